@@ -1,0 +1,84 @@
+"""Multilayer perceptrons (flax.linen) that can also be evaluated from their first layer's pre-activations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from jaxgames.nets.activations import activation, output_activation
+from jaxgames.nets.initializers import initializer
+
+FIRST_LAYER = "Dense_0"
+
+
+class MLP(nn.Module):
+    """Fully connected layers of `sizes` units; the last size is the number of outputs. TD-Gammon: `MLP((40, 4))`.
+
+    Layer i is params["params"]["Dense_i"], with `kernel` float32[n_in, sizes[i]] and `bias` float32[sizes[i]].
+    Inputs of any number type are read as float32.
+
+    Args:
+      sizes: units per layer, the output layer included.
+      activation: function of every layer but the last, a name of `jaxgames.nets.ACTIVATIONS`.
+      output: function of the last layer, a name of `jaxgames.nets.OUTPUT_ACTIVATIONS`.
+      initializer: initial weights and biases, a name of `jaxgames.nets.INITIALIZERS`, or `name:number`.
+
+    Raises ValueError for unknown names and sizes below 1.
+    """
+
+    sizes: tuple[int, ...] = (40, 4)
+    activation: str = "sigmoid"
+    output: str = "sigmoid"
+    initializer: str = "uniform"  # not `init`: that is flax's method
+
+    def __post_init__(self) -> None:
+        self.sizes = tuple(self.sizes)
+        if not self.sizes or not all(isinstance(size, int) and size > 0 for size in self.sizes):
+            raise ValueError(f"sizes {self.sizes} of the network: expected one or more positive whole numbers")
+        activation(self.activation)
+        output_activation(self.output)
+        initializer(self.initializer)
+        super().__post_init__()
+
+    def setup(self) -> None:
+        """Declares the layers Dense_0, Dense_1, ..."""
+        start = initializer(self.initializer)
+        for i, size in enumerate(self.sizes):
+            layer = nn.Dense(
+                size, dtype=jnp.float32, param_dtype=jnp.float32, kernel_init=start.weights, bias_init=start.biases
+            )
+            setattr(self, f"Dense_{i}", layer)
+
+    def __call__(self, x: Array) -> Float[Array, "*batch n_out"]:
+        """Outputs for inputs `x` [*batch, n_in]."""
+        return self.from_first_layer(getattr(self, FIRST_LAYER)(x))
+
+    def from_first_layer(self, pre_activation: Float[Array, "*batch sizes_0"]) -> Float[Array, "*batch n_out"]:
+        """Outputs from x @ kernel + bias of the first layer, for those who keep it up to date themselves.
+
+        Call as `net.apply(params, pre_activation, method="from_first_layer")`.
+        """
+        if pre_activation.dtype != jnp.float32 or pre_activation.shape[-1:] != self.sizes[:1]:
+            raise ValueError(
+                f"pre_activation is {pre_activation.dtype}{list(pre_activation.shape)}; "
+                f"expected float32[..., {self.sizes[0]}], the first layer before its activation"
+            )
+        hidden, x = activation(self.activation), pre_activation
+        for i in range(1, len(self.sizes)):
+            x = getattr(self, f"Dense_{i}")(hidden(x))
+        return output_activation(self.output)(x)
+
+
+def first_layer(params: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
+    """Kernel [..., n_in, sizes[0]] and bias [..., sizes[0]] of an MLP's first layer.
+
+    `params` is what `MLP.init` returns. Raises ValueError for anything else.
+    """
+    try:
+        layer = params["params"][FIRST_LAYER]
+        return layer["kernel"], layer["bias"]
+    except (KeyError, TypeError):
+        raise ValueError(f"no params['params']['{FIRST_LAYER}'] here; expected what MLP.init returns") from None
