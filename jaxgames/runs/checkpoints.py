@@ -1,0 +1,147 @@
+"""Checkpoints: any pytree of arrays on disk, each complete and verified or not there at all.
+
+A checkpoint is a folder with `arrays/` (written by orbax, which never pickles) and `manifest.json`: what the leaves
+are, and size and SHA-256 of every file. It is written under another name and renamed when all of it is on the disk.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.runs import trees
+from jaxgames.runs.files import remove_folder, remove_leftovers, replace, sync, to_json
+
+MANIFEST = "manifest.json"
+ARRAYS = "arrays"
+FORMAT = 1
+
+
+def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
+    """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically."""
+    leaves, arrays = trees.describe(state), trees.to_numpy(state)
+    temporary = folder.with_name(f".saving-{folder.name}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    # orbax refuses arrays without elements; their shape says all there is.
+    items = {str(i): array for i, array in enumerate(arrays) if array.size}
+    if items:
+        _checkpointer().save((temporary / ARRAYS).resolve(), items)
+    files = sorted(path for path in temporary.rglob("*") if path.is_file())
+    manifest = {
+        "format": FORMAT,
+        "info": info,
+        "leaves": [list(leaf) for leaf in leaves],
+        "files": {path.relative_to(temporary).as_posix(): _fingerprint(path) for path in files},
+    }
+    for path in files:
+        sync(path)
+    for path in temporary.rglob("*"):
+        if path.is_dir():
+            sync(path)
+    replace(temporary / MANIFEST, to_json(manifest, "checkpoint"))
+    os.rename(temporary, folder)
+    sync(folder.parent)
+
+
+def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
+    """The `info` and the state of a checkpoint, in the structure of `template`, bit-identical.
+
+    Raises ValueError that says what is wrong if a file is missing or altered, or the template does not fit.
+    """
+    manifest = read_manifest(folder)
+    leaves = [trees.Leaf(path, dtype, tuple(shape), impl) for path, dtype, shape, impl in manifest["leaves"]]
+    problem = trees.difference(leaves, trees.describe(template))
+    if problem:
+        raise ValueError(f"does not fit: {problem}")
+    _verify(folder, manifest["files"])
+    try:
+        items = _checkpointer().restore((folder / ARRAYS).resolve()) if manifest["files"] else {}
+    except Exception as error:  # whatever orbax raises on files that are as they were written, e.g. by a later version
+        raise ValueError(f"cannot be read by orbax: {str(error).splitlines()[0]}") from error
+    arrays = [
+        np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
+        for i, leaf in enumerate(leaves)
+    ]
+    return manifest["info"], trees.from_numpy(template, leaves, arrays)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """A checkpoint's manifest; ValueError if there is none or it is broken."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        if manifest["format"] == FORMAT and {"info", "leaves", "files"} <= manifest.keys():
+            return manifest
+        raise ValueError(f"has a manifest of format {manifest['format']}; this version reads format {FORMAT}")
+    except FileNotFoundError:
+        raise ValueError(f"is foreign or damaged: it has no {MANIFEST}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+        raise ValueError(f"is damaged: its {MANIFEST} is broken") from None
+
+
+class Shelf:
+    """Numbered checkpoints in one folder, as `<name>-<number>`, or `<name>-<number>.1` where a number is saved again.
+
+    (One folder cannot replace another atomically; taking a new name and then removing the old folder leaves no gap.)
+    """
+
+    def __init__(self, folder: Path, name: str):
+        self.folder = folder
+        self._pattern = re.compile(rf"{name}-(\d+)(?:\.(\d+))?")
+        self._name = name
+
+    def numbers(self) -> list[int]:
+        """Numbers of the complete checkpoints, in increasing order."""
+        return sorted({number for number, _ in self._entries()})
+
+    def put(self, number: int, state: Any, info: dict[str, Any], keep: int) -> None:
+        """Saves `state`, then removes all numbers above `number` and all but the `keep` highest that remain."""
+        self.folder.mkdir(exist_ok=True)
+        remove_leftovers(self.folder)
+        old = self._entries()
+        again = max((generation + 1 for other, generation in old if other == number), default=0)
+        write(self.folder / (f"{self._name}-{number}" + (f".{again}" if again else "")), state, info)
+        kept = sorted({other for other, _ in old if other < number}, reverse=True)[: keep - 1]
+        for (other, _), path in old.items():
+            if other not in kept:
+                remove_folder(path)
+
+    def path(self, number: int) -> Path:
+        """The folder of checkpoint `number`; KeyError if there is none."""
+        return {number: path for (number, _), path in sorted(self._entries().items())}[number]
+
+    def _entries(self) -> dict[tuple[int, int], Path]:
+        """(number, generation) -> folder."""
+        if not self.folder.is_dir():
+            return {}
+        matches = ((self._pattern.fullmatch(path.name), path) for path in self.folder.iterdir() if path.is_dir())
+        return {(int(match[1]), int(match[2] or 0)): path for match, path in matches if match}
+
+
+def _checkpointer() -> Any:
+    # The synchronous form. Its files are about 30 ms apart from any other way orbax offers; the rest is ours.
+    import orbax.checkpoint as ocp
+
+    return ocp.Checkpointer(ocp.StandardCheckpointHandler())
+
+
+def _fingerprint(path: Path) -> list[Any]:
+    with open(path, "rb") as file:
+        return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]
+
+
+def _verify(folder: Path, files: dict[str, list[Any]]) -> None:
+    for name, (size, digest) in files.items():
+        path = folder / name
+        if not path.is_file():
+            raise ValueError(f"is damaged: {name} is missing")
+        if path.stat().st_size != size:
+            raise ValueError(f"is damaged: {name} has {path.stat().st_size} bytes instead of {size}")
+        if _fingerprint(path)[1] != digest:
+            raise ValueError(f"is damaged: the contents of {name} have changed")

@@ -1,0 +1,201 @@
+"""A training run on disk: configuration, measurements, checkpoints, the best player, learning curves."""
+
+import json
+import operator
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jaxgames.runs import checkpoints, curves, metrics
+from jaxgames.runs.files import LEFTOVERS, lock, plain, replace, to_json
+
+CONFIG = "config.json"
+FORMAT = 1
+
+T = TypeVar("T")
+
+
+class Run:
+    """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`.
+
+    Whatever kills the process, each of them is the old or the new one, complete. One process writes at a time, any
+    number may read. Make one with `Run.create` or `Run.open`.
+    """
+
+    def __init__(self, path: Path, config: dict[str, Any]):
+        self.path = path
+        self.config = config
+        self._claimed = False
+        self._metrics = path / "metrics.jsonl"
+        self._steps = checkpoints.Shelf(path / "checkpoints", "step")
+        self._best = checkpoints.Shelf(path / "best", "best")
+
+    @classmethod
+    def create(cls, path: str | Path, config: dict[str, Any]) -> "Run":
+        """Starts a run in a new or empty folder. ValueError if there is anything in it, or `config` is no JSON."""
+        path = Path(path)
+        config = plain(config, "config", finite=True)
+        content = to_json({"format": FORMAT, "config": config}, "config", indent=2)
+        taken = path.is_file() or (path.is_dir() and any(not _ours_to_ignore(entry) for entry in path.iterdir()))
+        if taken:
+            raise ValueError(f"{path} exists already and is never overwritten; choose another name or resume that run")
+        path.mkdir(parents=True, exist_ok=True)
+        run = cls(path, config)
+        run._claim()
+        replace(path / CONFIG, content)
+        return run
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Run":
+        """Opens a run. ValueError if the folder is none."""
+        path = Path(path)
+        try:
+            content = json.loads((path / CONFIG).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            kind = "does not exist" if not path.exists() else f"is no run: it has no {CONFIG}"
+            raise ValueError(f"{path} {kind}; expected the folder of a training, as given to --out") from None
+        except ValueError:
+            raise ValueError(f"{path / CONFIG} is broken: it is no JSON; restore it or start a new run") from None
+        if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
+            raise ValueError(
+                f'{path / CONFIG} is no configuration of a run; expected {{"format": 1, "config": {{...}}}}'
+            )
+        if content.get("format") != FORMAT:
+            found = content.get("format")
+            raise ValueError(f"{path / CONFIG} has format {found!r}; this version of jaxgames reads format {FORMAT}")
+        return cls(path, content["config"])
+
+    def log(self, values: dict[str, Any]) -> None:
+        """Appends one line to metrics.jsonl; a whole number `step` is required, NaN and infinities become null."""
+        self._claim()
+        metrics.append(self._metrics, values)
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """All lines logged so far; a line cut by a crash is left out."""
+        return metrics.read(self._metrics)
+
+    def drop_metrics_after(self, step: int) -> None:
+        """Drops the lines with a larger step: on resuming from a checkpoint, those of work that is done again."""
+        self._claim()
+        metrics.drop_after(self._metrics, step)
+
+    def save(self, step: int, state: Any, keep: int = 3) -> None:
+        """Saves a pytree of arrays and numbers; when this returns it is on the disk.
+
+        Then only the `keep` newest checkpoints remain; larger steps, left by a run that was resumed from an older
+        checkpoint, are removed. ValueError if a leaf is no array or number.
+        """
+        step, keep = operator.index(step), operator.index(keep)
+        if step < 0 or keep < 1:
+            raise ValueError(f"cannot save step {step} keeping {keep} checkpoints; expected step >= 0 and keep >= 1")
+        self._claim()
+        self._steps.put(step, state, {}, keep)
+
+    def steps(self) -> list[int]:
+        """Steps of the complete checkpoints, in increasing order."""
+        return self._steps.numbers()
+
+    def restore(self, template: Any, step: int | None = None) -> tuple[int, Any]:
+        """(step, state) of the newest checkpoint, or of `step`; bit-identical, in the structure of `template`.
+
+        The template's leaves are arrays, numbers, or `jax.ShapeDtypeStruct` as `jax.eval_shape` makes them. Raises
+        ValueError that says which step is wrong, why, and which is still good.
+        """
+
+        def load() -> tuple[int, Any]:
+            steps = self.steps()
+            if not steps:
+                raise ValueError(f"{self.path} has no checkpoint yet")
+            chosen = steps[-1] if step is None else step
+            if chosen not in steps:
+                raise ValueError(
+                    f"{self.path} has no checkpoint of step {step}; available: {', '.join(map(str, steps))}"
+                )
+            try:
+                return chosen, checkpoints.read(self._steps.path(chosen), template)[1]
+            except ValueError as error:
+                others = [other for other in steps if other < chosen][::-1] + [
+                    other for other in steps if other > chosen
+                ]
+                raise ValueError(
+                    f"checkpoint of step {chosen} in {self.path} {error}; {self._still_good(others, template)}"
+                ) from error
+
+        return _while_replaced(self.steps, load)
+
+    def save_best(self, state: Any, info: dict[str, Any]) -> None:
+        """Saves the best player so far, replacing the one before, with a dictionary about it (games, PPG, ...)."""
+        self._claim()
+        self._best.put(max(self._best.numbers(), default=0) + 1, state, info, keep=1)
+
+    def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
+        """(info, state) of the best player; as `restore`."""
+
+        def load() -> tuple[dict[str, Any], Any]:
+            numbers = self._best.numbers()
+            if not numbers:
+                raise ValueError(f"{self.path} has no best player yet")
+            try:
+                return checkpoints.read(self._best.path(numbers[-1]), template)
+            except ValueError as error:
+                raise ValueError(
+                    f"best player in {self.path} {error}; checkpoints are there of steps {self.steps()}"
+                ) from error
+
+        return _while_replaced(self._best.numbers, load)
+
+    def best_info(self) -> dict[str, Any] | None:
+        """What `save_best` was told about the best player; None if there is none yet."""
+
+        def load() -> dict[str, Any] | None:
+            numbers = self._best.numbers()
+            try:
+                return checkpoints.read_manifest(self._best.path(numbers[-1]))["info"] if numbers else None
+            except ValueError as error:
+                raise ValueError(f"best player in {self.path} {error}") from error
+
+        return _while_replaced(self._best.numbers, load)
+
+    def draw_curve(
+        self,
+        x: str = "games",
+        panels: Sequence[curves.Panel] | None = None,
+        references: Sequence[tuple[str, float]] = (),
+        title: str | None = None,
+    ) -> Path:
+        """Draws the learning curves from the metrics into curve.png and returns its path; see `curves.draw`."""
+        path = self.path / "curve.png"
+        curves.draw(
+            self.metrics(), path, x=x, panels=panels, references=references, title=title or self.path.resolve().name
+        )
+        return path
+
+    def _claim(self) -> None:
+        if not self._claimed:
+            lock(self.path / ".lock", self)
+            self._claimed = True
+
+    def _still_good(self, steps: list[int], template: Any) -> str:
+        for step in steps:
+            try:
+                checkpoints.read(self._steps.path(step), template)
+                return f"step {step} is still good"
+            except (ValueError, KeyError):
+                continue
+        return "no other step is good"
+
+
+def _ours_to_ignore(entry: Path) -> bool:
+    """What a `Run.create` that was killed leaves in an otherwise empty folder."""
+    return entry.name == ".lock" or entry.name.startswith(LEFTOVERS)
+
+
+def _while_replaced(numbers: Callable[[], list[int]], load: Callable[[], T]) -> T:
+    """`load()`, again if another process replaced the checkpoints in the meantime."""
+    while True:
+        before = numbers()
+        try:
+            return load()
+        except (ValueError, KeyError):
+            if numbers() == before:
+                raise

@@ -1,0 +1,211 @@
+"""The run folder: configuration, metrics, one writer, kill -9."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.runs import Run
+
+
+def test_create_and_open(tmp_path):
+    run = Run.create(
+        tmp_path / "deep" / "a", {"recipe": "td-gammon", "sizes": (40, 4), "rate": np.float32(0.5), "n": None}
+    )
+    assert run.config == {"recipe": "td-gammon", "sizes": [40, 4], "rate": 0.5, "n": None}
+    assert Run.open(str(run.path)).config == run.config
+    assert run.metrics() == [] and run.steps() == []
+
+
+def test_never_overwritten(tmp_path):
+    (tmp_path / "empty").mkdir()
+    Run.create(tmp_path / "empty", {})
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("x")
+    for name in ("empty", "file", "full"):
+        with pytest.raises(ValueError, match=f"{name} exists already and is never overwritten; choose another name"):
+            Run.create(tmp_path / name, {})
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
+
+
+def test_creation_that_was_killed_can_be_repeated(tmp_path):
+    (tmp_path / ".lock").touch()
+    (tmp_path / ".saving-config.json").write_text('{"for')
+    assert Run.create(tmp_path, {"a": 1}).config == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "is no run: it has no config.json; expected the folder of a training"),
+        ("", "config.json is broken: it is no JSON"),
+        ('{"format": 1, "conf', "config.json is broken: it is no JSON"),
+        ("[1]", "config.json is no configuration of a run; expected"),
+        ('{"learning_rate": 1}', "config.json is no configuration of a run; expected"),
+        ('{"format": 2, "config": {}}', "config.json has format 2; this version of jaxgames reads format 1"),
+    ],
+)
+def test_folders_that_are_no_run(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ValueError, match=message) as error:
+        Run.open(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_paths_that_are_no_folder(tmp_path):
+    with pytest.raises(ValueError, match="x does not exist; expected the folder of a training"):
+        Run.open(tmp_path / "x")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ValueError, match="file is no run"):
+        Run.open(tmp_path / "file")
+
+
+def test_configurations_that_are_no_json(tmp_path):
+    for config, message in (
+        ({"a": {"b": object()}}, r"config\['a'\]\['b'\] is of type object"),
+        ({"a": {1: 2}}, r"config\['a'\] has the key 1; keys must be texts"),
+        ({"a": [1, np.float32(np.nan)]}, r"config\['a'\]\[1\] is nan; expected a finite number"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Run.create(tmp_path / "a", config)
+    assert not (tmp_path / "a").exists()
+
+
+def test_metrics_are_valid_json_lines(tmp_path):
+    run = Run.create(tmp_path, {})
+    run.log({"step": 1, "loss": float("nan"), "ppg": float("-inf"), "name": "é\n", "list": [1.5, float("inf")]})
+    run.log({"step": jnp.int32(2), "loss": jnp.bfloat16(0.5), "array": np.array([[1, 2]]), "flag": np.bool_(True)})
+    expected = [
+        {"step": 1, "loss": None, "ppg": None, "name": "é\n", "list": [1.5, None]},
+        {"step": 2, "loss": 0.5, "array": [[1, 2]], "flag": True},
+    ]
+    assert run.metrics() == expected
+
+    def no_constants(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line, parse_constant=no_constants) for line in lines] == expected
+
+
+@pytest.mark.parametrize("values", [{}, {"step": 1.5}, {"step": None}, {"step": True}])
+def test_metrics_need_a_step(tmp_path, values):
+    run = Run.create(tmp_path, {})
+    with pytest.raises(ValueError, match="metrics need a whole number 'step', got"):
+        run.log(values)
+    assert run.metrics() == []
+
+
+def test_a_line_cut_anywhere_is_ignored_and_then_removed(tmp_path):
+    run = Run.create(tmp_path, {})
+    first, last = {"step": 1, "text": "x" * 10_000}, {"step": 2, "text": "y" * 10_000}
+    run.log(first)
+    run.log(last)
+    path = tmp_path / "metrics.jsonl"
+    whole = path.read_bytes()
+    start = whole.index(b"\n") + 1
+    for cut in (start, start + 1, start + 4096, start + 5000, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        assert run.metrics() == [first]
+        run.log({"step": 3})
+        assert run.metrics() == [first, {"step": 3}]
+        assert path.read_bytes() == whole[:start] + b'{"step": 3}\n'
+    path.write_bytes(whole[: start // 2])
+    assert run.metrics() == []
+    run.log({"step": 3})
+    assert run.metrics() == [{"step": 3}]
+
+
+@pytest.mark.parametrize("line", ["no JSON", "[1]", '{"loss": 1}', "\x00\x00"])
+def test_a_broken_line_in_the_middle_is_named(tmp_path, line):
+    run = Run.create(tmp_path, {})
+    (tmp_path / "metrics.jsonl").write_text(f'{{"step": 1}}\n{line}\n{{"step": 3}}\n')
+    with pytest.raises(ValueError, match="line 2 of .*metrics.jsonl is no JSON object with a whole number 'step'"):
+        run.metrics()
+
+
+def test_dropping_metrics_after_a_step(tmp_path):
+    run = Run.create(tmp_path, {})
+    run.drop_metrics_after(0)
+    for step in (0, 10, 10, 20, 30):
+        run.log({"step": step, "x": 0.1 * step})
+    before = run.metrics()
+    run.drop_metrics_after(30)
+    assert run.metrics() == before
+    run.drop_metrics_after(15)
+    assert run.metrics() == before[:3]
+    run.log({"step": 20})
+    assert [line["step"] for line in Run.open(tmp_path).metrics()] == [0, 10, 10, 20]
+    run.drop_metrics_after(-1)
+    assert run.metrics() == []
+
+
+# Values tell the step they belong to, so that a mixture of two checkpoints would show.
+CHILD = """
+import sys
+import numpy as np
+from jaxgames.runs import Run
+
+def state(step):
+    return {"a": np.full((200, 40), step, np.float32), "b": [np.full(3000, step, np.uint32), np.int64(step)]}
+
+if __name__ == "__main__":
+    run = Run.create(sys.argv[1], {})
+    for step in range(1, 10_000):
+        run.log({"step": step, "text": "x" * 1000})
+        run.save(step, state(step))
+        run.save_best(state(step), {"step": step})
+        print(step, flush=True)
+"""
+
+
+def start_child(path):
+    program = [sys.executable, "-c", CHILD, str(path)]
+    return subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
+
+
+def assert_whole(state, step):
+    assert (state["a"] == step).all() and (state["b"][0] == step).all() and state["b"][1] == step
+
+
+def test_kill_at_any_moment(tmp_path):
+    template = {"a": np.zeros((200, 40), np.float32), "b": [np.zeros(3000, np.uint32), np.int64(0)]}
+    delays = random.Random(0)
+    children = {tmp_path / str(i): start_child(tmp_path / str(i)) for i in range(4)}
+    for path, child in children.items():
+        with child:
+            assert child.stdout.readline() == "1\n"  # the folder is there, and the child goes on writing
+            with pytest.raises(ValueError, match="is being written by another process; wait until it ends or stop it"):
+                Run.open(path).log({"step": 0})
+            time.sleep(delays.uniform(0, 0.2))
+            child.send_signal(signal.SIGKILL)
+            printed = [1, *map(int, child.stdout.read().split())][-1]
+        assert child.returncode == -signal.SIGKILL
+
+        run = Run.open(path)
+        step, state = run.restore(template)
+        assert_whole(state, step)
+        assert step in (printed, printed + 1)
+        for older in run.steps():
+            assert_whole(run.restore(template, older)[1], older)
+        info, best = run.load_best(template)
+        assert_whole(best, info["step"])
+        assert info["step"] in (step - 1, step)
+
+        run.drop_metrics_after(step)
+        run.log({"step": step + 1})
+        assert [line["step"] for line in run.metrics()] == list(range(1, step + 2))
+        run.save(step + 1, state)
+        run.save_best(state, {})
+        assert run.steps() == [step - 1, step, step + 1] if step > 1 else [step, step + 1]
+        assert len(list((path / "checkpoints").iterdir())) == len(run.steps())
+        assert len(list((path / "best").iterdir())) == 1
