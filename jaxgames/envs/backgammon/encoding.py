@@ -1,0 +1,119 @@
+"""What a network sees of a backgammon position: Tesauro's 198 inputs, the 212 of the "Extra" network, and a short cut.
+
+All encodings describe a position that waits for a roll, seen by the player about to roll.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxtyping import Array, Float32, Int32
+
+from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.best import Score
+from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.game import Position
+from jaxgames.envs.backgammon.plays import steps
+
+
+@dataclasses.dataclass(frozen=True)
+class Tesauro:
+    """Tesauro's raw encoding (TD-Gammon, 1992): 198 inputs.
+
+    Four for each point and side, at least 1, 2, 3 checkers and half of those above three; 96 for the player about to roll,
+    then 96 for the other, each in own numbering. Then bar / 2 of both, off / 15 of both, and whose turn it is: 1, 0.
+    """
+
+    size: int = 198
+
+    def __call__(self, positions: Position) -> Float32[Array, "... 198"]:
+        """float32[..., 198] for positions of any batch shape."""
+        sides = (positions.own, positions.opponent)
+        points = [_point_units(side) for side in sides]
+        bar = [board.count(side, jnp.uint32(board.BAR)).astype(jnp.float32) * 0.5 for side in sides]
+        off = [(board.CHECKERS - board.total(side)).astype(jnp.float32) * jnp.float32(1 / 15) for side in sides]
+        rest = jnp.stack([*bar, *off, jnp.ones_like(bar[0]), jnp.zeros_like(bar[0])], axis=-1)
+        return jnp.concatenate([*points, rest], axis=-1)
+
+    def swap(self, inputs: Float32[Array, "... 198"]) -> Float32[Array, "... 198"]:
+        """The same inputs with the names of the two players exchanged."""
+        return jnp.concatenate([inputs[..., 96:192], inputs[..., :96], inputs[..., 192:].reshape(*inputs.shape[:-1], 3, 2)[..., ::-1].reshape(*inputs.shape[:-1], 6)], axis=-1)
+
+
+def _point_units(side: Side) -> Float32[Array, "... 96"]:
+    """at least 1, at least 2, at least 3, (n - 3) / 2 above: four blocks of 24."""
+    counts = board.to_counts(side)[..., :24].astype(jnp.float32)
+    units = [(counts >= n).astype(jnp.float32) for n in (1, 2, 3)]
+    return jnp.concatenate([*units, jnp.maximum(counts - 3.0, 0.0) * 0.5], axis=-1)
+
+
+class FirstLayer(NamedTuple):
+    """A network whose first layer can be updated instead of computed: `tail(kernel' x + bias)` is its value.
+
+    `tail` maps float32[n, hidden] to the expected points, float32[n], of the player about to roll.
+    """
+
+    kernel: Float32[Array, "inputs hidden"]
+    bias: Float32[Array, " hidden"]
+    tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
+
+
+NO_CHANGE = 24 * 4 + 1 + 24 * 5 + 1  # the row of zeros
+
+
+def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hidden"]:
+    """What each change that one checker makes on the board adds to the first layer's sums.
+
+    The checker belongs to the player who does not roll next. Rows: it leaves point p where c checkers stood (24 x 4, c up to
+    "4 or more"), it leaves the bar, it lands on point p where c stood (c up to "3 or more") or where it hits a blot (24 x 5),
+    it is borne off, nothing.
+    """
+    hidden = kernel.shape[1]
+    theirs = kernel[96:192].reshape(4, 24, hidden) * jnp.asarray([1, 1, 1, 0.5], jnp.float32)[:, None, None]
+    mine = kernel[:24][::-1]  # a blot of the player to roll, by the other's numbering of the points
+    bar_mine, bar_theirs, off_theirs = kernel[192] * 0.5, kernel[193] * 0.5, kernel[195] / 15.0
+    hit = theirs[0] - mine + bar_mine[None, :]
+    leave = -theirs.transpose(1, 0, 2).reshape(96, hidden)
+    land = jnp.concatenate([theirs, hit[None]]).transpose(1, 0, 2).reshape(120, hidden)
+    return jnp.concatenate([leave, -bar_theirs[None], land, off_theirs[None], jnp.zeros((1, hidden), jnp.float32)])
+
+
+def changes(positions: Position, game, code, moves: int) -> tuple[list[Int32[Array, " n"]], Side, Side]:
+    """The numbers of the rows that each play of a list adds, two for each of its moves, and both sides after it."""
+    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    rows = []
+    for source, die in steps(positions, game, code, moves):
+        left = jnp.minimum(board.count(own, source), jnp.uint32(4))
+        target = source - jnp.minimum(die, source)
+        there = jnp.minimum(board.count(own, target), jnp.uint32(3))
+        active = source != 0
+        blot = board.count(opponent, jnp.uint32(25) - target) == 1
+        own, opponent = board.move(own, opponent, source, die, active)
+        leave = jnp.where(source == board.BAR, jnp.uint32(96), (source - jnp.uint32(1)) * jnp.uint32(4) + left - jnp.uint32(1))
+        land = jnp.uint32(97) + (target - jnp.uint32(1)) * jnp.uint32(5) + jnp.where(blot, jnp.uint32(4), there)
+        land = jnp.where(target == 0, jnp.uint32(217), land)
+        rows += [jnp.where(active, row, jnp.uint32(NO_CHANGE)).astype(jnp.int32) for row in (leave, land)]
+    return rows, own, opponent
+
+
+def score_first_layer(positions: Position, encoding: Tesauro, network: FirstLayer) -> Score:
+    """A score that updates the first layer's sums by the rows that change, instead of multiplying 198 inputs.
+
+    Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
+    """
+    rows = change_rows(network.kernel)
+    seen = Position(positions.opponent, positions.own, positions.dice)
+    base = encoding(seen) @ network.kernel + network.bias[None, :]
+
+    def score(game, code, moves):
+        numbers, own, opponent = changes(positions, game, code, moves)
+        sums = base[game]
+        for number in numbers:
+            sums += rows.at[number].get(mode="promise_in_bounds")
+        value = -network.tail(sums)
+        return jnp.where(board.occupied(own) == 0, board.result(opponent).astype(jnp.float32), value)
+
+    return score

@@ -1,0 +1,150 @@
+"""Backgammon, one checker move at a time: actions, legal actions, dice and the end of a game.
+
+An action is a checker moved by a die, numbered as in pgx: `(26 - source) * 6 + die - 1` with source 1..24 and 25 for the bar.
+Action 0 passes, and is legal only when nothing else is. A turn is up to four actions of the same player.
+"""
+
+import dataclasses
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs import bits
+from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.core import Game, Outcome, State
+
+ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
+"""The 21 rolls, in the order of the chance outcomes."""
+
+START = np.zeros(25, np.int32)
+START[[5, 7, 12, 23]] = 5, 3, 5, 2
+
+_HIGH, _LOW = (np.array(dice, np.uint32) for dice in zip(*ROLLS, strict=True))
+_OPENING = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) if high != low], np.int32)
+
+
+class Position(NamedTuple):
+    """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
+
+    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a roll.
+    """
+
+    own: Side
+    opponent: Side
+    dice: UInt32[Array, "..."]
+
+
+def rolled(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """The dice word of a fresh roll: four of a double, else one of each."""
+    both = _die(high) | _die(low)
+    return jnp.where(high == low, both << jnp.uint32(2), both)
+
+
+def _die(value: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    return jnp.uint32(1) << (jnp.uint32(4) * (value - jnp.uint32(1)))
+
+
+def high_low(dice: UInt32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """The largest and the smallest die left; both are 8 where none is."""
+    none = dice == 0
+    high = bits.top_index(dice) // jnp.uint32(4) + jnp.uint32(1)
+    low = bits.bottom_index(dice) // jnp.uint32(4) + jnp.uint32(1)
+    return jnp.where(none, jnp.uint32(8), high), jnp.where(none, jnp.uint32(8), low)
+
+
+def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """The sources from which the larger and the smaller die may be played now, so that the whole turn stays legal.
+
+    With two different dice left a move must leave the other die playable if any does; if only one can be played, it is the
+    larger one where possible. With a double every order reaches the same number of moves, so there is nothing to check.
+    """
+    own, barred = position.own, board.blocked(position.opponent)
+    high, low = high_low(position.dice)
+    taken = board.occupied(own)
+    high_sources, low_sources = board.sources(taken, barred, high), board.sources(taken, barred, low)
+    starts = jnp.asarray(1 << board.SOURCES).reshape((25,) + (1,) * taken.ndim)
+
+    def followed(first, second):
+        return bits.union(jnp.where(board.follow_ups(own, barred, first, second) != 0, starts, jnp.uint32(0)), axis=0)
+
+    high_first, low_first = followed(high, low), followed(low, high)
+    two_dice = high != low
+    both = two_dice & ((high_first | low_first) != 0)
+    single_low = jnp.where(two_dice & (high_sources != 0), jnp.uint32(0), low_sources)
+    none = position.dice == 0
+    return (
+        jnp.where(none, jnp.uint32(0), jnp.where(both, high_first, high_sources)),
+        jnp.where(none, jnp.uint32(0), jnp.where(both, low_first, single_low)),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Backgammon(Game[Position]):
+    """Backgammon without the cube: 156 actions, observation int32[34] as in pgx v2, up to 3 points a game."""
+
+    id: ClassVar[str] = "backgammon"
+    num_actions: ClassVar[int] = 156
+    observation_shape: ClassVar[tuple[int, ...]] = (34,)
+    outcome_probabilities: ClassVar[tuple[float, ...]] = tuple((1 + (h != l)) / 36 for h, l in ROLLS)
+    max_reward: ClassVar[int] = 3
+
+    def opening(self, key: Key[Array, ""]) -> Position:
+        """The starting position with an opening roll: never a double."""
+        choice = jax.random.randint(key, (), 0, len(_OPENING), jnp.int32)
+        side = board.from_counts(jnp.asarray(START))
+        return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING)[choice])
+
+    def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
+        """The roll number `outcome` of `ROLLS`, where one is awaited."""
+        dice = rolled(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
+        return position._replace(dice=jnp.where(position.dice == 0, dice, position.dice))
+
+    def legal(self, position: Position) -> Bool[Array, "156"]:
+        """bool[156]; action 0 alone when no checker can move."""
+        high, low = high_low(position.dice)
+        high_word, low_word = legal_words(position)
+        dice = jnp.arange(1, 7, dtype=jnp.uint32)[None, :]
+        sources = jnp.arange(26, 0, -1, dtype=jnp.uint32)[:, None]
+        words = jnp.where(dice == high, high_word, jnp.uint32(0)) | jnp.where(dice == low, low_word, jnp.uint32(0))
+        mask = bits.has(words, sources).reshape(156)
+        return mask | ((jnp.arange(156, dtype=jnp.int32) == 0) & ((high_word | low_word) == 0))
+
+    def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
+        """As `legal`, without building the mask."""
+        source, die = _step(action)
+        high, low = high_low(position.dice)
+        high_word, low_word = legal_words(position)
+        plays = (bits.has(high_word, source) & (die == high)) | (bits.has(low_word, source) & (die == low))
+        return jnp.where(action == 0, (high_word | low_word) == 0, plays & (action > 0) & (action < 156))
+
+    def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
+        """One checker moved, or the pass."""
+        source, die = _step(action)
+        passes = action == 0
+        own, opponent = board.move(position.own, position.opponent, source, die, ~passes)
+        dice = jnp.where(passes, jnp.uint32(0), position.dice - _die(die))
+        over = board.occupied(own) == 0
+        switch = (dice == 0) & ~over
+        reward = board.result(opponent).astype(jnp.float32)
+        actor = jax.tree.map(lambda mine, theirs: jnp.where(switch, theirs, mine), own, opponent)
+        other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
+        return Outcome(Position(actor, other, dice), switch, over, reward)
+
+    def view(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
+        """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""
+        own, opponent = board.to_counts(position.own), board.to_counts(position.opponent)
+        points = own[:24][::-1] - opponent[:24]
+        off = [board.CHECKERS - own.sum(dtype=jnp.int32), opponent.sum(dtype=jnp.int32) - board.CHECKERS]
+        dice = (position.dice >> (jnp.uint32(4) * jnp.arange(6, dtype=jnp.uint32))) & jnp.uint32(15)
+        dice = jnp.where(acting, dice.astype(jnp.int32), 0)
+        return jnp.concatenate([points, jnp.stack([own[24], -opponent[24], *off]), dice])
+
+
+def _step(action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """Source and die of an action; an action out of range gives some step, which is then not legal."""
+    action = jnp.clip(action, 0, 155)
+    return (26 - action // 6).astype(jnp.uint32), (action % 6 + 1).astype(jnp.uint32)

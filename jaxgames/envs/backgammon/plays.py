@@ -1,0 +1,156 @@
+"""Whole turns: every distinct position that a roll can lead to, for a batch of positions at once.
+
+All plays of all positions go into one flat list, so nothing is padded to the longest. There are two kinds of list:
+
+*Pairs*, for two different dice. Let s be the checker moved by the larger die a and t the one moved by the smaller die b. If
+the two moves are independent, the result is told apart by (s, t), and the order does not matter except for what is legal: it
+is enough to take "a first" for all s, and "b first" only where s is not legal at once. If one checker goes on (t = s - a or
+s = t - b), the result is "s moves a + b", which may differ only by a hit on the way. Bearing two checkers off gives the same
+for (s, t) and (t, s); if s < t is legal then so is the other, since a > b. Thus 54 words of sources hold all plays once.
+
+*Repeats*, for equal dice (and for a single die left). Sources are taken in non-increasing order, which every play can be
+brought to; the multiset of sources and the result then determine each other. A tree of up to four levels is grown level by
+level. All plays of a double have the same number of moves, so a game whose nodes are all stuck has reached its plays.
+
+A list has a fixed capacity, but its counts are exact: games that did not fit are reported and done in a further round.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int32, UInt32
+
+from jaxgames.envs import bits, flat
+from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.game import Position, high_low
+
+LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first
+STAY = np.uint32(1)  # source 0: no checker moves
+MOST_PAIRS = 1024  # no position has more plays of two dice: at most 25 * 25 sources, and 15 checkers
+MOST_REPEATS = (15, 120, 680, 3060)  # nor of a double: C(14 + k, k) ways to give k steps to 15 checkers
+
+
+class Plays(NamedTuple):
+    """A flat list of plays, in the order of the games they belong to.
+
+    `code` packs up to four sources, five bits each from the lowest; 0 means no further move. `first[g]` .. `first[g + 1]` are the
+    entries of game g. `complete[g]` is false if some of them did not fit; the entries of such a game are to be ignored.
+    """
+
+    game: Int32[Array, " capacity"]
+    code: UInt32[Array, " capacity"]
+    first: Int32[Array, " batch+1"]
+    complete: Bool[Array, " batch"]
+
+
+def pairs(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
+    """The plays of the wanted positions that have two different dice left (others have none here)."""
+    rows = jnp.where(wanted[None, :], _pair_rows(positions), jnp.uint32(0))
+    counts = flat.cumsum_rows(bits.popcount(rows))
+    ends = flat.cumsum(counts[-1])
+    game, rank = flat.owners(ends, counts[-1], capacity)
+    row, rank = flat.row_of(rank, counts, game)
+    chosen = bits.select(rows[row, game], rank.astype(jnp.uint32))
+    high, low = high_low(positions.dice)
+    first = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
+    return Plays(game, _pair_code(row, chosen, high[game], low[game]), first, ends <= capacity)
+
+
+def _pair_rows(positions: Position) -> UInt32[Array, "54 batch"]:
+    own, opponent, dice = positions
+    barred, taken = board.blocked(opponent), board.occupied(own)
+    high, low = high_low(dice)
+    legal_high, legal_low = board.sources(taken, barred, high), board.sources(taken, barred, low)
+    high_first, low_first = board.follow_ups(own, barred, high, low), board.follow_ups(own, barred, low, high)
+
+    source = jnp.asarray(board.SOURCES)[:, None]
+    start = jnp.uint32(1) << source
+    a, b = high[None, :], low[None, :]
+    runs_high = bits.union(jnp.where(high_first & (start >> a) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
+    runs_low = bits.union(jnp.where(low_first & (start >> b) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
+    hits = board.mirrored(board.blots(opponent))
+    no_hit_on_way = ~(hits << high) & ~(hits << low)
+
+    # Row s of `high_first` holds t; row t of `low_first` holds s.
+    up_to_b = bits.below(b + jnp.uint32(1))
+    not_run = ~(start >> a) & ~(start << b)
+    both_off_again = jnp.where(source <= b, up_to_b & ~bits.below(source + jnp.uint32(1)), jnp.uint32(0))
+    independent_high = high_first & not_run & ~both_off_again
+    not_run = ~(start >> b) & ~(start << a)
+    both_off_again = jnp.where(source <= b, bits.below(source), jnp.uint32(0))
+    independent_low = low_first & not_run & ~both_off_again & ~legal_high[None, :]
+
+    runs_low &= ~(runs_high & no_hit_on_way)
+    none = (bits.union(independent_high, axis=0) | bits.union(independent_low, axis=0) | runs_high | runs_low) == 0
+    single_high = jnp.where(none, legal_high, jnp.uint32(0))
+    single_low = jnp.where(none & (legal_high == 0), jnp.where(legal_low != 0, legal_low, STAY), jnp.uint32(0))
+    rest = jnp.stack([runs_high, runs_low, single_high, single_low])
+    rows = jnp.concatenate([independent_high, independent_low, rest])
+    return jnp.where((high != low)[None, :], rows, jnp.uint32(0))
+
+
+def _pair_code(row, chosen, high, low):
+    """The two sources, in the order played, of bit `chosen` in row number `row`."""
+    index = row.astype(jnp.uint32)
+    low_first = ((row >= 25) & (row < 50)) | (row == 51) | (row == 53)
+    first = jnp.where(row < 25, index + jnp.uint32(1), jnp.where(row < 50, index - jnp.uint32(24), chosen))
+    onward = chosen - jnp.where(low_first, low, high)  # a run goes on from where its first move ends
+    second = jnp.where(row < 50, chosen, jnp.where(row < 52, onward, jnp.uint32(0)))
+    return first | (second << jnp.uint32(5)) | jnp.where(low_first, LOW_FIRST, jnp.uint32(0))
+
+
+def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
+    """The plays of the wanted positions that have one die value left, up to four times (others have none here)."""
+    high, low = high_low(positions.dice)
+    wanted = wanted & (high == low)
+    times = (positions.dice >> (jnp.uint32(4) * (low - jnp.uint32(1)))) & jnp.uint32(15)
+    barred = board.blocked(positions.opponent)
+    batch = wanted.shape[0]
+
+    game, code = jnp.arange(batch, dtype=jnp.int32), jnp.zeros(batch, jnp.uint32)
+    first, complete = jnp.arange(batch + 1, dtype=jnp.int32), jnp.ones(batch, bool)
+    last = jnp.full(batch, 31, jnp.uint32)
+    own = positions.own
+    for level, most in enumerate(MOST_REPEATS):
+        room = max(most, capacity * (level + 1) // 4)
+        inside = (jnp.arange(len(game), dtype=jnp.int32) < first[-1]) & wanted[game]
+        more = board.sources(board.occupied(own), barred[game], low[game]) & bits.below(last + jnp.uint32(1))
+        more = jnp.where(inside & (times[game] > level), more, jnp.uint32(0))
+        stuck = jnp.ones(batch, bool).at[jnp.where(more != 0, game, batch)].set(False, mode="drop")
+        more = jnp.where(inside & stuck[game], STAY, more)
+        counts = bits.popcount(more)
+        ends = flat.cumsum(counts)
+        parent, rank = flat.owners(ends, counts, room)
+        chosen = bits.select(more[parent], rank.astype(jnp.uint32))
+        first, game, last = flat.starts(ends, first), game[parent], chosen
+        own = _step(jax.tree.map(lambda plane, parent=parent: plane[parent], own), chosen, low[game])
+        code = code[parent] | (chosen << jnp.uint32(5 * level))
+        complete &= first[1:] <= room
+    return Plays(game, code, first, complete)
+
+
+def _step(own: Side, source, die) -> Side:
+    """Only the mover's own side after one move; a hit changes nothing that later moves of the turn depend on."""
+    start = jnp.where(source != 0, bits.bit(source), jnp.uint32(0))
+    return board.add(board.remove(own, start), (start >> die) & board.POINTS)
+
+
+def after(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> tuple[Side, Side]:
+    """Both sides, the mover's first, after each of a list of plays of at most `moves` moves: 2 for pairs, 4 for repeats."""
+    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    for source, die in steps(positions, game, code, moves):
+        own, opponent = board.move(own, opponent, source, die, source != 0)
+    return own, opponent
+
+
+def steps(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int):
+    """The moves of each play, in order, as (source, die); source 0 for no move."""
+    high, low = high_low(positions.dice)
+    high, low = high[game], low[game]
+    low_first = (code & LOW_FIRST) != 0
+    for number in range(moves):
+        source = (code >> jnp.uint32(5 * number)) & jnp.uint32(31)
+        yield source, jnp.where(low_first == (number == 0), low, high)

@@ -1,0 +1,70 @@
+"""Sets as bits of uint32 words: the few word operations that the games share.
+
+Everything is elementwise, so it works at any batch shape, fuses, and needs no gather and no scatter.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Int32, UInt32
+
+Word = UInt32[jax.Array, "..."]
+
+
+def word(value) -> Word:
+    """`value` as uint32."""
+    return jnp.asarray(value, jnp.uint32)
+
+
+def bit(index: Word) -> Word:
+    """The word with only bit `index` set; 0 for an index of 32 or more."""
+    return jnp.uint32(1) << index
+
+
+def below(index: Word) -> Word:
+    """The word with bits 0 .. `index` - 1 set."""
+    return (jnp.uint32(1) << index) - jnp.uint32(1)
+
+
+def has(words: Word, index: Word) -> jax.Array:
+    """Whether bit `index` is set."""
+    return ((words >> index) & jnp.uint32(1)) != 0
+
+
+def popcount(words: Word) -> Int32[jax.Array, "..."]:
+    """How many bits are set, as int32."""
+    return lax.population_count(words).astype(jnp.int32)
+
+
+def highest(words: Word) -> Word:
+    """Only the highest set bit; 0 for 0."""
+    return jnp.where(words == 0, jnp.uint32(0), jnp.uint32(1 << 31) >> lax.clz(words))
+
+
+def top_index(words: Word) -> Word:
+    """Index of the highest set bit. For 0 the result is a large number, not an index."""
+    return jnp.uint32(31) - lax.clz(words)
+
+
+def bottom_index(words: Word) -> Word:
+    """Index of the lowest set bit. For 0 the result is a large number, not an index."""
+    return top_index(words & (~words + jnp.uint32(1)))
+
+
+def union(words: Word, axis: int = -1) -> Word:
+    """Bitwise or along one axis."""
+    return lax.reduce(words, jnp.uint32(0), lax.bitwise_or, (axis % words.ndim,))
+
+
+def select(words: Word, rank: Word) -> Word:
+    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times.
+
+    Only meaningful where `rank` is below the number of set bits.
+    """
+    index = jnp.zeros_like(words)
+    for width in (16, 8, 4, 2, 1):
+        low = lax.population_count((words >> index) & jnp.uint32((1 << width) - 1))
+        skip = rank >= low
+        rank = jnp.where(skip, rank - low, rank)
+        index = jnp.where(skip, index + jnp.uint32(width), index)
+    return index

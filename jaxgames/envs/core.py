@@ -1,0 +1,255 @@
+"""What a game is: `State`, and `Game`, from which every game derives.
+
+A game states its rules as pure functions on one *position*, always seen by the player to act. What all games share is
+composed here, once: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names,
+dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
+"""
+
+import dataclasses
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+
+Position = TypeVar("Position")
+
+
+class Outcome(NamedTuple, Generic[Position]):
+    """What one action leads to, before chance.
+
+    `position` is seen by whoever acts next; `switch` says that this is the other player. `reward` is what the player who
+    acted wins (the other one loses it), and counts only where the game is `over`.
+    """
+
+    position: Position
+    switch: Bool[Array, "..."]
+    over: Bool[Array, "..."]
+    reward: Float32[Array, "..."]
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """A game in progress. Only what the rules need is stored; observation and legal actions are derived on demand.
+
+    All attributes work at any batch rank: `jax.vmap(game.init)(keys).legal_action_mask` is `bool[batch, actions]`.
+    """
+
+    current_player: Int32[Array, "..."]
+    rewards: Float32[Array, "... 2"]
+    terminated: Bool[Array, "..."]
+    truncated: Bool[Array, "..."]
+    _step_count: Int32[Array, "..."]
+    _position: Any
+    _game: "Game"
+
+    @property
+    def legal_action_mask(self) -> Bool[Array, "... actions"]:
+        """The actions the current player may take; all true once the game has ended."""
+        return self._derived(self._game._legal_action_mask)
+
+    @property
+    def observation(self) -> Array:
+        """The position as the current player sees it; shape `[..., *game.observation_shape]`."""
+        return self._derived(self._game.observe)
+
+    @property
+    def env_id(self) -> str:
+        """The id of the game."""
+        return self._game.id
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some attributes changed."""
+        return dataclasses.replace(self, **changes)
+
+    def to_svg(self, theme: str = "light") -> str:
+        """The board as an SVG document; a batch as a grid of boards."""
+        return self._game.to_svg(self, theme)
+
+    def save_svg(self, filename: str, theme: str = "light") -> None:
+        """Write `to_svg` to a file."""
+        with open(filename, "w", encoding="utf-8") as file:
+            file.write(self.to_svg(theme))
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _derived(self, function):
+        for _ in range(jnp.ndim(self.terminated)):
+            function = jax.vmap(function)
+        return function(self)
+
+
+jax.tree_util.register_dataclass(
+    State,
+    data_fields=["current_player", "rewards", "terminated", "truncated", "_step_count", "_position"],
+    meta_fields=["_game"],
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Game(Generic[Position]):
+    """The rules of one game: frozen, hashable, nothing but pure functions.
+
+    A new game sets the class attributes and writes the *rules*: `opening`, `legal`, `play`, `view`, for chance also
+    `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action names. Players use the
+    methods further down, which work on a `State`.
+    """
+
+    id: ClassVar[str]
+    version: ClassVar[str] = "v1"
+    num_players: ClassVar[int] = 2
+    num_actions: ClassVar[int]
+    observation_shape: ClassVar[tuple[int, ...]]
+    outcome_probabilities: ClassVar[tuple[float, ...]] = ()
+    """Probabilities of the outcomes of chance, in order; empty for a game without chance."""
+    max_reward: ClassVar[int] = 1
+    """The most points that one game is worth."""
+
+    # The rules, on one position seen by the player to act.
+
+    def opening(self, key: Key[Array, ""]) -> Position:
+        """The position before the first action, with whatever chance comes before it."""
+        raise NotImplementedError
+
+    def legal(self, position: Position) -> Bool[Array, " actions"]:
+        """The legal actions; at least one in a position that is not over."""
+        raise NotImplementedError
+
+    def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
+        """Whether one action (any integer) is legal."""
+        inside = (action >= 0) & (action < self.num_actions)
+        return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
+
+    def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
+        """The outcome of a legal action; chance is still to come."""
+        raise NotImplementedError
+
+    def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
+        """The position after outcome number `outcome`, or the same position where no chance is awaited."""
+        return position
+
+    def view(self, position: Position, acting: Bool[Array, ""]) -> Array:
+        """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
+        raise NotImplementedError
+
+    def parse(self, text: str) -> Position:
+        """The position written in the game's own notation; `ValueError` that points at the character."""
+        raise NotImplementedError(f"{self.id} has no notation")
+
+    def unparse(self, position: Position) -> str:
+        """The position in the game's own notation."""
+        raise NotImplementedError(f"{self.id} has no notation")
+
+    def draw_board(self, position: Position, theme: str) -> str:
+        """The position as an SVG document."""
+        raise NotImplementedError(f"{self.id} draws no boards")
+
+    # What players use, on states.
+
+    def init(self, key: Key[Array, ""]) -> State:
+        """A new game. The first player is drawn at random."""
+        player_key, opening_key = jax.random.split(key)
+        player = jax.random.bernoulli(player_key).astype(jnp.int32)
+        return self.state(self.opening(opening_key), player)
+
+    def state(self, position: Position, current_player: Int32[Array, "..."] | int = 0) -> State:
+        """A game that starts at `position` (or a batch of them), with `current_player` to act."""
+        player = jnp.asarray(current_player, jnp.int32)
+        return State(
+            current_player=player,
+            rewards=jnp.zeros((*player.shape, 2), jnp.float32),
+            terminated=jnp.zeros(player.shape, bool),
+            truncated=jnp.zeros(player.shape, bool),
+            _step_count=jnp.zeros(player.shape, jnp.int32),
+            _position=position,
+            _game=self,
+        )
+
+    def step(self, state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> State:
+        """The state after `action` and, in a game with chance, after what `key` draws.
+
+        An ended game stays as it is, with zero rewards. An illegal action ends the game: -1 for its player, +1 for the other.
+        """
+        state = self.apply(state, action)
+        if not self.outcome_probabilities:
+            return state
+        if key is None:
+            raise ValueError(f"{self.id} has chance: call step(state, action, key)")
+        return self.resolve(state, self.draw_outcome(jax.random.bits(key)))
+
+    def apply(self, state: State, action: Int32[Array, ""]) -> State:
+        """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""
+        action = jnp.asarray(action, jnp.int32)
+        legal = self.is_legal(state._position, action)
+        done = state.terminated | state.truncated
+        after = self.play(state._position, action)
+        over = ~done & (after.over | ~legal)
+        reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
+        reward = jnp.where(done, 0.0, reward).astype(jnp.float32)
+        signs = jnp.where(jnp.arange(2, dtype=jnp.int32) == state.current_player, 1.0, -1.0)
+        switch = ~done & legal & after.switch
+        return state.replace(
+            current_player=jnp.where(switch, 1 - state.current_player, state.current_player),
+            rewards=reward * signs.astype(jnp.float32),
+            terminated=state.terminated | over,
+            _step_count=state._step_count + 1,
+            _position=_where(done | ~legal, state._position, after.position),
+        )
+
+    def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
+        """The state after the outcome of chance it awaits; any other state stays as it is."""
+        position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
+        return state.replace(_position=_where(state.terminated | state.truncated, state._position, position))
+
+    def draw_outcome(self, word: UInt32[Array, "..."]) -> Int32[Array, "..."]:
+        """The outcome of chance that a uniformly random word stands for."""
+        bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
+        bounds = jnp.asarray(np.round(bounds * 2**32).astype(np.uint32)).reshape((1,) * jnp.ndim(word) + (-1,))
+        return jnp.sum(word[..., None] >= bounds, axis=-1, dtype=jnp.int32)
+
+    def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
+        """What `player_id` (by default the current player) sees of one state."""
+        acting = jnp.bool_(True) if player_id is None else state.current_player == jnp.asarray(player_id, jnp.int32)
+        return self.view(state._position, acting)
+
+    def from_string(self, text: str, current_player: int = 0) -> State:
+        """The state written in the game's notation. Raises `ValueError` pointing at the character that is wrong."""
+        return self.state(self.parse(text), current_player)
+
+    def to_string(self, state: State) -> str:
+        """One state in the game's notation; `from_string` reads it back."""
+        return self.unparse(_single(state)._position)
+
+    def action_to_string(self, state: State, action: int) -> str:
+        """The name that players give to an action."""
+        raise NotImplementedError(f"{self.id} has no names for actions")
+
+    def string_to_action(self, state: State, text: str) -> int:
+        """The action with this name. Raises `ValueError` if there is none."""
+        raise NotImplementedError(f"{self.id} has no names for actions")
+
+    def to_svg(self, state: State, theme: str = "light") -> str:
+        """One state as an SVG document, a batch as a grid."""
+        if state.terminated.ndim == 0:
+            return self.draw_board(state._position, theme)
+        from jaxgames.envs.drawing import grid_svg
+
+        flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
+        number = state.terminated.size
+        boards = [self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme) for i in range(number)]
+        return grid_svg(boards, theme=theme)
+
+    def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
+        return self.legal(state._position) | state.terminated | state.truncated
+
+
+def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:
+    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), on_true, on_false)
+
+
+def _single(state: State) -> State:
+    if state.terminated.ndim:
+        raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}")
+    return state
