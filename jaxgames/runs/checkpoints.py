@@ -32,7 +32,8 @@ def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
     # orbax refuses arrays without elements; their shape says all there is.
     items = {str(i): array for i, array in enumerate(arrays) if array.size}
     if items:
-        _checkpointer().save((temporary / ARRAYS).resolve(), items)
+        with _checkpointer() as checkpointer:
+            checkpointer.save((temporary / ARRAYS).resolve(), items)
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
@@ -61,10 +62,15 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
     if problem:
         raise ValueError(f"does not fit: {problem}")
     _verify(folder, manifest["files"])
-    try:
-        items = _checkpointer().restore((folder / ARRAYS).resolve()) if manifest["files"] else {}
-    except Exception as error:  # whatever orbax raises on files that are as they were written, e.g. by a later version
-        raise ValueError(f"cannot be read by orbax: {str(error).splitlines()[0]}") from error
+    items = {}
+    if manifest["files"]:
+        try:
+            with _checkpointer() as checkpointer:
+                items = checkpointer.restore((folder / ARRAYS).resolve())
+        except (
+            Exception
+        ) as error:  # whatever orbax raises on files that are as they were written, by a later version say
+            raise ValueError(f"cannot be read by orbax: {' '.join(str(error).split())}") from error
     arrays = [
         np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
         for i, leaf in enumerate(leaves)
@@ -102,7 +108,9 @@ class Shelf:
 
     def put(self, number: int, state: Any, info: dict[str, Any], keep: int) -> None:
         """Saves `state`, then removes all numbers above `number` and all but the `keep` highest that remain."""
-        self.folder.mkdir(exist_ok=True)
+        if not self.folder.exists():
+            self.folder.mkdir()
+            sync(self.folder.parent)
         remove_leftovers(self.folder)
         old = self._entries()
         again = max((generation + 1 for other, generation in old if other == number), default=0)
@@ -125,7 +133,7 @@ class Shelf:
 
 
 def _checkpointer() -> Any:
-    # The synchronous form. Its files are about 30 ms apart from any other way orbax offers; the rest is ours.
+    # The synchronous one. A 198-40-4 network with Adam's state is saved in about 40 ms (2 CPU cores), 30 of them here.
     import orbax.checkpoint as ocp
 
     return ocp.Checkpointer(ocp.StandardCheckpointHandler())
