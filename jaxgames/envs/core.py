@@ -6,7 +6,7 @@ dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written
 """
 
 import dataclasses
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,15 @@ class Outcome(NamedTuple, Generic[Position]):
     switch: Bool[Array, "..."]
     over: Bool[Array, "..."]
     reward: Float32[Array, "..."]
+
+
+class Value(Protocol[Position]):
+    """What positions are worth to the player to act: expected points, float32[n] for n positions that await chance, if any.
+
+    A game may know faster ways to use some values; called like this, all of them give the same.
+    """
+
+    def __call__(self, positions: Position, /) -> Float32[Array, " n"]: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +142,31 @@ class Game(Generic[Position]):
     def view(self, position: Position, acting: Bool[Array, ""]) -> Array:
         """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
         raise NotImplementedError
+
+    # Whole turns of a batch of positions; a game whose turns are several actions long overrides these two.
+
+    def best_turn(self, positions: Position, value: Value[Position]) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+        """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
+
+        Of equally good turns always the same one is taken. Chance after the turn is still to come.
+        """
+        outcomes, legal = self._successors(positions)
+        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
+        worth = value(flat).reshape(legal.shape)
+        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
+        return _chosen(outcomes, jnp.argmax(jnp.where(legal, worth, -jnp.inf), axis=1)), jnp.max(worth, axis=1, where=legal, initial=-jnp.inf)
+
+    def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""
+        outcomes, legal = self._successors(positions)
+        rank = words % jnp.sum(legal, axis=1, dtype=jnp.uint32)
+        order = jnp.cumsum(legal, axis=1, dtype=jnp.uint32) - jnp.uint32(1)
+        return _chosen(outcomes, jnp.argmax(legal & (order == rank[:, None]), axis=1))
+
+    def _successors(self, positions: Position) -> tuple[Outcome[Position], Bool[Array, "batch actions"]]:
+        actions = jnp.arange(self.num_actions, dtype=jnp.int32)
+        outcomes = jax.vmap(lambda position: jax.vmap(lambda action: self.play(position, action))(actions))(positions)
+        return outcomes, jax.vmap(self.legal)(positions)
 
     def parse(self, text: str) -> Position:
         """The position written in the game's own notation; `ValueError` that points at the character."""
@@ -243,6 +277,10 @@ class Game(Generic[Position]):
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
         return self.legal(state._position) | state.terminated | state.truncated
+
+
+def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outcome[Position]:
+    return jax.tree.map(lambda x: jax.vmap(lambda row, index: row[index])(x, choice), outcomes)
 
 
 def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:

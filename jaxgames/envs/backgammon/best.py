@@ -7,14 +7,15 @@ done in a further round: no play is ever left out.
 
 from typing import NamedTuple, Protocol
 
-
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.game import Position
+from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.backgammon.plays import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats
+from jaxgames.envs.core import Outcome
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
 
@@ -34,30 +35,13 @@ class Best(NamedTuple):
 
 def best_plays(positions: Position, score: Score) -> Best:
     """The play with the highest score, for each of a batch of positions with dice; the first in list order among equals."""
-    batch = positions.dice.shape[0]
 
-    def unfinished(carry):
-        return jnp.any(carry[0])
-
-    def a_round(carry):
-        wanted, best = carry
-        lists = (
-            (pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)), 2),
-            (repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)), 4),
-        )
-        done = lists[0][0].complete & lists[1][0].complete
-        for plays, moves in lists:
-            code, value, some = _best_of_list(plays, moves, score)
-            take = wanted & done & some
-            best = Best(jnp.where(take, code, best.code), jnp.where(take, value, best.score))
-        return wanted & ~done, best
-
-    start = Best(jnp.zeros(batch, jnp.uint32), jnp.full(batch, -jnp.inf, jnp.float32))
-    return lax.while_loop(unfinished, a_round, (jnp.ones(batch, bool), start))[1]
+    start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
+    return _in_rounds(positions, lambda plays, moves: _best_of_list(plays, moves, score), start)
 
 
-def _best_of_list(plays: Plays, moves: int, score: Score):
-    """(code, score, whether there is any) of the best entry of each game."""
+def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Array, " batch"]]:
+    """The best entry of each game, and whether it has any."""
     capacity, batch = len(plays.game), len(plays.complete)
     total = jnp.minimum(plays.first[-1], capacity)
 
@@ -76,37 +60,49 @@ def _best_of_list(plays: Plays, moves: int, score: Score):
     entry = jnp.arange(capacity, dtype=jnp.int32)
     wins = (entry < total) & (values == top[plays.game])
     where = jnp.full(batch, capacity - 1, jnp.int32).at[jnp.where(wins, plays.game, batch)].min(entry, mode="drop")
-    return plays.code[where], top, plays.first[1:] > plays.first[:-1]
+    return Best(plays.code[where], top), plays.first[1:] > plays.first[:-1]
 
 
 def random_plays(positions: Position, words: UInt32[Array, " batch"]) -> UInt32[Array, " batch"]:
     """The code of a play drawn uniformly from the distinct plays of each position, by one random word each."""
+
+    def draw(plays, moves):
+        begin, number = plays.first[:-1], plays.first[1:] - plays.first[:-1]
+        rank = (words % jnp.maximum(number, 1).astype(jnp.uint32)).astype(jnp.int32)
+        return (plays.code[jnp.minimum(begin + rank, len(plays.code) - 1)],), number > 0
+
+    return _in_rounds(positions, draw, (jnp.zeros_like(words),))[0]
+
+
+def _in_rounds(positions: Position, pick, start):
+    """`pick(plays, moves) -> (picked, some)` on lists of all plays, in as many rounds as the lists need to hold them all.
+
+    `picked` is a tuple of one array entry for each position, to be taken over where there are `some` plays.
+    """
     batch = positions.dice.shape[0]
 
     def a_round(carry):
-        wanted, code = carry
+        wanted, taken = carry
         lists = (
-            pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)),
-            repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)),
+            (pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)), 2),
+            (repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)), 4),
         )
-        done = lists[0].complete & lists[1].complete
-        for plays in lists:
-            begin, number = plays.first[:-1], plays.first[1:] - plays.first[:-1]
-            entry = begin + jnp.int32(words % jnp.maximum(number, 1).astype(jnp.uint32))
-            take = wanted & done & (number > 0)
-            code = jnp.where(take, plays.code[jnp.minimum(entry, len(plays.code) - 1)], code)
-        return wanted & ~done, code
+        done = lists[0][0].complete & lists[1][0].complete
+        for plays, moves in lists:
+            picked, some = pick(plays, moves)
+            taken = jax.tree.map(lambda new, old, take=wanted & done & some: jnp.where(take, new, old), picked, taken)
+        return wanted & ~done, taken
 
-    start = (jnp.ones(batch, bool), jnp.zeros(batch, jnp.uint32))
-    return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, start)[1]
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, (jnp.ones(batch, bool), start))[1]
 
 
-def play_out(positions: Position, code: UInt32[Array, " batch"]) -> tuple[Position, Bool[Array, " batch"], Float32[Array, " batch"]]:
-    """The positions after one play each, seen by the opponent and waiting for a roll; whether they are over, and for how much."""
+def play_out(positions: Position, code: UInt32[Array, " batch"]) -> Outcome[Position]:
+    """One play of each position, before the roll of the opponent."""
     game = jnp.arange(len(code), dtype=jnp.int32)
     own, opponent = after(positions, game, code, 4)
     over = board.occupied(own) == 0
-    return Position(opponent, own, jnp.zeros_like(positions.dice)), over, board.result(opponent).astype(jnp.float32)
+    reward = board.result(opponent).astype(jnp.float32)
+    return Outcome(Position(opponent, own, jnp.zeros_like(positions.dice)), jnp.ones_like(over), over, reward)
 
 
 def score_by(positions: Position, value) -> Score:
@@ -119,5 +115,3 @@ def score_by(positions: Position, value) -> Score:
 
     return score
 
-
-__all__ = ["Best", "Score", "best_plays", "play_out", "random_plays", "score_by"]

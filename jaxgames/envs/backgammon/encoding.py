@@ -15,7 +15,7 @@ from jaxtyping import Array, Float32, Int32
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score
 from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.backgammon.game import Position
+from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.backgammon.plays import steps
 
 
@@ -51,14 +51,23 @@ def _point_units(side: Side) -> Float32[Array, "... 96"]:
 
 
 class FirstLayer(NamedTuple):
-    """A network whose first layer can be updated instead of computed: `tail(kernel' x + bias)` is its value.
+    """The value of a network whose first layer is linear in Tesauro's inputs, so that a play can update its sums.
 
-    `tail` maps float32[n, hidden] to the expected points, float32[n], of the player about to roll.
+    `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points, float32[n], of the
+    player about to roll. Called like any other value it computes the sums anew.
     """
 
-    kernel: Float32[Array, "inputs hidden"]
+    encoding: Tesauro
+    kernel: Float32[Array, "198 hidden"]
     bias: Float32[Array, " hidden"]
     tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
+
+    def __call__(self, positions: Position) -> Float32[Array, " n"]:
+        return self.tail(self.sums(positions))
+
+    def sums(self, positions: Position) -> Float32[Array, "n hidden"]:
+        """The first layer before its activation."""
+        return self.encoding(positions) @ self.kernel + self.bias[None, :]
 
 
 NO_CHANGE = 24 * 4 + 1 + 24 * 5 + 1  # the row of zeros
@@ -99,21 +108,20 @@ def changes(positions: Position, game, code, moves: int) -> tuple[list[Int32[Arr
     return rows, own, opponent
 
 
-def score_first_layer(positions: Position, encoding: Tesauro, network: FirstLayer) -> Score:
+def score_first_layer(positions: Position, value: FirstLayer) -> Score:
     """A score that updates the first layer's sums by the rows that change, instead of multiplying 198 inputs.
 
     Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
     """
-    rows = change_rows(network.kernel)
-    seen = Position(positions.opponent, positions.own, positions.dice)
-    base = encoding(seen) @ network.kernel + network.bias[None, :]
+    rows = change_rows(value.kernel)
+    base = value.sums(Position(positions.opponent, positions.own, positions.dice))
 
     def score(game, code, moves):
         numbers, own, opponent = changes(positions, game, code, moves)
         sums = base[game]
         for number in numbers:
             sums += rows.at[number].get(mode="promise_in_bounds")
-        value = -network.tail(sums)
-        return jnp.where(board.occupied(own) == 0, board.result(opponent).astype(jnp.float32), value)
+        won = board.occupied(own) == 0
+        return jnp.where(won, board.result(opponent).astype(jnp.float32), -value.tail(sums))
 
     return score

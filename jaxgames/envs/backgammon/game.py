@@ -5,17 +5,19 @@ Action 0 passes, and is legal only when nothing else is. A turn is up to four ac
 """
 
 import dataclasses
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs import bits
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.core import Game, Outcome, State
+from jaxgames.envs.backgammon.best import best_plays, play_out, random_plays, score_by
+from jaxgames.envs.backgammon.encoding import FirstLayer, score_first_layer
+from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
+from jaxgames.envs.core import Game, Outcome, Value
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -25,35 +27,6 @@ START[[5, 7, 12, 23]] = 5, 3, 5, 2
 
 _HIGH, _LOW = (np.array(dice, np.uint32) for dice in zip(*ROLLS, strict=True))
 _OPENING = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) if high != low], np.int32)
-
-
-class Position(NamedTuple):
-    """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
-
-    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a roll.
-    """
-
-    own: Side
-    opponent: Side
-    dice: UInt32[Array, "..."]
-
-
-def rolled(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
-    """The dice word of a fresh roll: four of a double, else one of each."""
-    both = _die(high) | _die(low)
-    return jnp.where(high == low, both << jnp.uint32(2), both)
-
-
-def _die(value: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
-    return jnp.uint32(1) << (jnp.uint32(4) * (value - jnp.uint32(1)))
-
-
-def high_low(dice: UInt32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
-    """The largest and the smallest die left; both are 8 where none is."""
-    none = dice == 0
-    high = bits.top_index(dice) // jnp.uint32(4) + jnp.uint32(1)
-    low = bits.bottom_index(dice) // jnp.uint32(4) + jnp.uint32(1)
-    return jnp.where(none, jnp.uint32(8), high), jnp.where(none, jnp.uint32(8), low)
 
 
 def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
@@ -126,13 +99,23 @@ class Backgammon(Game[Position]):
         source, die = _step(action)
         passes = action == 0
         own, opponent = board.move(position.own, position.opponent, source, die, ~passes)
-        dice = jnp.where(passes, jnp.uint32(0), position.dice - _die(die))
+        dice = jnp.where(passes, jnp.uint32(0), position.dice - one_die(die))
         over = board.occupied(own) == 0
         switch = (dice == 0) & ~over
         reward = board.result(opponent).astype(jnp.float32)
         actor = jax.tree.map(lambda mine, theirs: jnp.where(switch, theirs, mine), own, opponent)
         other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
         return Outcome(Position(actor, other, dice), switch, over, reward)
+
+    def best_turn(self, positions: Position, value: Value[Position]) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+        """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
+        score = score_first_layer(positions, value) if isinstance(value, FirstLayer) else score_by(positions, value)
+        best = best_plays(positions, score)
+        return play_out(positions, best.code), best.score
+
+    def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """A play of the whole roll, drawn uniformly from the distinct plays."""
+        return play_out(positions, random_plays(positions, words))
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
         """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""

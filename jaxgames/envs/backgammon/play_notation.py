@@ -70,7 +70,7 @@ def format_play(steps: Sequence[Step], mover: Board, opponent: Board) -> str:
     for source, die in steps:
         turn = turn.step(source, die)
     ways: list[list[int]] = []  # the places that each moved checker touches
-    for source, die in sorted(steps, reverse=True):
+    for source, die in sorted(steps, key=lambda step: (-step[0], step[1])):
         earlier = [way for way in ways if way[-1] == source]
         way = earlier[0] if earlier else [source]
         if not earlier:

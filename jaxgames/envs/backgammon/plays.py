@@ -25,7 +25,7 @@ from jaxtyping import Array, Bool, Int32, UInt32
 from jaxgames.envs import bits, flat
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.backgammon.game import Position, high_low
+from jaxgames.envs.backgammon.position import Position, high_low
 
 LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first
 STAY = np.uint32(1)  # source 0: no checker moves
