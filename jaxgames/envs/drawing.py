@@ -1,0 +1,171 @@
+"""What the pictures of all games share: themes, SVG elements, documents, grids of boards.
+
+A game draws a `Picture`: its size and a list of SVG elements, coordinates from the top left corner. `document` makes an
+SVG document of it, `grid_svg` puts many into one. No element has an id, so that many documents fit into one page.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Colours of one player's pieces: the face, its edge, and text or pips on it."""
+
+    fill: str
+    edge: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of a board: page, text, the frame and its text, the playing area and its two shades, the pieces."""
+
+    background: str
+    ink: str
+    faint: str
+    frame: str
+    frame_edge: str
+    frame_ink: str
+    field: str
+    shades: tuple[str, str]
+    pieces: tuple[Piece, Piece]
+
+
+THEMES = {
+    "light": Theme(
+        background="#fbf8f3",
+        ink="#2e2823",
+        faint="#8b8178",
+        frame="#6b4a38",
+        frame_edge="#4d3426",
+        frame_ink="#ead9c3",
+        field="#f0e4cf",
+        shades=("#bf7a56", "#dcc59d"),
+        pieces=(Piece("#fffbf2", "#a8977f", "#4a4037"), Piece("#38322f", "#171413", "#f3e9da")),
+    ),
+    "dark": Theme(
+        background="#14171b",
+        ink="#e9e6e1",
+        faint="#8f969e",
+        frame="#2b3138",
+        frame_edge="#3d454e",
+        frame_ink="#a9b1b9",
+        field="#1d2329",
+        shades=("#3f5a63", "#333d46"),
+        pieces=(Piece("#efe8da", "#8e8576", "#3a342d"), Piece("#c4534a", "#6f2721", "#fff1e6")),
+    ),
+}
+
+
+class Picture(NamedTuple):
+    """A drawing: width and height in its own units, SVG elements, and a title for those who cannot see it."""
+
+    width: float
+    height: float
+    elements: Sequence[str]
+    title: str = ""
+
+
+def theme_named(name: str) -> Theme:
+    """The theme `light` or `dark`. Raises `ValueError` for any other name."""
+    if name not in THEMES:
+        raise ValueError(f"unknown theme {name!r}; available: {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def element(tag: str, *content: str, **attributes: object) -> str:
+    """One SVG element with SVG inside. Attribute names take `_` for `-`; numbers are rounded to hundredths."""
+    written = "".join(f" {key.replace('_', '-')}={_value(value)}" for key, value in attributes.items())
+    return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+def text(x: float, y: float, content: str, size: float, fill: str, anchor: str = "middle", **attributes: object) -> str:
+    """A line of text, its middle line at height `y`."""
+    return element(
+        "text", escape(content), x=x, y=y + 0.36 * size, font_size=size, fill=fill, text_anchor=anchor, **attributes
+    )
+
+
+def document(picture: Picture, theme: str = "light", size: float | None = None) -> str:
+    """The picture as an SVG document on the theme's background, `size` pixels wide (default: one per unit)."""
+    width = picture.width if size is None else size
+    if not width > 0:
+        raise ValueError(f"size {size} must be a positive number of pixels")
+    background = element("rect", width=picture.width, height=picture.height, fill=theme_named(theme).background)
+    title = element("title", escape(picture.title)) if picture.title else ""
+    return element(
+        "svg",
+        title,
+        background,
+        *picture.elements,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_number(picture.width)} {_number(picture.height)}",
+        width=width,
+        height=width * picture.height / picture.width,
+        font_family=FONT,
+        role="img",
+    )
+
+
+def grid_svg(
+    boards: Sequence[str | Picture],
+    columns: int | None = None,
+    theme: str = "light",
+    size: float | None = None,
+    gap: float = 12,
+) -> str:
+    """An SVG document of many boards, row by row; `size` pixels wide (default: at most 1200).
+
+    `boards` are pictures or documents made by `document`; `columns` defaults to about as many as rows. Raises
+    `ValueError` for no boards.
+    """
+    if not boards:
+        raise ValueError("there are no boards to draw; give at least one")
+    columns = math.ceil(math.sqrt(len(boards))) if columns is None else columns
+    if columns < 1:
+        raise ValueError(f"columns must be at least 1, not {columns}")
+    columns = min(columns, len(boards))
+    pages = [board if isinstance(board, str) else document(board, theme) for board in boards]
+    sizes = [_size(page) for page in pages]
+    cell_width, cell_height = (max(lengths) + gap for lengths in zip(*sizes, strict=True))
+    placed = []
+    for index, (page, (width, height)) in enumerate(zip(pages, sizes, strict=True)):
+        row, column = divmod(index, columns)
+        x = gap + column * cell_width + (cell_width - gap - width) / 2
+        y = gap + row * cell_height + (cell_height - gap - height) / 2
+        placed.append(_placed(page, x, y, width, height))
+    rows = math.ceil(len(boards) / columns)
+    whole = Picture(columns * cell_width + gap, rows * cell_height + gap, placed, f"{len(boards)} boards")
+    return document(whole, theme, min(1200, whole.width) if size is None else size)
+
+
+_OPENING = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
+
+
+def _size(page: str) -> tuple[float, float]:
+    match = _OPENING.match(page)
+    if not match:
+        raise ValueError(f"{page[:40]!r} is no SVG document made by jaxgames.envs.drawing.document")
+    return float(match[1]), float(match[2])
+
+
+def _placed(page: str, x: float, y: float, width: float, height: float) -> str:
+    """The document as an element of another one."""
+    box = f"0 0 {_number(width)} {_number(height)}"
+    opening = element("svg", viewBox=box, x=x, y=y, width=width, height=height).replace("/>", ">")
+    return _OPENING.sub(opening, page, count=1)
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 2):g}" if abs(value) < 1e5 else f"{value:.0f}"
+
+
+def _value(value: object) -> str:
+    return quoteattr(_number(value) if isinstance(value, int | float) else str(value))
