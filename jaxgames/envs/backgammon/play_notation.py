@@ -181,7 +181,7 @@ def _check_pass(turn: Turn, what: str) -> None:
 def _obligation(best: Best) -> str:
     if best.die:
         return f"only one die can be played, and it must be the {best.die}"
-    return f"{best.number} dice can be played, and so must be"
+    return f"{best.number} {'die' if best.number == 1 else 'dice'} can be played, and must be"
 
 
 def _first_wrong(start: Turn, parts: Sequence[_Part]) -> str:
