@@ -115,6 +115,8 @@ class Game(Generic[Position]):
     """Probabilities of the outcomes of chance, in order; empty for a game without chance."""
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
+    encodings: ClassVar[dict[str, Any]] = {}
+    """What networks may see of it besides the observation, by name."""
 
     # The rules, on one position seen by the player to act.
 
@@ -176,8 +178,8 @@ class Game(Generic[Position]):
         """The position in the game's own notation."""
         raise NotImplementedError(f"{self.id} has no notation")
 
-    def draw_board(self, position: Position, theme: str) -> str:
-        """The position as an SVG document."""
+    def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
+        """The position as an SVG document, where `player` is the id of the player to act."""
         raise NotImplementedError(f"{self.id} draws no boards")
 
     # What players use, on states.
@@ -254,7 +256,7 @@ class Game(Generic[Position]):
 
     def to_string(self, state: State) -> str:
         """One state in the game's notation; `from_string` reads it back."""
-        return self.unparse(_single(state)._position)
+        return self.unparse(single(state)._position)
 
     def action_to_string(self, state: State, action: int) -> str:
         """The name that players give to an action."""
@@ -267,12 +269,12 @@ class Game(Generic[Position]):
     def to_svg(self, state: State, theme: str = "light") -> str:
         """One state as an SVG document, a batch as a grid."""
         if state.terminated.ndim == 0:
-            return self.draw_board(state._position, theme)
+            return self.draw_board(state._position, theme, int(state.current_player))
         from jaxgames.envs.drawing import grid_svg
 
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
-        number = state.terminated.size
-        boards = [self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme) for i in range(number)]
+        players = np.asarray(state.current_player).ravel()
+        boards = [self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme, int(p)) for i, p in enumerate(players)]
         return grid_svg(boards, theme=theme)
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
@@ -287,7 +289,8 @@ def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) ->
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), on_true, on_false)
 
 
-def _single(state: State) -> State:
+def single(state: State) -> State:
+    """The state itself; `ValueError` if it is a batch."""
     if state.terminated.ndim:
         raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}")
     return state

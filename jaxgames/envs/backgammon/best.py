@@ -1,6 +1,6 @@
 """The best play of each position of a batch, by the value of what it leads to.
 
-The plays of all positions lie in flat lists (`plays`), which are evaluated in chunks as long as there are entries, so neither
+The plays of all positions lie in flat lists (`play_lists`), which are evaluated in chunks as long as there are entries, so neither
 the width of a position's tree nor the capacity of the list is paid for. Positions whose plays did not fit into the list are
 done in a further round: no play is ever left out.
 """
@@ -14,20 +14,20 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.position import Position
-from jaxgames.envs.backgammon.plays import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats
+from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats
 from jaxgames.envs.core import Outcome
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
 
 
 class Score(Protocol):
-    """How good plays are for the mover: `score(game, code, moves)` gives float32[n], as in `plays.after`."""
+    """How good plays are for the mover: `score(game, code, moves)` gives float32[n], as in `play_lists.after`."""
 
     def __call__(self, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> Float32[Array, " n"]: ...
 
 
 class Best(NamedTuple):
-    """The best play of each position: its code (see `plays.Plays`) and its score."""
+    """The best play of each position: its code (see `play_lists.Plays`) and its score."""
 
     code: UInt32[Array, " batch"]
     score: Float32[Array, " batch"]

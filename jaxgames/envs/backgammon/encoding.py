@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxtyping import Array, Float32, Int32
 
+from jaxgames.envs import bits
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score
 from jaxgames.envs.backgammon.board import Side
 from jaxgames.envs.backgammon.position import Position
-from jaxgames.envs.backgammon.plays import steps
+from jaxgames.envs.backgammon.play_lists import steps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +42,46 @@ class Tesauro:
 
     def swap(self, inputs: Float32[Array, "... 198"]) -> Float32[Array, "... 198"]:
         """The same inputs with the names of the two players exchanged."""
-        return jnp.concatenate([inputs[..., 96:192], inputs[..., :96], inputs[..., 192:].reshape(*inputs.shape[:-1], 3, 2)[..., ::-1].reshape(*inputs.shape[:-1], 6)], axis=-1)
+        return inputs[..., _SWAPPED]
+
+    def value(self, kernel: Array, bias: Array, tail: Callable) -> "FirstLayer":
+        """The fast value of a network on these inputs, from its first layer and what follows it."""
+        return FirstLayer(self, kernel, bias, tail)
+
+
+_SWAPPED = np.concatenate([np.arange(96, 192), np.arange(96), [193, 192, 195, 194, 197, 196]])
+
+
+@dataclasses.dataclass(frozen=True)
+class Extra:
+    """The 212 inputs of the "Extra" network: Tesauro's 198, two race flags and the longest block of both sides.
+
+    Race flags: 1, 0 while the players can still hit each other, 0, 1 in a race. Longest block, six units a side, the player about
+    to roll first: unit k says that k adjacent points or more are held by two or more checkers.
+    """
+
+    size: int = 212
+
+    def __call__(self, positions: Position) -> Float32[Array, "... 212"]:
+        """float32[..., 212] for positions of any batch shape."""
+        rear = [bits.top_index(board.occupied(side)) for side in (positions.own, positions.opponent)]
+        race = (rear[0] + rear[1] < jnp.uint32(25)).astype(jnp.float32)
+        flags = jnp.stack([1.0 - race, race], axis=-1)
+        blocks = [_longest_block(side) for side in (positions.own, positions.opponent)]
+        return jnp.concatenate([Tesauro()(positions), flags, *blocks], axis=-1)
+
+    def swap(self, inputs: Float32[Array, "... 212"]) -> Float32[Array, "... 212"]:
+        """The same inputs with the names of the two players exchanged."""
+        order = np.concatenate([_SWAPPED, [198, 199], np.arange(206, 212), np.arange(200, 206)])
+        return inputs[..., order]
+
+
+def _longest_block(side: Side) -> Float32[Array, "... 6"]:
+    points = board.several(side) & board.POINTS
+    runs = [points]
+    for length in range(1, 6):
+        runs.append(runs[-1] & (points >> jnp.uint32(length)))
+    return jnp.stack([(run != 0).astype(jnp.float32) for run in runs], axis=-1)
 
 
 def _point_units(side: Side) -> Float32[Array, "... 96"]:

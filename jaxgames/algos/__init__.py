@@ -1,0 +1,1 @@
+"""Learning and search over any game: nothing here names a particular one."""

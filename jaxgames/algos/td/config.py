@@ -1,0 +1,100 @@
+"""The settings of temporal-difference self-play, in one place."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from jaxgames.algos.td.outcomes import Outcomes
+from jaxgames.algos.td.value import ObservationEncoding, ValueNetwork
+from jaxgames.envs.registry import make
+from jaxgames.nets import MLP
+
+METHODS = ("window", "exact", "result")
+OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
+OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam}
+SCHEDULES = ("constant", "cosine", "exponential", "tested")
+
+
+@dataclasses.dataclass(frozen=True)
+class TDConfig:
+    """Settings of a learner. Raises `ValueError` for values that make no sense."""
+
+    game: str = "backgammon"
+    """The game, by its id."""
+    encoding: str = "tesauro"
+    """What the network sees: a name from `game.encodings`, or `observation`."""
+    hidden: tuple[int, ...] = (40,)
+    """Units of each hidden layer."""
+    activation: str = "sigmoid"
+    """Of the hidden layers (`jaxgames.nets.ACTIVATIONS`)."""
+    initializer: str = "uniform"
+    """Of the weights (`jaxgames.nets.INITIALIZERS`)."""
+    outputs: int = 4
+    """2: win, lose. 4: win, lose, win and lose a gammon. 6: win and lose a backgammon too."""
+    symmetric: bool = True
+    """The network sees each position from the player to act; false: always from the first player, as in TD-Gammon."""
+    method: str = "window"
+    """`window`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply; `result`:
+    whole games with frozen weights, then backprop to the final result."""
+    decay: float = 0.7
+    """Lambda of TD(lambda). Not used by `result`."""
+    batch: int = 256
+    """Games played at once."""
+    plies: int = 16
+    """Plies of each game in one update; for `result` the most plies of one game."""
+    optimizer: str = "adam"
+    """`adam`, or `sgd` (the step size is then on the sum over the batch)."""
+    step_size: float = 0.004
+    """The first step size."""
+    last_step_size: float = 0.0002
+    """The step size at the end, for the schedules `cosine` and `exponential`."""
+    schedule: str = "exponential"
+    """`constant`, `cosine`, `exponential`, or `tested`: 0.25 .. 0.001, lowered when the player stops getting better."""
+    updates: int = 0
+    """Number of updates of the whole training, for the schedules; 0 if it is not known: then they stay constant."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        for name, value, allowed in (
+            ("method", self.method, METHODS),
+            ("optimizer", self.optimizer, tuple(OPTIMIZERS)),
+            ("schedule", self.schedule, SCHEDULES),
+            ("outputs", self.outputs, tuple(OUTCOMES)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
+        for name, low, high in (("decay", 0, 1), ("batch", 1, 2**20), ("plies", 1, 2**16), ("step_size", 0, 100)):
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name}={getattr(self, name)}: expected a number from {low} to {high}")
+
+    def network(self) -> ValueNetwork:
+        """The value network that these settings describe."""
+        game = make(self.game)
+        encodings = {"observation": ObservationEncoding(game), **game.encodings}
+        if self.encoding not in encodings:
+            raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
+        layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer)
+        outcomes = Outcomes(OUTCOMES[self.outputs])
+        return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric)
+
+    def optimizer_for(self) -> optax.GradientTransformation:
+        """The optimizer, with its step-size schedule; `tested` is a factor in the learner's state instead."""
+        if self.schedule == "tested":
+            return OPTIMIZERS[self.optimizer](1.0)
+        if not self.updates or self.schedule == "constant":
+            return OPTIMIZERS[self.optimizer](self.step_size)
+        return OPTIMIZERS[self.optimizer](_schedule(self))
+
+
+def _schedule(config: TDConfig) -> optax.Schedule:
+    ratio = config.last_step_size / config.step_size
+    if config.schedule == "cosine":
+        return optax.cosine_decay_schedule(config.step_size, config.updates, alpha=ratio)
+
+    def exponential(count: jax.Array) -> jax.Array:
+        done = jnp.minimum(count.astype(jnp.float32) / jnp.float32(config.updates), 1.0)
+        return jnp.float32(config.step_size) * jnp.float32(ratio) ** done
+
+    return exponential

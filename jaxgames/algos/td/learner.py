@@ -1,0 +1,114 @@
+"""What the ways of TD self-play share: the state, and a step of the weights.
+
+A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. All predictions are those for the
+first player, so that one position's value is the next one's target, whoever moves.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float32, Int32, Key
+
+from jaxgames.algos.td import self_play
+from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.self_play import Games, Ply
+from jaxgames.algos.td.value import ValueNetwork
+
+
+class TDState(NamedTuple):
+    """All that a training is: a checkpoint of it continues bit by bit.
+
+    `last` is what the latest ply led to (its position awaits chance), `fresh` says where that is the start of a game instead, and
+    `memory` belongs to the method (traces). `factor` multiplies the step size.
+    """
+
+    params: Any
+    optimizer: Any
+    games: Games
+    last: Ply
+    memory: Any
+    factor: Float32[Array, ""]
+    updates: Int32[Array, ""]
+
+
+class Metrics(NamedTuple):
+    """Sums over one update: squared error and number of learned positions, plies, finished games, points won, cut-off games."""
+
+    squared_error: Float32[Array, ""]
+    positions: Int32[Array, ""]
+    plies: Int32[Array, ""]
+    games: Int32[Array, ""]
+    points: Float32[Array, ""]
+    cut_off: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """The parts that the methods (`window`, `exact`, `result`) put together."""
+
+    config: TDConfig
+
+    @property
+    def network(self) -> ValueNetwork:
+        """The value network."""
+        return self.config.network()
+
+    def init(self, key: Key[Array, ""]) -> TDState:
+        """The state before the first update."""
+        weights_key, games_key = jax.random.split(key)
+        params = self.network.init(weights_key)
+        games = self_play.start(self.network.game, games_key, self.config.batch)
+        # Nothing has been played: the first ply's predecessor counts as over, so nothing is learned from it.
+        over, result = jnp.ones(self.config.batch, bool), jnp.zeros(self.config.batch, jnp.float32)
+        return TDState(
+            params=params,
+            optimizer=self._optimizer().init(params),
+            games=games,
+            last=Ply(games.positions, games.player, over, result),
+            memory=self.init_memory(params),
+            factor=jnp.float32(1.0),
+            updates=jnp.int32(0),
+        )
+
+    def init_memory(self, params: Any) -> Any:
+        """What the method remembers between updates."""
+        return ()
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """Plays and learns once."""
+        raise NotImplementedError
+
+    def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
+        """Weights and optimizer state after one step along minus `gradients`."""
+        gradients = jax.tree.map(lambda g: g * factor, gradients)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+            updates, optimizer = self._optimizer().update(gradients, optimizer, params)
+        return optax.apply_updates(params, updates), optimizer
+
+    def player_to_act(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
+        """Whose turn it is in all games; without symmetry they must be in step, which games with alternate turns are."""
+        return player[0]
+
+    def _optimizer(self) -> optax.GradientTransformation:
+        return self.config.optimizer_for()
+
+
+def count(ply: Ply, cut_off: Int32[Array, ""] | int = 0) -> dict[str, Array]:
+    """The metrics that come from the plies themselves, [plies, batch]."""
+    return {
+        "plies": jnp.int32(ply.over.size),
+        "games": jnp.sum(ply.over, dtype=jnp.int32),
+        "points": jnp.sum(jnp.where(ply.over, jnp.abs(ply.result), 0.0)),
+        "cut_off": jnp.asarray(cut_off, jnp.int32),
+    }
+
+
+def sum_of_squares(errors: Float32[Array, "..."], learned: Bool[Array, "..."]) -> dict[str, Array]:
+    """The metrics of the errors of the learned positions, [..., outcomes] and [...]."""
+    return {
+        "squared_error": jnp.sum(jnp.where(learned[..., None], errors**2, 0.0)),
+        "positions": jnp.sum(learned, dtype=jnp.int32),
+    }

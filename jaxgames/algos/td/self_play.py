@@ -1,0 +1,58 @@
+"""One ply of many games of self-play at once, each game replaced by a new one when it is over."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float32, Int32, Key
+
+from jaxgames.envs.core import Game, Value
+
+
+class Games(NamedTuple):
+    """Games in progress: positions with the dice rolled, and whose turn it is (0 or 1)."""
+
+    positions: Any
+    player: Int32[Array, " batch"]
+
+
+class Ply(NamedTuple):
+    """What a ply led to: the position before chance, who is to act in it, and the first player's result if it is over."""
+
+    positions: Any
+    player: Int32[Array, " batch"]
+    over: Bool[Array, " batch"]
+    result: Float32[Array, " batch"]
+
+
+def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
+    """New games. All start with player 0 to act, which is as good as a drawn player where players differ by name only."""
+    return Games(jax.vmap(game.opening)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
+
+
+def greedy_ply(game: Game, games: Games, value: Value, key: Key[Array, ""], renew: bool = True) -> tuple[Games, Ply]:
+    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player to act."""
+    batch = len(games.player)
+    outcome, _ = game.best_turn(games.positions, value)
+    next_player = jnp.where(outcome.switch, 1 - games.player, games.player)
+    result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
+    chance_key, opening_key = jax.random.split(key)
+    positions = with_chance(game, outcome.position, chance_key)
+    if renew:
+        fresh = jax.vmap(game.opening)(jax.random.split(opening_key, batch))
+        positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), fresh, positions)
+    return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result)
+
+
+def with_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
+    """The positions after chance, where they await it."""
+    if not game.outcome_probabilities:
+        return positions
+    words = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),))
+    return jax.vmap(game.chance)(positions, game.draw_outcome(words))
+
+
+def _expand(mask: Bool[Array, " batch"], like: Array) -> Bool[Array, "batch ..."]:
+    return mask.reshape(-1, *(1,) * (like.ndim - 1))
+
+

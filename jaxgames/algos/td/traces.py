@@ -1,0 +1,44 @@
+"""Eligibility traces, as an init/update pair in the manner of optax: one trace for each game, output and parameter."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float32
+
+Parameters = Any
+Traces = Any
+"""Like the parameters, with `[batch, outputs]` in front of each shape."""
+
+
+class EligibilityTraces(NamedTuple):
+    """`init(params, batch, outputs) -> traces` and `update(gradients, traces, errors, fresh) -> (update, traces)`."""
+
+    init: Callable[[Parameters, int, int], Traces]
+    update: Callable[..., tuple[Parameters, Traces]]
+
+
+def eligibility_traces(decay: float) -> EligibilityTraces:
+    """Accumulating traces: e_t = decay e_{t-1} + grad V_t, and the update is the sum of error times trace.
+
+    Sutton 1988, eq. 4; Tesauro 1992, eq. 1, with one trace for each output, since each output has an error of its own.
+    Here the sum goes over games too. Errors are those of a prediction: target minus value.
+    """
+
+    def init(params: Parameters, batch: int, outputs: int) -> Traces:
+        return jax.tree.map(lambda p: jnp.zeros((batch, outputs, *p.shape), p.dtype), params)
+
+    def update(
+        gradients: Traces, traces: Traces, errors: Float32[Array, "batch outputs"], fresh: Bool[Array, " batch"]
+    ) -> tuple[Parameters, Traces]:
+        """`fresh` games start from an empty trace. Returns what to add to the parameters (before any step size), and the traces."""
+        keep = jnp.where(fresh, 0.0, decay).astype(jnp.float32)
+
+        def accumulate(trace, gradient):
+            return trace * keep.reshape(-1, *(1,) * (trace.ndim - 1)) + gradient
+
+        traces = jax.tree.map(accumulate, traces, gradients)
+        return jax.tree.map(lambda trace: jnp.tensordot(errors, trace, axes=((0, 1), (0, 1))), traces), traces
+
+    return EligibilityTraces(init, update)
