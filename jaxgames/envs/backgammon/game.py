@@ -1,11 +1,13 @@
 """Backgammon, one checker move at a time: actions, legal actions, dice and the end of a game.
 
 An action is a checker moved by a die, numbered as in pgx: `(26 - source) * 6 + die - 1` with source 1..24 and 25 for the bar.
-Action 0 passes, and is legal only when nothing else is. A turn is up to four actions of the same player.
+Action 0 passes, and is legal only when nothing else is. A turn is up to four actions of the same player. In a position that
+awaits a roll (from `from_string`; `step` never leaves one) action 0 leaves the board and the player as they are, so that
+`step` rolls.
 """
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +15,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs import bits
-from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import best_plays, play_out, random_plays, score_by
-from jaxgames.envs.backgammon.encoding import FirstLayer, score_first_layer
+from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
+from jaxgames.envs.backgammon.plain import from_plain, to_plain
 from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
-from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.envs.core import Game, Outcome, State, Value, single
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -64,6 +67,7 @@ class Backgammon(Game[Position]):
     observation_shape: ClassVar[tuple[int, ...]] = (34,)
     outcome_probabilities: ClassVar[tuple[float, ...]] = tuple((1 + (h != l)) / 36 for h, l in ROLLS)
     max_reward: ClassVar[int] = 3
+    encodings: ClassVar[dict[str, Any]] = {"tesauro": Tesauro(), "extra": Extra()}
 
     def opening(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
@@ -101,7 +105,7 @@ class Backgammon(Game[Position]):
         own, opponent = board.move(position.own, position.opponent, source, die, ~passes)
         dice = jnp.where(passes, jnp.uint32(0), position.dice - one_die(die))
         over = board.occupied(own) == 0
-        switch = (dice == 0) & ~over
+        switch = (dice == 0) & (position.dice != 0) & ~over
         reward = board.result(opponent).astype(jnp.float32)
         actor = jax.tree.map(lambda mine, theirs: jnp.where(switch, theirs, mine), own, opponent)
         other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
@@ -125,6 +129,29 @@ class Backgammon(Game[Position]):
         dice = (position.dice >> (jnp.uint32(4) * jnp.arange(6, dtype=jnp.uint32))) & jnp.uint32(15)
         dice = jnp.where(acting, dice.astype(jnp.int32), 0)
         return jnp.concatenate([points, jnp.stack([own[24], -opponent[24], *off]), dice])
+
+    def parse(self, text: str) -> Position:
+        """A GNU Backgammon position id and, after a colon, the dice left: `4HPwATDgc/ABMA:31`; without dice a roll is awaited."""
+        return from_plain(*notation.from_text(text))
+
+    def unparse(self, position: Position) -> str:
+        """As read by `parse`."""
+        return notation.to_text(*to_plain(position))
+
+    def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
+        """The board as an SVG document; player 0 has the light checkers and sits at the bottom."""
+        return drawing.board_svg(*to_plain(position), player=player, theme=theme)
+
+    def action_to_string(self, state: State, action: int) -> str:
+        """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to move."""
+        mover, opponent, dice = to_plain(single(state)._position)
+        step = notation.step_of(int(action))
+        return notation.format_step(*step, mover, opponent, dice) if step else "pass"
+
+    def string_to_action(self, state: State, text: str) -> int:
+        """The action that `text` names; raises `ValueError` that says why there is none."""
+        step = notation.parse_step(text, *to_plain(single(state)._position))
+        return notation.action_of(*step) if step else 0
 
 
 def _step(action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:

@@ -1,0 +1,51 @@
+"""States from and to what people write: checkers and a roll, plays such as `8/5 6/5*`, boards as text."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxgames.envs.backgammon import drawing, notation
+from jaxgames.envs.backgammon.game import Backgammon
+from jaxgames.envs.backgammon.plain import from_plain, to_plain
+from jaxgames.envs.core import State, single
+
+
+def position(
+    mover_points: Sequence[int], opponent_points: Sequence[int], dice: Sequence[int], current_player: int = 0
+) -> State:
+    """The state where `current_player` is to play `dice`, with these checkers on points 1..24 and the bar.
+
+    Each side has its own numbering, the player to act comes first: 25 counts each, at most 15 checkers; those missing
+    are off. `dice` is the roll, two numbers from 1 to 6. Raises `ValueError` for a position or a roll that cannot be.
+    """
+    mover, opponent, roll = (np.asarray(x) for x in (mover_points, opponent_points, dice))
+    for name, side in (("mover_points", mover), ("opponent_points", opponent)):
+        if side.shape != (25,) or side.dtype.kind not in "iuf":
+            what = f"{side.dtype}{list(side.shape)}"
+            raise ValueError(f"{name} must be 25 numbers, points 1 to 24 and the bar, not {what}")
+    if roll.shape != (2,) or roll.dtype.kind not in "iu" or not all(1 <= die <= 6 for die in roll):
+        raise ValueError(f"dice must be two numbers from 1 to 6, not {dice}")
+    if current_player not in (0, 1):
+        raise ValueError(f"current_player must be 0 or 1, not {current_player}")
+    left = roll.tolist() * (2 if roll[0] == roll[1] else 1)
+    return Backgammon().state(from_plain(mover.tolist(), opponent.tolist(), left), current_player)
+
+
+def play_to_string(state: State, actions: Sequence[int]) -> str:
+    """A whole turn as players write it, `8/5 6/5*`: `actions` from `state` on, in order, as in `PlayList.actions`."""
+    mover, opponent, _ = to_plain(single(state)._position)
+    steps = [notation.step_of(int(action)) for action in actions if action >= 0]
+    return notation.format_play([step for step in steps if step], mover, opponent)
+
+
+def string_to_play(state: State, text: str) -> list[int]:
+    """The actions of the legal turn that `text` describes. Raises `ValueError` that names what is wrong with it."""
+    mover, opponent, dice = to_plain(single(state)._position)
+    steps = notation.parse_play(text, mover, opponent, dice)
+    passes = len(steps) < len(dice or ()) and sum(source <= die for source, die in steps) < sum(mover)
+    return [notation.action_of(*step) for step in steps] + [0] * passes
+
+
+def board_text(state: State) -> str:
+    """The board of one state as lines of text; player 0 has the X checkers and sits at the bottom."""
+    return drawing.board_text(*to_plain(single(state)._position), player=int(state.current_player))
