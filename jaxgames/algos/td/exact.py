@@ -32,21 +32,15 @@ class ExactTD(Learner):
 
     def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         network, before = self.network, state.last
-
-        def predict_one(params, position, player):
-            batch = jax.tree.map(lambda x: x[None], (position, player))
-            return network.predict(params, *batch)[0]
-
         value = network.value(state.params, self.player_to_act(state.games.player))
         games, ply = greedy_ply(network.game, state.games, value, key)
         expected = network.predict(state.params, before.positions, before.player)
         following = network.predict(state.params, ply.positions, ply.player)
         target = jnp.where(ply.over[:, None], network.outcomes.target(ply.result), following)
         errors = jnp.where(before.over[:, None], 0.0, target - expected)
-        gradients = jax.vmap(jax.jacrev(predict_one), in_axes=(None, 0, 0))(state.params, before.positions, before.player)
+        gradients = network.gradients(state.params, before.positions, before.player)
         ascent, traces = self.traces.update(gradients, state.memory, errors, before.over)
-        params, optimizer = self.step(
-            state.params, state.optimizer, jax.tree.map(jnp.negative, ascent), state.factor
-        )
-        metrics = Metrics(**sum_of_squares(errors, ~before.over), **count(ply))
+        descent = jax.tree.map(jnp.negative, ascent)
+        params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
+        metrics = self.everywhere(Metrics(**sum_of_squares(errors, ~before.over), **count(ply)))
         return state._replace(params=params, optimizer=optimizer, games=games, last=ply, memory=traces), metrics

@@ -50,6 +50,8 @@ class Learner:
     """The parts that the methods (`window`, `exact`, `result`) put together."""
 
     config: TDConfig
+    axis: str | None = None
+    """The mapped axis over which the games are split (see `parallel`): gradients and metrics are summed over it."""
 
     @property
     def network(self) -> ValueNetwork:
@@ -82,11 +84,15 @@ class Learner:
         raise NotImplementedError
 
     def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
-        """Weights and optimizer state after one step along minus `gradients`."""
-        gradients = jax.tree.map(lambda g: g * factor, gradients)
+        """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
+        gradients = jax.tree.map(lambda g: g * factor, self.everywhere(gradients))
         with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
             updates, optimizer = self._optimizer().update(gradients, optimizer, params)
         return optax.apply_updates(params, updates), optimizer
+
+    def everywhere(self, sums: Any) -> Any:
+        """Sums over the games of all devices."""
+        return sums if self.axis is None else jax.lax.psum(sums, self.axis)
 
     def player_to_act(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
         """Whose turn it is in all games; without symmetry they must be in step, which games with alternate turns are."""

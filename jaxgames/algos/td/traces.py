@@ -12,6 +12,16 @@ Traces = Any
 """Like the parameters, with `[batch, outputs]` in front of each shape."""
 
 
+class Outer(NamedTuple):
+    """The gradient of a layer's kernel, not yet multiplied out: inputs float32[batch, n] times float32[batch, outputs, m].
+
+    Written straight into the trace it is never stored itself, which saves a third of all memory traffic.
+    """
+
+    inputs: Float32[Array, "batch n"]
+    errors: Float32[Array, "batch outputs m"]
+
+
 class EligibilityTraces(NamedTuple):
     """`init(params, batch, outputs) -> traces` and `update(gradients, traces, errors, fresh) -> (update, traces)`."""
 
@@ -32,13 +42,18 @@ def eligibility_traces(decay: float) -> EligibilityTraces:
     def update(
         gradients: Traces, traces: Traces, errors: Float32[Array, "batch outputs"], fresh: Bool[Array, " batch"]
     ) -> tuple[Parameters, Traces]:
-        """`fresh` games start from an empty trace. Returns what to add to the parameters (before any step size), and the traces."""
+        """What to add to the parameters (before any step size), and the traces; `fresh` games start from an empty one.
+
+        `gradients` are like the traces; a kernel's may be an `Outer`.
+        """
         keep = jnp.where(fresh, 0.0, decay).astype(jnp.float32)
 
         def accumulate(trace, gradient):
+            if isinstance(gradient, Outer):
+                gradient = gradient.inputs[:, None, :, None] * gradient.errors[:, :, None, :]
             return trace * keep.reshape(-1, *(1,) * (trace.ndim - 1)) + gradient
 
-        traces = jax.tree.map(accumulate, traces, gradients)
+        traces = jax.tree.map(accumulate, traces, gradients, is_leaf=lambda x: isinstance(x, Outer))
         return jax.tree.map(lambda trace: jnp.tensordot(errors, trace, axes=((0, 1), (0, 1))), traces), traces
 
     return EligibilityTraces(init, update)

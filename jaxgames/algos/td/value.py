@@ -8,8 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.td.outcomes import Outcomes
+from jaxgames.algos.td.traces import Outer, Traces
 from jaxgames.envs.core import Game, Value
 from jaxgames.nets import MLP, first_layer
+from jaxgames.nets.mlp import FIRST_LAYER
 
 Params = Any
 Positions = Any
@@ -55,6 +57,23 @@ class ValueNetwork:
             return self.network.apply(params, jnp.where(first, inputs, self.encoding.swap(inputs)))
         outputs = self.network.apply(params, inputs)
         return jnp.where(first, outputs, self.outcomes.flip(outputs))
+
+    def gradients(self, params: Params, positions: Positions, player: Int32[Array, " n"]) -> Traces:
+        """The gradients of `predict`, one for each position and outcome; those of the first kernel as an `Outer`."""
+        first = player == 0
+        inputs = self.encoding(positions)
+        if not self.symmetric:
+            inputs = jnp.where(first[:, None], inputs, self.encoding.swap(inputs))
+        kernel, bias = first_layer(params)
+
+        def rest(params, sums, first):
+            outputs = self.network.apply(params, sums, method="from_first_layer")
+            return jnp.where(first, outputs, self.outcomes.flip(outputs)) if self.symmetric else outputs
+
+        jacobian = jax.vmap(jax.jacrev(rest, argnums=(0, 1)), in_axes=(None, 0, 0))
+        above, sums = jacobian(params, inputs @ kernel + bias[None, :], first)
+        layers = {**above["params"], FIRST_LAYER: {"kernel": Outer(inputs, sums), "bias": sums}}
+        return {**above, "params": layers}
 
     def value(self, params: Params, player: Int32[Array, ""] | int = 0) -> Value:
         """Expected points of the player to act, in positions in which `player` is to act."""

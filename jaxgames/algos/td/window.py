@@ -37,7 +37,7 @@ class WindowTD(Learner):
 
         gradients, errors = jax.grad(half_squared_error, has_aux=True)(state.params)
         params, optimizer = self.step(state.params, state.optimizer, gradients, state.factor)
-        metrics = Metrics(**sum_of_squares(errors, learned), **count(plies))
+        metrics = self.everywhere(Metrics(**sum_of_squares(errors, learned), **count(plies)))
         last = jax.tree.map(lambda x: x[-1], plies)
         return state._replace(
             params=params, optimizer=optimizer, games=games, last=last, updates=state.updates + 1

@@ -1,0 +1,60 @@
+"""A learner on several devices: each plays its share of the games, and all make the same steps."""
+
+import dataclasses
+
+import jax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Key
+
+from jaxgames.algos.td.learner import Learner, Metrics, TDState
+
+AXIS = "games"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parallel:
+    """The same `init` and `update`, with the games of `learner` split over the devices of a mesh with one axis `games`.
+
+    The batch is that of all devices together. Results depend on the number of devices by the random numbers drawn and by rounding.
+    Raises `ValueError` if the batch cannot be split evenly.
+    """
+
+    learner: Learner
+    mesh: Mesh
+
+    def __post_init__(self) -> None:
+        if self.learner.config.batch % self.mesh.size:
+            raise ValueError(f"batch={self.learner.config.batch} cannot be split over {self.mesh.size} devices evenly")
+
+    def init(self, key: Key[Array, ""]) -> TDState:
+        """The state before the first update, spread over the devices."""
+        shardings = jax.tree.map(
+            lambda spec: NamedSharding(self.mesh, spec), self._specs(), is_leaf=lambda x: isinstance(x, PartitionSpec)
+        )
+        state = self.learner.init(key)
+        return jax.tree.map(lambda part, sharding: jax.device_put(part, sharding), state, _spread(shardings, state))
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """Plays and learns once."""
+        config = self.learner.config
+        share = dataclasses.replace(config, batch=config.batch // self.mesh.size)
+        learner = dataclasses.replace(self.learner, config=share, axis=AXIS)
+
+        def on_each(state, key):
+            return learner.update(state, jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
+
+        specs = _spread(self._specs(), state)
+        everywhere = PartitionSpec()
+        return jax.shard_map(
+            on_each, mesh=self.mesh, in_specs=(specs, everywhere), out_specs=(specs, everywhere), check_vma=False
+        )(state, key)
+
+    def _specs(self) -> TDState:
+        """What is split over the devices (games and traces), and what is the same on all (the rest)."""
+        same, split = PartitionSpec(), PartitionSpec(AXIS)
+        return TDState(params=same, optimizer=same, games=split, last=split, memory=split, factor=same, updates=same)
+
+
+def _spread(prefix: TDState, state: TDState) -> TDState:
+    """A value for each leaf of `state`, from one for each of its fields."""
+    return TDState(*(jax.tree.map(lambda _, spec=spec: spec, part) for spec, part in zip(prefix, state, strict=True)))
