@@ -65,9 +65,18 @@ class TDConfig:
         ):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
-        for name, low, high in (("decay", 0, 1), ("batch", 1, 2**20), ("plies", 1, 2**16), ("step_size", 0, 100)):
+        for name, low, high in (
+            ("decay", 0, 1),
+            ("batch", 1, 2**20),
+            ("plies", 1, 2**16),
+            ("step_size", 0, 100),
+            ("last_step_size", 0, 100),
+            ("updates", 0, 2**31 - 1),
+        ):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name}={getattr(self, name)}: expected a number from {low} to {high}")
+        if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
+            raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
 
     def network(self) -> ValueNetwork:
         """The value network that these settings describe."""
@@ -89,12 +98,13 @@ class TDConfig:
 
 
 def _schedule(config: TDConfig) -> optax.Schedule:
+    steps = config.updates * (config.plies if config.method == "exact" else 1)  # of the optimizer
     ratio = config.last_step_size / config.step_size
     if config.schedule == "cosine":
-        return optax.cosine_decay_schedule(config.step_size, config.updates, alpha=ratio)
+        return optax.cosine_decay_schedule(config.step_size, steps, alpha=ratio)
 
     def exponential(count: jax.Array) -> jax.Array:
-        done = jnp.minimum(count.astype(jnp.float32) / jnp.float32(config.updates), 1.0)
+        done = jnp.minimum(count.astype(jnp.float32) / jnp.float32(steps), 1.0)
         return jnp.float32(config.step_size) * jnp.float32(ratio) ** done
 
     return exponential

@@ -32,7 +32,7 @@ class ExactTD(Learner):
 
     def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         network, before = self.network, state.last
-        value = network.value(state.params, self.player_to_act(state.games.player))
+        value = network.value(state.params, self.player_after(state.games.player))
         games, ply = greedy_ply(network.game, state.games, value, key)
         expected = network.predict(state.params, before.positions, before.player)
         following = network.predict(state.params, ply.positions, ply.player)

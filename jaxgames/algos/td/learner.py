@@ -85,18 +85,21 @@ class Learner:
 
     def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
         """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
-        gradients = jax.tree.map(lambda g: g * factor, self.everywhere(gradients))
         with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
-            updates, optimizer = self._optimizer().update(gradients, optimizer, params)
+            updates, optimizer = self._optimizer().update(self.everywhere(gradients), optimizer, params)
+        updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, whose size Adam takes out
         return optax.apply_updates(params, updates), optimizer
 
     def everywhere(self, sums: Any) -> Any:
         """Sums over the games of all devices."""
         return sums if self.axis is None else jax.lax.psum(sums, self.axis)
 
-    def player_to_act(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
-        """Whose turn it is in all games; without symmetry they must be in step, which games with alternate turns are."""
-        return player[0]
+    def player_after(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
+        """Who acts after the ply of `player`, for the values of what the ply may lead to.
+
+        One player for all games: without symmetry they must be in step, which games with alternate turns are.
+        """
+        return 1 - player[0]
 
     def _optimizer(self) -> optax.GradientTransformation:
         return self.config.optimizer_for()

@@ -48,7 +48,7 @@ class ResultTD(Learner):
             return jnp.any(record.running) & (record.number < config.plies)
 
         def ply(record):
-            value = network.value(state.params, self.player_to_act(record.games.player))
+            value = network.value(state.params, self.player_after(record.games.player))
             key = jax.random.fold_in(play_key, record.number)
             games, ply = greedy_ply(game, record.games, value, key, renew=False)
             ends = record.running & ply.over

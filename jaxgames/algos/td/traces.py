@@ -40,17 +40,21 @@ def eligibility_traces(decay: float) -> EligibilityTraces:
         return jax.tree.map(lambda p: jnp.zeros((batch, outputs, *p.shape), p.dtype), params)
 
     def update(
-        gradients: Traces, traces: Traces, errors: Float32[Array, "batch outputs"], fresh: Bool[Array, " batch"]
+        gradients: Traces, traces: Traces, errors: Float32[Array, "batch outputs"], over: Bool[Array, " batch"]
     ) -> tuple[Parameters, Traces]:
-        """What to add to the parameters (before any step size), and the traces; `fresh` games start from an empty one.
+        """What to add to the parameters (before any step size), and the traces.
 
-        `gradients` are like the traces; a kernel's may be an `Outer`.
+        `gradients` are like the traces; a kernel's may be an `Outer`. Where a game is `over` its trace is emptied: the
+        position at its end is no prediction.
         """
-        keep = jnp.where(fresh, 0.0, decay).astype(jnp.float32)
+        keep = jnp.where(over, 0.0, decay).astype(jnp.float32)
+        weight = jnp.where(over, 0.0, 1.0).astype(jnp.float32)
 
         def accumulate(trace, gradient):
             if isinstance(gradient, Outer):
-                gradient = gradient.inputs[:, None, :, None] * gradient.errors[:, :, None, :]
+                gradient = (gradient.inputs * weight[:, None])[:, None, :, None] * gradient.errors[:, :, None, :]
+            else:
+                gradient = gradient * weight.reshape(-1, *(1,) * (gradient.ndim - 1))
             return trace * keep.reshape(-1, *(1,) * (trace.ndim - 1)) + gradient
 
         traces = jax.tree.map(accumulate, traces, gradients, is_leaf=lambda x: isinstance(x, Outer))

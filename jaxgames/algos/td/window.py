@@ -20,7 +20,7 @@ class WindowTD(Learner):
         network = self.network
 
         def ply(games, key):
-            value = network.value(state.params, self.player_to_act(games.player))
+            value = network.value(state.params, self.player_after(games.player))
             return greedy_ply(network.game, games, value, key)
 
         games, plies = jax.lax.scan(ply, state.games, jax.random.split(key, self.config.plies))

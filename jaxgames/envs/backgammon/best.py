@@ -34,7 +34,10 @@ class Best(NamedTuple):
 
 
 def best_plays(positions: Position, score: Score) -> Best:
-    """The play with the highest score, for each of a batch of positions with dice; the first in list order among equals."""
+    """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
+
+    A score that is NaN counts as minus infinity, so that a legal play is found whatever the scores are.
+    """
 
     start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
     return _in_rounds(positions, lambda plays, moves: _best_of_list(plays, moves, score), start)
@@ -50,6 +53,7 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Ar
         start = jnp.minimum(number * CHUNK, capacity - CHUNK)
         game, code = (lax.dynamic_slice(x, (start,), (CHUNK,)) for x in (plays.game, plays.code))
         value = score(game, code, moves)
+        value = jnp.where(jnp.isnan(value), -jnp.inf, value)  # NaN equals nothing, so no entry would be found again
         inside = start + jnp.arange(CHUNK, dtype=jnp.int32) < total
         top = top.at[jnp.where(inside, game, batch)].max(value, mode="drop")
         return lax.dynamic_update_slice(values, value, (start,)), top
