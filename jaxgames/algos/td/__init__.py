@@ -12,19 +12,11 @@ from jaxgames.algos.td.learner import Learner, Metrics, TDState
 from jaxgames.algos.td.outcomes import Outcomes
 from jaxgames.algos.td.result import ResultTD
 from jaxgames.algos.td.returns import lambda_returns
-from jaxgames.algos.td.saved import load_player_value
+from jaxgames.algos.td.saved import load_player_value, make_learner
 from jaxgames.algos.td.step_sizes import TestedStepSizes
 from jaxgames.algos.td.traces import eligibility_traces
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.algos.td.window import WindowTD
-
-METHODS: dict[str, type[Learner]] = {"window": WindowTD, "exact": ExactTD, "result": ResultTD}
-
-
-def make_learner(config: TDConfig) -> Learner:
-    """The learner that `config.method` names."""
-    return METHODS[config.method](config)
-
 
 __all__ = [
     "ExactTD",

@@ -69,7 +69,7 @@ class Learner:
             params=params,
             optimizer=self._optimizer().init(params),
             games=games,
-            last=Ply(games.positions, games.player, over, result),
+            last=Ply(*jax.tree.map(jnp.copy, games), over, result),  # a buffer of its own, so that states can be donated
             memory=self.init_memory(params),
             factor=jnp.float32(1.0),
             updates=jnp.int32(0),

@@ -28,11 +28,12 @@ class Parallel:
 
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update, spread over the devices."""
-        shardings = jax.tree.map(
-            lambda spec: NamedSharding(self.mesh, spec), self._specs(), is_leaf=lambda x: isinstance(x, PartitionSpec)
-        )
-        state = self.learner.init(key)
-        return jax.tree.map(lambda part, sharding: jax.device_put(part, sharding), state, _spread(shardings, state))
+        return self.place(self.learner.init(key))
+
+    def place(self, state: TDState) -> TDState:
+        """Any state of the learner, spread over the devices."""
+        specs = _spread(self._specs(), state)
+        return jax.tree.map(lambda part, spec: jax.device_put(part, NamedSharding(self.mesh, spec)), state, specs)
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """Plays and learns once."""

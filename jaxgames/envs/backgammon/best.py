@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.position import Position
-from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats
+from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
 from jaxgames.envs.core import Outcome
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
@@ -107,6 +107,13 @@ def play_out(positions: Position, code: UInt32[Array, " batch"]) -> Outcome[Posi
     over = board.occupied(own) == 0
     reward = board.result(opponent).astype(jnp.float32)
     return Outcome(Position(opponent, own, jnp.zeros_like(positions.dice)), jnp.ones_like(over), over, reward)
+
+
+def first_action(positions: Position, code: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
+    """The action with which one play of each position begins; 0, the pass, where no checker can move."""
+    source, die = next(steps(positions, jnp.arange(len(code), dtype=jnp.int32), code, 1))
+    action = (jnp.uint32(board.BAR + 1) - source) * jnp.uint32(6) + die - jnp.uint32(1)
+    return jnp.where(source == 0, jnp.uint32(0), action).astype(jnp.int32)
 
 
 def score_by(positions: Position, value) -> Score:

@@ -1,0 +1,88 @@
+"""What a player is: a name, a game, arrays, and a pure function that plays turns."""
+
+import dataclasses
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs.core import Game, Outcome, State
+from jaxgames.players.towards import action_towards, equal, select
+
+Position = TypeVar("Position")
+
+
+class Turn(Protocol[Position]):
+    """Plays a turn in each of a batch of positions ready to act, given one random word for each.
+
+    A hashable value: functions that compare equal are compiled once, whatever the parameters.
+    """
+
+    def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"], /) -> Outcome[Position]:
+        """What each turn leads to; chance after it is still to come."""
+        ...
+
+
+class Memory(NamedTuple, Generic[Position]):
+    """The turns under way: the position each is to lead to, and whether there is one."""
+
+    target: Position
+    pending: Bool[Array, " batch"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Player(Generic[Position]):
+    """Anything that picks moves. `turn(params, positions, words)` is all it is; acting one action at a time follows.
+
+    A player is a pytree of its `params`: for another checkpoint of the same kind a jitted function that takes a player
+    is not compiled anew.
+    """
+
+    name: str
+    game: Game[Position]
+    turn: Turn[Position]
+    params: Any = ()
+
+    def act(
+        self, states: State, key: Key[Array, ""], memory: Memory[Position]
+    ) -> tuple[Int32[Array, " batch"], Memory[Position]]:
+        """An action for each of a batch of states, and the memory for the next call on these games.
+
+        A turn of several actions is chosen whole and then carried out, so games played action by action are those
+        played turn by turn. A chosen turn that is out of reach, as the games were changed meanwhile, is chosen anew.
+        Raises `ValueError` if the states are no batch of rank 1.
+        """
+        if states.terminated.ndim != 1:
+            raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
+        positions = states._position
+        chosen = self.turn(self.params, positions, jax.random.bits(key, states.terminated.shape)).position
+        actions, kept = action_towards(self.game, positions, memory.target, memory.pending, chosen)
+        target = select(kept, memory.target, chosen)
+        after = jax.vmap(self.game.play)(positions, actions)
+        return actions, Memory(target, ~(after.over | after.switch | equal(after.position, target)))
+
+    def init_memory(self, batch: int) -> Memory[Position]:
+        """The memory before the first action of `batch` games."""
+        single = jax.eval_shape(self.game.opening, jax.random.key(0))
+        target = jax.tree.map(lambda x: jnp.zeros((batch, *x.shape), x.dtype), single)
+        return Memory(target, jnp.zeros(batch, bool))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Kind:
+    """What makes two players different programs; the name does not."""
+
+    game: Game
+    turn: Turn
+    name: str = dataclasses.field(compare=False)
+
+
+jax.tree_util.register_pytree_with_keys(
+    Player,
+    lambda player: (
+        ((jax.tree_util.GetAttrKey("params"), player.params),),
+        _Kind(player.game, player.turn, player.name),
+    ),
+    lambda kind, children: Player(kind.name, kind.game, kind.turn, *children),
+)

@@ -1,0 +1,229 @@
+"""A TD training from start to end: plan, play, measure, save, resume."""
+
+import dataclasses
+import math
+import time
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxgames.algos.td import Metrics, TDConfig, TDState
+from jaxgames.algos.td.parallel import AXIS, Parallel
+from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
+from jaxgames.arena import MatchResult, match
+from jaxgames.players import make as make_player
+from jaxgames.players.generic import greedy
+from jaxgames.players.player import Player
+from jaxgames.recipes import recipe_named, step_tests
+from jaxgames.recipes.recipe import TDRecipe
+from jaxgames.recipes.report import Report
+from jaxgames.runs import Run
+
+PLIES_PER_GAME = 62  # of a game between players that have learned something; only to plan the schedule from a number of games
+BLOCK_SECONDS = 1.0
+MEASUREMENTS_PER_MINUTE, FEWEST, MOST = 4, 2, 40
+MEASURED_GAMES = 2_000
+FINAL_GAMES = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """When a training is done: after so many minutes or games; and the seed and the number of devices it runs with."""
+
+    minutes: float | None = None
+    games: int | None = None
+    seed: int = 0
+    devices: int = 1
+
+    def __post_init__(self) -> None:
+        if (self.minutes is None) == (self.games is None):
+            raise ValueError("give either a number of minutes or a number of games")
+        for name in ("minutes", "games"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"cannot train for {value} {name}; expected more than 0")
+
+
+class Training:
+    """A recipe at work in a run folder. `Training.begin` or `Training.resume`, then `run_to_end`."""
+
+    def __init__(self, recipe: TDRecipe, run: Run, report: Report):
+        self.recipe, self.run, self.report = recipe, run, report
+        self.config = config_of(run.config["learner"])
+        self.network = self.config.network()
+        self.learner = _placed(self.config, run.config["devices"])
+        self.block = run.config["block"]
+        self.key = jax.random.key(run.config["seed"])
+        self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
+
+    @classmethod
+    def begin(cls, recipe: TDRecipe, config: TDConfig, goal: Goal, path: str, setting: str, report: Report) -> "Training":
+        """Plans a training and makes its run folder. Everything that decides the result is fixed here."""
+        report.say("compiling and measuring the speed of this machine ...")
+        seconds_per_update = _measure(config, goal)
+        block = max(1, round(BLOCK_SECONDS / seconds_per_update))
+        if config.schedule == "tested":
+            block = step_tests.updates_per_test(config, PLIES_PER_GAME)
+        if goal.minutes is not None:
+            updates = max(1, round(goal.minutes * 60 / seconds_per_update))
+        else:
+            updates = max(1, round(goal.games * PLIES_PER_GAME / _plies(config)))
+        updates = -(-updates // block) * block
+        measurements = min(max(MEASUREMENTS_PER_MINUTE * updates * seconds_per_update / 60, FEWEST), MOST)
+        content = {
+            "recipe": recipe.name,
+            "setting": setting,
+            "game": config.game,
+            "seed": goal.seed,
+            "devices": goal.devices,
+            "goal": {"minutes": goal.minutes, "games": goal.games, "updates": updates},
+            "block": block,
+            "measure_every": math.ceil(updates / block / measurements) * block,
+            "learner": dataclasses.asdict(dataclasses.replace(config, updates=updates)),
+        }
+        return cls(recipe, Run.create(path, content), report)
+
+    @classmethod
+    def resume(cls, path: str, report: Report) -> "Training":
+        """Goes on with the training in a folder. Raises `ValueError` if there is none, or too few devices."""
+        run = Run.open(path)
+        if "learner" not in run.config:
+            raise ValueError(f"{path} holds no TD training; expected a run of `jaxgames train`")
+        return cls(recipe_named(run.config["recipe"]), run, report)
+
+    def run_to_end(self) -> dict[str, Any]:
+        """Trains until the goal, measures the best player against all opponents, and returns the results."""
+        checkpoint = self._start()
+        self.run.drop_metrics_after(int(checkpoint.state.updates))
+        goal, began, first = self.run.config["goal"], time.perf_counter(), int(checkpoint.games)
+        with self.report.progress(goal["games"] or goal["updates"]) as progress:
+            while not self._done(checkpoint):
+                before = time.perf_counter(), int(checkpoint.games)
+                checkpoint, line = self._block(checkpoint)
+                step = line["step"]
+                seconds = time.perf_counter() - before[0]
+                line["games_per_second"] = (int(checkpoint.games) - before[1]) / seconds
+                line["plies_per_second"] = line.pop("plies") / seconds
+                if not np.isfinite(line["loss"]):
+                    kept = self.run.best_info()
+                    best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"
+                    raise ValueError(f"the weights became infinite or NaN at update {step}: {best}; try a smaller step_size")
+                if step % self.run.config["measure_every"] == 0 or self._done(checkpoint):
+                    line |= self._measure_strength(checkpoint, line)
+                    self.run.log(line)
+                    self.run.save(step, checkpoint)
+                    self.run.draw_curve(references=[(p.source, p.ppg) for p in self.recipe.published])
+                else:
+                    self.run.log(line)
+                progress(int(checkpoint.games) if goal["games"] else step, line)
+        seconds, games = time.perf_counter() - began, int(checkpoint.games) - first
+        return self._results(seconds, games)
+
+    def _start(self) -> Checkpoint:
+        place = getattr(self.learner, "place", lambda state: state)
+        if self.run.steps():
+            step, checkpoint = self.run.restore(template(self.config))
+            self.report.say(f"resuming from update {step}, {int(checkpoint.games):,} games")
+            return checkpoint._replace(state=place(checkpoint.state))
+        state = jax.jit(make_learner(self.config).init)(jax.random.fold_in(self.key, 2**31))
+        return first_checkpoint(self.config, place(state))
+
+    def _done(self, checkpoint: Checkpoint) -> bool:
+        goal = self.run.config["goal"]
+        if goal["games"]:
+            return int(checkpoint.games) >= goal["games"]
+        return int(checkpoint.state.updates) >= goal["updates"]
+
+    def _block(self, checkpoint: Checkpoint) -> tuple[Checkpoint, dict[str, Any]]:
+        state, metrics = _updates(self.learner, checkpoint.state, self.key, self.block)
+        metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
+        games = checkpoint.games + np.int64(metrics.games)
+        line = {
+            "step": int(state.updates),
+            "games": int(games),
+            "loss": metrics.squared_error / max(metrics.positions, 1),
+            "plies": metrics.plies,
+            "plies_per_game": metrics.plies / max(metrics.games, 1),
+            "points_per_game": metrics.points / max(metrics.games, 1),
+        }
+        if metrics.cut_off:
+            line["cut_off"] = metrics.cut_off
+        checkpoint = checkpoint._replace(state=state, games=games)
+        if checkpoint.tests is not None:
+            checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
+            line["step_size"] = float(checkpoint.state.factor) * self.config.batch
+        return checkpoint, line
+
+    def _player(self, params: Any, name: str = "trained") -> Player:
+        # From here on on one device: a match is not split.
+        return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
+
+    def _measure_strength(self, checkpoint: Checkpoint, line: dict[str, Any]) -> dict[str, Any]:
+        """PPG against the watched opponent; the player is kept unless it is clearly worse than the one kept before."""
+        watched = self.recipe.watched
+        player = self._player(checkpoint.state.params)
+        result = match(player, self.opponents[watched], MEASURED_GAMES, seed=self.run.config["seed"])
+        best = self.run.best_info()
+        if best is None or result.ppg_high >= best["ppg"]:
+            info = {"step": line["step"], "games": line["games"], "opponent": watched, "ppg": result.ppg}
+            self.run.save_best(checkpoint.state.params, info)
+        return {f"ppg_{watched}{end}": getattr(result, f"ppg{end}") for end in ("", "_low", "_high")}
+
+    def _results(self, seconds: float, games: int) -> dict[str, Any]:
+        info, params = self.run.load_best(template(self.config).state.params)
+        player = self._player(params, str(self.run.path))
+        matches: list[MatchResult] = []
+        for name, opponent in self.opponents.items():
+            self.report.say(f"playing {FINAL_GAMES:,} games against {name} ...")
+            matches.append(match(player, opponent, FINAL_GAMES, seed=self.run.config["seed"] + 1))
+        return {
+            "run": str(self.run.path),
+            "recipe": self.recipe.name,
+            "setting": self.run.config["setting"],
+            "games": info["games"],
+            "seconds": seconds,
+            "games_per_second": games / seconds if games else None,
+            "published": [dataclasses.asdict(published) for published in self.recipe.published],
+            "matches": [result.to_dict() for result in matches],
+            "curve": str(self.run.path / "curve.png"),
+        }
+
+
+def _plies(config: TDConfig) -> int:
+    return config.batch * (PLIES_PER_GAME if config.method == "result" else config.plies)
+
+
+def _placed(config: TDConfig, devices: int) -> Any:
+    learner = make_learner(config)
+    if devices == 1:
+        return learner
+    if devices > jax.device_count():
+        raise ValueError(f"this training runs on {devices} devices, but {jax.device_count()} are here; use a machine with as many")
+    return Parallel(learner, jax.make_mesh((devices,), (AXIS,), devices=jax.devices()[:devices]))
+
+
+@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
+def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> tuple[TDState, Metrics]:
+    """`number` updates; the key of each depends on its place in the whole training only."""
+    places = state.updates + jnp.arange(number, dtype=jnp.int32)
+    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
+
+
+def _measure(config: TDConfig, goal: Goal) -> float:
+    """Seconds for an update, once play has become sensible. What is learned here is thrown away."""
+    learner = _placed(config, goal.devices)
+    place = getattr(learner, "place", lambda state: state)
+    state = place(jax.jit(make_learner(config).init)(jax.random.key(1)))
+    key, number = jax.random.key(2), 10
+    state, _ = jax.block_until_ready(_updates(learner, state, key, number))
+    budget = min(6.0, 3.0 * (goal.minutes if goal.minutes is not None else 1.0))
+    began = time.perf_counter()
+    while True:
+        start = time.perf_counter()
+        state, _ = jax.block_until_ready(_updates(learner, state, key, number))
+        if time.perf_counter() - began > budget:
+            return (time.perf_counter() - start) / number
