@@ -1,9 +1,9 @@
 """Two players against each other in many games at once, in lock-step.
 
-Games come in pairs with the same opening and the same chance at each ply: one is begun by player a, one by player b. Every
-game has a *lane* in one of two halves; in the first a is to move, in the second b, so that each player is asked only about
-positions it has to play. After a ply the halves change places. A finished game makes room for the next one of the queue.
-Every game that is begun is played to its end, so short games do not count more than long ones.
+Games come in pairs with the same opening and the same chance at each ply: one is begun by player a, one by player b.
+Every game has a *lane* in one of two halves; in the first a is to move, in the second b, so that each player is asked
+only about positions it has to play. After a ply the halves change places. A finished game makes room for the next one
+of the queue. Every game that is begun is played to its end, so short games do not count more than long ones.
 """
 
 from functools import partial

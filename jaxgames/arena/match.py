@@ -1,4 +1,4 @@
-"""A match of two players: points per game, with an interval, from pairs of games with the same dice and swapped sides."""
+"""A match of two players: points per game, from pairs of games with the same dice and swapped sides."""
 
 import dataclasses
 import math
@@ -21,9 +21,9 @@ _Z95 = 1.959964  # 97.5 % quantile of the normal distribution
 class MatchResult:
     """What a match of `a` against `b` came to, seen by `a`.
 
-    `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates are
-    fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies: they
-    count as games of no points. `seconds` does not contain the compilation.
+    `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
+    are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
+    they count as games of no points. `seconds` does not contain the compilation.
     """
 
     game: str
@@ -63,8 +63,10 @@ def match(
     """Plays `games` games of `a` against `b`; an odd number is rounded up, since games are played in pairs.
 
     The two games of a pair have the same opening and the same dice at every ply; `a` begins one of them, `b` the other.
-    The result depends on `seed` only, not on `batch`, the number of games played at once. `progress` is told now and then
-    how many games are over. Raises `ValueError` for less than one game, and for players of different games.
+    The result depends on `seed` only, not on `batch`, the number of games played at once. `progress` is told now and
+    then how many games are over. A game is stopped after `most_plies` plies, and then worth nothing.
+
+    Raises `ValueError` for less than one game, and for players of different games.
     """
     if games < 1:
         raise ValueError(f"cannot play {games} games; expected 1 or more")
@@ -112,7 +114,8 @@ def _play(a, b, pairs, seed, lanes, most_plies, progress):
     stopped, done = np.zeros((pairs, 2), bool), 0
     started = time.perf_counter()
     while done < 2 * pairs:
-        table, ended = jax.device_get(play_on(players, table, key, jnp.int32(pairs), most_plies))
+        table, ended = play_on(players, table, key, jnp.int32(pairs), most_plies)
+        ended = jax.device_get(ended)
         there = ended.pair >= 0
         which = ended.pair[there], 1 - ended.a_began[there].astype(int)
         points[which], plies[which], stopped[which] = ended.points[there], ended.plies[there], ended.stopped[there]

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from jaxgames.envs.backgammon import Backgammon
 from jaxgames.envs.core import Game
 from jaxgames.players import generic, trained
@@ -26,7 +28,7 @@ def _simple(option: str | None, game: Game) -> Player:
     _only_backgammon("simple", game)
     if option is None or option not in map(str, LEVELS):
         raise ValueError(f"simple players are simple:1, simple:2 and simple:3, not {_spec('simple', option)!r}")
-    return Player(f"simple:{option}", game, SimpleTurn(int(option)))
+    return Player(f"simple:{option}", game, SimpleTurn(), np.int32(option))
 
 
 PLAYERS: dict[str, Callable[[str | None, Game], Player]] = {"random": _random, "pubeval": _pubeval, "simple": _simple}

@@ -31,10 +31,11 @@ _HOME = 6
 _MOST_PIPS = board.CHECKERS * board.BAR
 
 
-def taste(own: Side, level: int) -> Float32[Array, "..."]:
-    """What `simple:1` and `simple:2` think of a board after the move: higher is better."""
-    wishes = [(blocks(own), 7), (board.CHECKERS - blots(own), board.CHECKERS), (_MOST_PIPS - pips(own), _MOST_PIPS)]
-    return _in_order([(connected_blocks(own), 6), *wishes] if level > 1 else wishes)
+def taste(own: Side, level: Int32[Array, ""]) -> Float32[Array, "..."]:
+    """What a simple player thinks of a board after the move: higher is better."""
+    pairs = jnp.where(level > 1, connected_blocks(own), 0)
+    few_blots, few_pips = board.CHECKERS - blots(own), _MOST_PIPS - pips(own)
+    return _in_order([(pairs, 6), (blocks(own), 7), (few_blots, board.CHECKERS), (few_pips, _MOST_PIPS)])
 
 
 def race_taste(own: Side) -> Float32[Array, "..."]:
@@ -51,25 +52,22 @@ def _in_order(wishes: list[tuple[Int32[Array, "..."], int]]) -> Float32[Array, "
     return score.astype(jnp.float32)
 
 
-def score(positions: Position, level: int) -> Score:
-    """What `best_plays` asks for: what a simple player thinks of a list of plays."""
-    racing = ~contact(positions.own, positions.opponent)
+def score(positions: Position, level: Int32[Array, ""]) -> Score:
+    """What `best_plays` asks for: what the simple player of a level thinks of a list of plays."""
+    bears_off = (level == 3) & ~contact(positions.own, positions.opponent)
 
     def of_plays(game, code, moves):
         own, _ = after(positions, game, code, moves)
-        liked = taste(own, level)
-        return jnp.where(racing[game], race_taste(own), liked) if level == 3 else liked
+        return jnp.where(bears_off[game], race_taste(own), taste(own, level))
 
     return of_plays
 
 
 @dataclasses.dataclass(frozen=True)
 class SimpleTurn:
-    """The turns of the simple player of one level: 1, 2 or 3. No parameters."""
-
-    level: int
+    """The turns of the simple players. Parameter: the level, 1, 2 or 3, so that they all are one program."""
 
     def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
-        del params, words
-        return play_out(positions, best_plays(positions, score(positions, self.level)).code)
+        del words
+        return play_out(positions, best_plays(positions, score(positions, params)).code)

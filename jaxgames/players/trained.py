@@ -18,10 +18,10 @@ def load(path: str | Path, game: Game) -> Player:
     path = Path(path)
     name, _, step = path.name.rpartition("-")
     if path.parent.name == "checkpoints" and name == "step" and step.isdecimal():
-        run, which = Run.open(path.parent.parent), {"step": int(step)}
+        run, which = Run.open(path.parent.parent), int(step)
     else:
-        run, which = Run.open(path), {}
-    trained_on = run.config.get("game", game.id)
+        run, which = Run.open(path), None
+    trained_on = run.config.get("learner", {}).get("game", game.id)
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
-    return greedy(game, str(path), *load_player_value(run, **which))
+    return greedy(game, str(path), *load_player_value(run, which))

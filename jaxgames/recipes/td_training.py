@@ -100,6 +100,7 @@ class Training:
         checkpoint = self._start()
         self.run.drop_metrics_after(int(checkpoint.state.updates))
         goal, began, first = self.run.config["goal"], time.perf_counter(), int(checkpoint.games)
+        earlier = max((line["seconds"] for line in self.run.metrics()), default=0.0)  # of the process that was killed
         with self.report.progress(goal["games"] or goal["updates"]) as progress:
             while not self._done(checkpoint):
                 before = time.perf_counter(), int(checkpoint.games)
@@ -108,6 +109,7 @@ class Training:
                 seconds = time.perf_counter() - before[0]
                 line["games_per_second"] = (int(checkpoint.games) - before[1]) / seconds
                 line["plies_per_second"] = line.pop("plies") / seconds
+                line["seconds"] = earlier + time.perf_counter() - began
                 if not np.isfinite(line["loss"]):
                     kept = self.run.best_info()
                     best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"

@@ -38,17 +38,17 @@ class TDConfig:
     method: str = "window"
     """`window`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply; `result`:
     whole games with frozen weights, then backprop to the final result."""
-    decay: float = 0.7
+    decay: float = 0.6
     """Lambda of TD(lambda). Not used by `result`."""
-    batch: int = 256
+    batch: int = 128
     """Games played at once."""
-    plies: int = 16
+    plies: int = 4
     """Plies of each game in one update; for `result` the most plies of one game."""
     optimizer: str = "adam"
     """`adam`, or `sgd` (the step size is then on the sum over the batch)."""
     step_size: float = 0.004
     """The first step size."""
-    last_step_size: float = 0.0002
+    last_step_size: float = 0.0001
     """The step size at the end, for the schedules `cosine` and `exponential`."""
     schedule: str = "exponential"
     """`constant`, `cosine`, `exponential`, or `tested`: 0.25 .. 0.001, lowered when the player stops getting better."""
