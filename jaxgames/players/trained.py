@@ -21,7 +21,8 @@ def load(path: str | Path, game: Game) -> Player:
         run, which = Run.open(path.parent.parent), int(step)
     else:
         run, which = Run.open(path), None
-    trained_on = run.config.get("learner", {}).get("game", game.id)
+    settings = run.config.get("learner")
+    trained_on = settings.get("game", game.id) if isinstance(settings, dict) else game.id
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
     return greedy(game, str(path), *load_player_value(run, which))
