@@ -6,7 +6,6 @@ only about positions it has to play. After a ply the halves change places. A fin
 of the queue. Every game that is begun is played to its end, so short games do not count more than long ones.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -63,9 +62,13 @@ def empty_table(game: Game, lanes: int) -> Table:
     return Table(Lanes(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
 
 
-@partial(jax.jit, static_argnames="most_plies")
+@jax.jit
 def play_on(
-    players: tuple[Player, Player], table: Table, key: Key[Array, ""], pairs: Int32[Array, ""], most_plies: int
+    players: tuple[Player, Player],
+    table: Table,
+    key: Key[Array, ""],
+    pairs: Int32[Array, ""],
+    most_plies: Int32[Array, ""],
 ) -> tuple[Table, Ended]:
     """Plays 32 plies, or fewer if all games of `pairs` pairs are over; a game is stopped after `most_plies`.
 
@@ -110,7 +113,9 @@ def _begin(game: Game, table: Table, key: Key[Array, ""], pairs: Int32[Array, ""
     return Table(begun, next_pair + jnp.sum(begins.reshape(2, -1), axis=1, dtype=jnp.int32))
 
 
-def _move(players: tuple[Player, Player], lanes: Lanes, key: Key[Array, ""], most_plies: int) -> tuple[Lanes, Ended]:
+def _move(
+    players: tuple[Player, Player], lanes: Lanes, key: Key[Array, ""], most_plies: Int32[Array, ""]
+) -> tuple[Lanes, Ended]:
     """One turn in every game that does not wait."""
     game, half = players[0].game, len(lanes.pair) // 2
     words = jax.vmap(lambda *game: jax.random.bits(_game_key(key, *game), (2,)))(lanes.pair, lanes.plies + 1)

@@ -101,20 +101,20 @@ def match(
 
 
 def _lanes(pairs: int, batch: int) -> int:
-    """Games at once: at most `batch`, else a power of two, so that matches of different lengths share a program."""
-    return min(batch + batch % 2, 2 << (pairs - 1).bit_length())
+    """Games at once: at most `batch`, else a power of two from 64, so that matches of many lengths share a program."""
+    return min(batch + batch % 2, max(64, 2 << (pairs - 1).bit_length()))
 
 
 def _play(a, b, pairs, seed, lanes, most_plies, progress):
     """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); and the seconds it took."""
     key, table = jax.random.key(seed), empty_table(a.game, lanes)
-    players = (a, b)
-    jax.block_until_ready(play_on(players, table, key, jnp.int32(0), most_plies))  # compiles; no pairs, so no game
+    players, limit = (a, b), jnp.int32(most_plies)
+    jax.block_until_ready(play_on(players, table, key, jnp.int32(0), limit))  # compiles; no pairs, so no game
     points, plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
     stopped, done = np.zeros((pairs, 2), bool), 0
     started = time.perf_counter()
     while done < 2 * pairs:
-        table, ended = play_on(players, table, key, jnp.int32(pairs), most_plies)
+        table, ended = play_on(players, table, key, jnp.int32(pairs), limit)
         ended = jax.device_get(ended)
         there = ended.pair >= 0
         which = ended.pair[there], 1 - ended.a_began[there].astype(int)

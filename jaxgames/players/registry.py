@@ -48,7 +48,7 @@ def make(spec: str, game: Game) -> Player:
     name, colon, option = spec.partition(":")
     if name in PLAYERS:
         return PLAYERS[name](option if colon else None, game)
-    if Path(spec).is_dir():
+    if spec and Path(spec).is_dir():
         return trained.load(spec, game)
     raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {', '.join(SPECS)}")
 
