@@ -46,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
     train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting")
     train.add_argument("--devices", type=int, help="devices to use (all of them if nothing is said)")
+    train.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
+    train.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
     train.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
     train.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     train.set_defaults(command=_train)
@@ -77,7 +79,7 @@ def _train(options: argparse.Namespace) -> None:
 
     report = Report(quiet=options.json)
     if options.resume:
-        given = ("recipe", "minutes", "games", "seed", "setting", "devices")
+        given = ("recipe", "minutes", "games", "seed", "setting", "devices", "measured_games", "final_games")
         if options.set or any(getattr(options, name) is not None for name in given):
             raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
         training = Training.resume(options.out, report)
@@ -87,7 +89,9 @@ def _train(options: argparse.Namespace) -> None:
         recipe = recipe_named(options.recipe)
         minutes = 5.0 if options.minutes is None and options.games is None else options.minutes
         devices = jax.device_count() if options.devices is None else options.devices
-        goal = Goal(minutes, options.games, options.seed or 0, devices)
+        numbers = {name: getattr(options, name) for name in ("seed", "measured_games", "final_games")}
+        numbers = {name: number for name, number in numbers.items() if number is not None}
+        goal = Goal(minutes=minutes, games=options.games, devices=devices, **numbers)
         config = recipe.config(options.setting, dict(_assignment(text) for text in options.set))
         setting = options.setting or next(iter(recipe.settings))
         training = Training.begin(recipe, config, goal, options.out, " ".join([setting, *options.set]), report)

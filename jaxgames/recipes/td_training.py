@@ -24,28 +24,34 @@ from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 
 PLIES_PER_GAME = 62  # of a game between players that have learned something; only to plan the schedule from a number of games
-BLOCK_SECONDS = 1.0
-MEASUREMENTS_PER_MINUTE, FEWEST, MOST = 4, 2, 40
-MEASURED_GAMES = 2_000
-FINAL_GAMES = 10_000
+PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
+PLIES_PER_MEASUREMENT, FEWEST, MOST = 2_500_000, 2, 40  # that is how many measurements of strength there are at least, at most
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """When a training is done: after so many minutes or games; and the seed and the number of devices it runs with."""
+    """When a training is done: after so many minutes or games; with which seed, on how many devices, and how it is measured.
+
+    A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned into a number of
+    updates when the training begins, by the speed of the machine.
+    """
 
     minutes: float | None = None
     games: int | None = None
     seed: int = 0
     devices: int = 1
+    measured_games: int = 2_000
+    """Games against the watched opponent at intervals."""
+    final_games: int = 10_000
+    """Games against each opponent at the end."""
 
     def __post_init__(self) -> None:
         if (self.minutes is None) == (self.games is None):
             raise ValueError("give either a number of minutes or a number of games")
-        for name in ("minutes", "games"):
+        for name in ("minutes", "games", "devices", "measured_games", "final_games"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ValueError(f"cannot train for {value} {name}; expected more than 0")
+            if value is not None and not 0 < value < 10**12:
+                raise ValueError(f"{name.replace('_', '-')} {value}: expected a number above 0")
 
 
 class Training:
@@ -63,27 +69,30 @@ class Training:
     @classmethod
     def begin(cls, recipe: TDRecipe, config: TDConfig, goal: Goal, path: str, setting: str, report: Report) -> "Training":
         """Plans a training and makes its run folder. Everything that decides the result is fixed here."""
-        report.say("compiling and measuring the speed of this machine ...")
-        seconds_per_update = _measure(config, goal)
-        block = max(1, round(BLOCK_SECONDS / seconds_per_update))
-        if config.schedule == "tested":
-            block = step_tests.updates_per_test(config, PLIES_PER_GAME)
+        Run.check_free(path)
+        _placed(config, goal.devices)
         if goal.minutes is not None:
-            updates = max(1, round(goal.minutes * 60 / seconds_per_update))
+            report.say("compiling, and measuring the speed of this machine ...")
+            updates = max(1, round(goal.minutes * 60 / _seconds_per_update(config, goal)))
         else:
             updates = max(1, round(goal.games * PLIES_PER_GAME / _plies(config)))
-        updates = -(-updates // block) * block
-        measurements = min(max(MEASUREMENTS_PER_MINUTE * updates * seconds_per_update / 60, FEWEST), MOST)
+        block = max(1, min(PLIES_PER_BLOCK // _plies(config), updates // 10))
+        if config.schedule == "tested":
+            block = step_tests.updates_per_test(config, PLIES_PER_GAME)
+        blocks = -(-updates // block)
+        measurements = min(max(updates * _plies(config) / PLIES_PER_MEASUREMENT, FEWEST), MOST)
         content = {
             "recipe": recipe.name,
             "setting": setting,
             "game": config.game,
             "seed": goal.seed,
             "devices": goal.devices,
-            "goal": {"minutes": goal.minutes, "games": goal.games, "updates": updates},
+            "goal": {"minutes": goal.minutes, "games": goal.games, "updates": blocks * block},
             "block": block,
-            "measure_every": math.ceil(updates / block / measurements) * block,
-            "learner": dataclasses.asdict(dataclasses.replace(config, updates=updates)),
+            "measure_every": math.ceil(blocks / measurements) * block,
+            "measured_games": goal.measured_games,
+            "final_games": goal.final_games,
+            "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
         }
         return cls(recipe, Run.create(path, content), report)
 
@@ -168,7 +177,7 @@ class Training:
         """PPG against the watched opponent; the player is kept unless it is clearly worse than the one kept before."""
         watched = self.recipe.watched
         player = self._player(checkpoint.state.params)
-        result = match(player, self.opponents[watched], MEASURED_GAMES, seed=self.run.config["seed"])
+        result = match(player, self.opponents[watched], self.run.config["measured_games"], seed=self.run.config["seed"])
         best = self.run.best_info()
         if best is None or result.ppg_high >= best["ppg"]:
             info = {"step": line["step"], "games": line["games"], "opponent": watched, "ppg": result.ppg}
@@ -180,8 +189,9 @@ class Training:
         player = self._player(params, str(self.run.path))
         matches: list[MatchResult] = []
         for name, opponent in self.opponents.items():
-            self.report.say(f"playing {FINAL_GAMES:,} games against {name} ...")
-            matches.append(match(player, opponent, FINAL_GAMES, seed=self.run.config["seed"] + 1))
+            games_each = self.run.config["final_games"]
+            self.report.say(f"playing {games_each:,} games against {name} ...")
+            matches.append(match(player, opponent, games_each, seed=self.run.config["seed"] + 1))
         return {
             "run": str(self.run.path),
             "recipe": self.recipe.name,
@@ -215,17 +225,16 @@ def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> 
     return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
 
 
-def _measure(config: TDConfig, goal: Goal) -> float:
-    """Seconds for an update, once play has become sensible. What is learned here is thrown away."""
+def _seconds_per_update(config: TDConfig, goal: Goal) -> float:
+    """The time of an update once play has become sensible. What is learned here is thrown away."""
     learner = _placed(config, goal.devices)
     place = getattr(learner, "place", lambda state: state)
     state = place(jax.jit(make_learner(config).init)(jax.random.key(1)))
-    key, number = jax.random.key(2), 10
-    state, _ = jax.block_until_ready(_updates(learner, state, key, number))
-    budget = min(6.0, 3.0 * (goal.minutes if goal.minutes is not None else 1.0))
-    began = time.perf_counter()
+    number = max(1, PLIES_PER_BLOCK // _plies(config))
+    state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
+    budget, began = min(6.0, 3.0 * (goal.minutes or 1.0)), time.perf_counter()
     while True:
         start = time.perf_counter()
-        state, _ = jax.block_until_ready(_updates(learner, state, key, number))
+        state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
         if time.perf_counter() - began > budget:
             return (time.perf_counter() - start) / number

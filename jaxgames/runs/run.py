@@ -36,14 +36,19 @@ class Run:
         path = Path(path)
         config = plain(config, "config", finite=True)
         content = to_json({"format": FORMAT, "config": config}, "config", indent=2)
-        taken = path.is_file() or (path.is_dir() and any(not _ours_to_ignore(entry) for entry in path.iterdir()))
-        if taken:
-            raise ValueError(f"{path} exists already and is never overwritten; choose another name or resume that run")
+        cls.check_free(path)
         path.mkdir(parents=True, exist_ok=True)
         run = cls(path, config)
         run._claim()
         replace(path / CONFIG, content)
         return run
+
+    @staticmethod
+    def check_free(path: str | Path) -> None:
+        """ValueError if `create` would find anything in that folder: runs are never overwritten."""
+        path = Path(path)
+        if path.is_file() or (path.is_dir() and any(not _ours_to_ignore(entry) for entry in path.iterdir())):
+            raise ValueError(f"{path} exists already and is never overwritten; choose another name or resume that run")
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":

@@ -31,16 +31,18 @@ def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
 
 
 def greedy_ply(game: Game, games: Games, value: Value, key: Key[Array, ""], renew: bool = True) -> tuple[Games, Ply]:
-    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player to act."""
+    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player to act.
+
+    If games are not to be renewed, a position at the end stays without chance: there is nothing left to play, so it costs least.
+    """
     batch = len(games.player)
     outcome, _ = game.best_turn(games.positions, value)
     next_player = jnp.where(outcome.switch, 1 - games.player, games.player)
     result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
     chance_key, opening_key = jax.random.split(key)
     positions = with_chance(game, outcome.position, chance_key)
-    if renew:
-        fresh = jax.vmap(game.opening)(jax.random.split(opening_key, batch))
-        positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), fresh, positions)
+    ended = jax.vmap(game.opening)(jax.random.split(opening_key, batch)) if renew else outcome.position
+    positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), ended, positions)
     return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result)
 
 
