@@ -1,4 +1,6 @@
-"""The command line: `jaxgames train RECIPE`, `jaxgames match A B`. Bad input gets one line that says what would be right."""
+"""The command line: `jaxgames train RECIPE`, `jaxgames match A B`. Bad input gets one line that says what would be
+right.
+"""
 
 import argparse
 import json
@@ -44,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     length.add_argument("--games", type=int, help="how many games to train")
     train.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
     train.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
-    train.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting")
+    train.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
+    )
     train.add_argument("--devices", type=int, help="devices to use (all of them if nothing is said)")
     train.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     train.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
@@ -56,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     match.add_argument("a", metavar="A", help="a player: random, pubeval, simple:1..3, or a run folder")
     match.add_argument("b", metavar="B", help="another one")
     match.add_argument("--game", default="backgammon")
-    match.add_argument("--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped")
+    match.add_argument(
+        "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
+    )
     match.add_argument("--seed", type=int, default=0)
     match.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     match.set_defaults(command=_match)
@@ -118,7 +124,7 @@ def _use_all_cores() -> None:
     """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices."""
     import jax
 
-    if "XLA_FLAGS" not in os.environ and jax.config.jax_num_cpu_devices < 1:
+    if "XLA_FLAGS" not in os.environ and jax.config.read("jax_num_cpu_devices") < 1:
         jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
 
 

@@ -11,11 +11,6 @@ from jaxtyping import Int32, UInt32
 Word = UInt32[jax.Array, "..."]
 
 
-def word(value) -> Word:
-    """`value` as uint32."""
-    return jnp.asarray(value, jnp.uint32)
-
-
 def bit(index: Word) -> Word:
     """The word with only bit `index` set; 0 for an index of 32 or more."""
     return jnp.uint32(1) << index

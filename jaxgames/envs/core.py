@@ -19,8 +19,8 @@ Position = TypeVar("Position")
 class Outcome(NamedTuple, Generic[Position]):
     """What one action leads to, before chance.
 
-    `position` is seen by whoever acts next; `switch` says that this is the other player. `reward` is what the player who
-    acted wins (the other one loses it), and counts only where the game is `over`.
+    `position` is seen by whoever acts next; `switch` says that this is the other player. `reward` is what the player
+    who acted wins (the other one loses it), and counts only where the game is `over`.
     """
 
     position: Position
@@ -29,13 +29,16 @@ class Outcome(NamedTuple, Generic[Position]):
     reward: Float32[Array, "..."]
 
 
-class Value(Protocol[Position]):
-    """What positions are worth to the player to act: expected points, float32[n] for n positions that await chance, if any.
+class Value(Protocol):
+    """What positions are worth to the player to act: expected points, float32[n] for n positions that await chance,
+    if any.
 
     A game may know faster ways to use some values; called like this, all of them give the same.
     """
 
-    def __call__(self, positions: Position, /) -> Float32[Array, " n"]: ...
+    def __call__(self, positions: Any, /) -> Float32[Array, " n"]:
+        """Expected points of n positions."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,8 +105,8 @@ class Game(Generic[Position]):
     """The rules of one game: frozen, hashable, nothing but pure functions.
 
     A new game sets the class attributes and writes the *rules*: `opening`, `legal`, `play`, `view`, for chance also
-    `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action names. Players use the
-    methods further down, which work on a `State`.
+    `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action names.
+    Players use the methods further down, which work on a `State`.
     """
 
     id: ClassVar[str]
@@ -147,7 +150,7 @@ class Game(Generic[Position]):
 
     # Whole turns of a batch of positions; a game whose turns are several actions long overrides these two.
 
-    def best_turn(self, positions: Position, value: Value[Position]) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+    def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
 
         Of equally good turns always the same one is taken. Chance after the turn is still to come.
@@ -156,7 +159,9 @@ class Game(Generic[Position]):
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
         worth = value(flat).reshape(legal.shape)
         worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
-        return _chosen(outcomes, jnp.argmax(jnp.where(legal, worth, -jnp.inf), axis=1)), jnp.max(worth, axis=1, where=legal, initial=-jnp.inf)
+        return _chosen(outcomes, jnp.argmax(jnp.where(legal, worth, -jnp.inf), axis=1)), jnp.max(
+            worth, axis=1, where=legal, initial=-jnp.inf
+        )
 
     def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""
@@ -206,7 +211,8 @@ class Game(Generic[Position]):
     def step(self, state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> State:
         """The state after `action` and, in a game with chance, after what `key` draws.
 
-        An ended game stays as it is, with zero rewards. An illegal action ends the game: -1 for its player, +1 for the other.
+        An ended game stays as it is, with zero rewards. An illegal action ends the game: -1 for its player, +1 for
+        the other.
         """
         state = self.apply(state, action)
         if not self.outcome_probabilities:
@@ -242,8 +248,8 @@ class Game(Generic[Position]):
     def draw_outcome(self, word: UInt32[Array, "..."]) -> Int32[Array, "..."]:
         """The outcome of chance that a uniformly random word stands for."""
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
-        bounds = jnp.asarray(np.round(bounds * 2**32).astype(np.uint32)).reshape((1,) * jnp.ndim(word) + (-1,))
-        return jnp.sum(word[..., None] >= bounds, axis=-1, dtype=jnp.int32)
+        words = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(word) + (-1,))
+        return jnp.sum(word[..., None] >= jnp.asarray(words), axis=-1, dtype=jnp.int32)
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
         """What `player_id` (by default the current player) sees of one state."""
@@ -274,7 +280,9 @@ class Game(Generic[Position]):
 
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
-        boards = [self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme, int(p)) for i, p in enumerate(players)]
+        boards = [
+            self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme, int(p)) for i, p in enumerate(players)
+        ]
         return grid_svg(boards, theme=theme)
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:

@@ -6,7 +6,9 @@ from jaxtyping import Array, Int32
 
 
 def cumsum(counts: Int32[Array, " n"]) -> Int32[Array, " n"]:
-    """Inclusive prefix sums. (`associative_scan` runs 1.3 times as fast on CPU here, but compiles three times as long.)"""
+    """Inclusive prefix sums. (`associative_scan` runs 1.3 times as fast on CPU here, but compiles three times as
+    long.)
+    """
     return jnp.cumsum(counts, dtype=jnp.int32)
 
 
@@ -20,8 +22,8 @@ def owners(
 ) -> tuple[Int32[Array, " capacity"], Int32[Array, " capacity"]]:
     """For each of `capacity` entries: its owner, and its rank among the owner's entries.
 
-    Owner i has `counts[i]` entries, the last of them before position `ends[i]`. Entries past the end belong to nobody: they get the
-    last owner and a rank beyond its count.
+    Owner i has `counts[i]` entries, the last of them before position `ends[i]`. Entries past the end belong to
+    nobody: they get the last owner and a rank beyond its count.
     """
     owner = cumsum(jnp.zeros(capacity, jnp.int32).at[ends].add(1, mode="drop"))
     owner = jnp.minimum(owner, len(ends) - 1)
@@ -29,7 +31,9 @@ def owners(
 
 
 def starts(ends: Int32[Array, " n"], first: Int32[Array, " groups+1"]) -> Int32[Array, " groups+1"]:
-    """Where each group's children start, if group g owns entries `first[g]` .. `first[g + 1]` and entry i's children end at `ends[i]`."""
+    """Where each group's children start, if group g owns entries `first[g]` .. `first[g + 1]` and entry i's children
+    end at `ends[i]`.
+    """
     before = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
     return before[jnp.minimum(first, len(ends))]
 
@@ -37,7 +41,9 @@ def starts(ends: Int32[Array, " n"], first: Int32[Array, " groups+1"]) -> Int32[
 def row_of(
     rank: Int32[Array, " n"], counts: Int32[Array, "rows owners"], owner: Int32[Array, " n"]
 ) -> tuple[Int32[Array, " n"], Int32[Array, " n"]]:
-    """The row that holds entry number `rank` of its owner, and the rank in that row; `counts` are prefix sums over rows."""
+    """The row that holds entry number `rank` of its owner, and the rank in that row; `counts` are prefix sums over
+    rows.
+    """
     row = jnp.zeros_like(rank)
     step = 1 << (len(counts) - 1).bit_length()
     while step := step >> 1:

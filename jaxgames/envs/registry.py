@@ -1,6 +1,7 @@
 """The games by name. A new game is one file beside this one and one line here."""
 
 import dataclasses
+from typing import Any
 
 from jaxgames.envs.backgammon.game import Backgammon
 from jaxgames.envs.core import Game
@@ -13,7 +14,7 @@ def available_games() -> tuple[str, ...]:
     return tuple(GAMES)
 
 
-def make(game_id: str, **options) -> Game:
+def make(game_id: str, **options: Any) -> Game:
     """The game named `game_id`, with its options, e.g. `make("backgammon")`.
 
     Raises `ValueError` for an unknown id or option.

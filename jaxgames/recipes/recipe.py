@@ -49,7 +49,9 @@ def _read(changes: Mapping[str, str]) -> dict[str, Any]:
         try:
             read[name] = _parse(types[name], text)
         except ValueError:
-            kind = {bool: "true or false", int: "a whole number", float: "a number"}.get(types[name], "numbers as in 40,40")
+            kind = {bool: "true or false", int: "a whole number", float: "a number"}.get(
+                types[name], "numbers as in 40,40"
+            )
             raise ValueError(f"{name}={text!r}: expected {kind}") from None
     return read
 

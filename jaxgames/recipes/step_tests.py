@@ -21,13 +21,13 @@ def updates_per_test(config: TDConfig, plies_per_game: float) -> int:
 def after_block(checkpoint: Checkpoint, player: Player, config: TDConfig) -> Checkpoint:
     """The checkpoint with the step size that the test after a block of about 1,000 games leaves.
 
-    The first 25 blocks have no younger self to meet. The step is on the mean over the games played at once, so that a step size
-    means what it means for a single game.
+    The first 25 blocks have no younger self to meet. The step is on the mean over the games played at once, so that a
+    step size means what it means for a single game.
     """
     tests = checkpoint.tests
     assert tests is not None, "only for the schedule `tested`"
     known = int(tests.known)
-    schedule = TestedStepSizes(int(tests.index), tuple(map(float, tests.points[TESTS - known :])))
+    schedule = TestedStepSizes(int(tests.place), tuple(map(float, tests.points[TESTS - known :])))
     if int(tests.number) >= TESTS:
         younger = dataclasses.replace(player, name="younger", params=jax.tree.map(lambda x: x[0], tests.younger))
         result = match(player, younger, GAMES_PER_TEST, seed=int(tests.number), batch=GAMES_PER_TEST)
@@ -38,7 +38,7 @@ def after_block(checkpoint: Checkpoint, player: Player, config: TDConfig) -> Che
         points=jnp.asarray(points, jnp.float32),
         known=jnp.int32(len(schedule.recent)),
         number=tests.number + 1,
-        index=jnp.int32(schedule.index),
+        place=jnp.int32(schedule.index),
     )
     factor = jnp.full_like(checkpoint.state.factor, schedule.step_size / config.batch)
     return checkpoint._replace(state=checkpoint.state._replace(factor=factor), tests=tests)

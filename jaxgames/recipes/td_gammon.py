@@ -16,7 +16,14 @@ RECIPE = TDRecipe(
         "wide": dataclasses.replace(_FAST, outputs=6, hidden=(80,)),
         "extra": dataclasses.replace(_FAST, outputs=6, encoding="extra"),
         "exact": TDConfig(
-            method="exact", decay=0.7, batch=64, plies=16, optimizer="sgd", step_size=0.01, last_step_size=0.001, symmetric=False
+            method="exact",
+            decay=0.7,
+            batch=64,
+            plies=16,
+            optimizer="sgd",
+            step_size=0.01,
+            last_step_size=0.001,
+            symmetric=False,
         ),
         "tested": TDConfig(
             method="exact", decay=0.7, batch=64, plies=16, optimizer="sgd", schedule="tested", symmetric=False

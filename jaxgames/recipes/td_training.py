@@ -23,17 +23,24 @@ from jaxgames.recipes.recipe import TDRecipe
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 
-PLIES_PER_GAME = 62  # of a game between players that have learned something; only to plan the schedule from a number of games
+PLIES_PER_GAME = (
+    62  # of a game between players that have learned something; only to plan the schedule from a number of games
+)
 PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
-PLIES_PER_MEASUREMENT, FEWEST, MOST = 2_500_000, 2, 40  # that is how many measurements of strength there are at least, at most
+PLIES_PER_MEASUREMENT, FEWEST, MOST = (
+    2_500_000,
+    2,
+    40,
+)  # that is how many measurements of strength there are at least, at most
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """When a training is done: after so many minutes or games; with which seed, on how many devices, and how it is measured.
+    """When a training is done: after so many minutes or games; with which seed, on how many devices, and how it is
+    measured.
 
-    A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned into a number of
-    updates when the training begins, by the speed of the machine.
+    A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
+    into a number of updates when the training begins, by the speed of the machine.
     """
 
     minutes: float | None = None
@@ -44,6 +51,11 @@ class Goal:
     """Games against the watched opponent at intervals."""
     final_games: int = 10_000
     """Games against each opponent at the end."""
+
+    @property
+    def seconds(self) -> float:
+        """The time to train, 0 if the goal is a number of games."""
+        return 60.0 * (self.minutes or 0.0)
 
     def __post_init__(self) -> None:
         if (self.minutes is None) == (self.games is None):
@@ -67,15 +79,17 @@ class Training:
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
     @classmethod
-    def begin(cls, recipe: TDRecipe, config: TDConfig, goal: Goal, path: str, setting: str, report: Report) -> "Training":
+    def begin(
+        cls, recipe: TDRecipe, config: TDConfig, goal: Goal, path: str, setting: str, report: Report
+    ) -> "Training":
         """Plans a training and makes its run folder. Everything that decides the result is fixed here."""
         Run.check_free(path)
         _placed(config, goal.devices)
-        if goal.minutes is not None:
-            report.say("compiling, and measuring the speed of this machine ...")
-            updates = max(1, round(goal.minutes * 60 / _seconds_per_update(config, goal)))
-        else:
+        if goal.games is not None:
             updates = max(1, round(goal.games * PLIES_PER_GAME / _plies(config)))
+        else:
+            report.say("compiling, and measuring the speed of this machine ...")
+            updates = max(1, round(goal.seconds / _seconds_per_update(config, goal)))
         block = max(1, min(PLIES_PER_BLOCK // _plies(config), updates // 10))
         if config.schedule == "tested":
             block = step_tests.updates_per_test(config, PLIES_PER_GAME)
@@ -122,7 +136,9 @@ class Training:
                 if not np.isfinite(line["loss"]):
                     kept = self.run.best_info()
                     best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"
-                    raise ValueError(f"the weights became infinite or NaN at update {step}: {best}; try a smaller step_size")
+                    raise ValueError(
+                        f"the weights became infinite or NaN at update {step}: {best}; try a smaller step_size"
+                    )
                 if step % self.run.config["measure_every"] == 0 or self._done(checkpoint):
                     line |= self._measure_strength(checkpoint, line)
                     self.run.log(line)
@@ -214,7 +230,9 @@ def _placed(config: TDConfig, devices: int) -> Any:
     if devices == 1:
         return learner
     if devices > jax.device_count():
-        raise ValueError(f"this training runs on {devices} devices, but {jax.device_count()} are here; use a machine with as many")
+        raise ValueError(
+            f"this training runs on {devices} devices, but {jax.device_count()} are here; use a machine with as many"
+        )
     return Parallel(learner, jax.make_mesh((devices,), (AXIS,), devices=jax.devices()[:devices]))
 
 
@@ -232,7 +250,7 @@ def _seconds_per_update(config: TDConfig, goal: Goal) -> float:
     state = place(jax.jit(make_learner(config).init)(jax.random.key(1)))
     number = max(1, PLIES_PER_BLOCK // _plies(config))
     state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
-    budget, began = min(6.0, 3.0 * (goal.minutes or 1.0)), time.perf_counter()
+    budget, began = min(6.0, goal.seconds / 20), time.perf_counter()
     while True:
         start = time.perf_counter()
         state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))

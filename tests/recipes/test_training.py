@@ -1,4 +1,6 @@
-"""Trainings from the command line: what they leave on disk, what a kill -9 costs (nothing), and what bad input is told."""
+"""Trainings from the command line: what they leave on disk, what a kill -9 costs (nothing), and what bad input is
+told.
+"""
 
 import json
 import os
@@ -79,7 +81,9 @@ def test_a_truncated_checkpoint_is_named(finished, tmp_path, capsys):
     path = tmp_path / "broken"
     shutil.copytree(finished.path, path)
     newest = finished.steps()[-1]
-    largest = max((path / "checkpoints" / f"step-{newest}").rglob("*"), key=lambda p: p.stat().st_size if p.is_file() else -1)
+    largest = max(
+        (path / "checkpoints" / f"step-{newest}").rglob("*"), key=lambda p: p.stat().st_size if p.is_file() else -1
+    )
     largest.write_bytes(largest.read_bytes()[:-1])
     assert cli.main(["train", "--out", str(path), "--resume"]) == 2
     line = one_line(capsys)
@@ -139,7 +143,9 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("arguments", ["", "fly", "match random", "train td-gammon --out x --games 1 --minutes 1", "match a b --games x"])
+@pytest.mark.parametrize(
+    "arguments", ["", "fly", "match random", "train td-gammon --out x --games 1 --minutes 1", "match a b --games x"]
+)
 def test_bad_syntax_gets_one_line(arguments, capsys):
     with pytest.raises(SystemExit) as exit_:
         cli.main(arguments.split())

@@ -1,9 +1,9 @@
 """Temporal-difference learning by self-play, for any game.
 
-    config = TDConfig(game="backgammon", hidden=(40,))
-    learner = make_learner(config)
-    state = learner.init(key)
-    state, metrics = learner.update(state, key)
+config = TDConfig(game="backgammon", hidden=(40,))
+learner = make_learner(config)
+state = learner.init(key)
+state, metrics = learner.update(state, key)
 """
 
 from jaxgames.algos.td.config import TDConfig

@@ -36,8 +36,9 @@ class TDConfig:
     symmetric: bool = True
     """The network sees each position from the player to act; false: always from the first player, as in TD-Gammon."""
     method: str = "window"
-    """`window`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply; `result`:
-    whole games with frozen weights, then backprop to the final result."""
+    """`window`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply;
+    `result`: whole games with frozen weights, then backprop to the final result.
+    """
     decay: float = 0.6
     """Lambda of TD(lambda). Not used by `result`."""
     batch: int = 128

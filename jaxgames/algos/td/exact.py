@@ -14,7 +14,9 @@ from jaxgames.algos.td.traces import EligibilityTraces, eligibility_traces
 
 @dataclasses.dataclass(frozen=True)
 class ExactTD(Learner):
-    """All games make their ply with the same weights, and the step is the sum of theirs; with a batch of 1 it is the textbook's."""
+    """All games make their ply with the same weights, and the step is the sum of theirs; with a batch of 1 it is the
+    textbook's.
+    """
 
     @property
     def traces(self) -> EligibilityTraces:
@@ -28,7 +30,9 @@ class ExactTD(Learner):
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """`plies` plies of each game, each followed by a step."""
         state, metrics = jax.lax.scan(self._ply, state, jax.random.split(key, self.config.plies))
-        return state._replace(updates=state.updates + 1), jax.tree.map(lambda x: jnp.sum(x, axis=0, dtype=x.dtype), metrics)
+        return state._replace(updates=state.updates + 1), jax.tree.map(
+            lambda x: jnp.sum(x, axis=0, dtype=x.dtype), metrics
+        )
 
     def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         network, before = self.network, state.last

@@ -1,7 +1,7 @@
 """What the ways of TD self-play share: the state, and a step of the weights.
 
-A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. All predictions are those for the
-first player, so that one position's value is the next one's target, whoever moves.
+A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. All predictions
+are those for the first player, so that one position's value is the next one's target, whoever moves.
 """
 
 import dataclasses
@@ -21,8 +21,8 @@ from jaxgames.algos.td.value import ValueNetwork
 class TDState(NamedTuple):
     """All that a training is: a checkpoint of it continues bit by bit.
 
-    `last` is what the latest ply led to (its position awaits chance), `fresh` says where that is the start of a game instead, and
-    `memory` belongs to the method (traces). `factor` multiplies the step size.
+    `last` is what the latest ply led to (its position awaits chance), `fresh` says where that is the start of a game
+    instead, and `memory` belongs to the method (traces). `factor` multiplies the step size.
     """
 
     params: Any
@@ -35,7 +35,9 @@ class TDState(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """Sums over one update: squared error and number of learned positions, plies, finished games, points won, cut-off games."""
+    """Sums over one update: squared error and number of learned positions, plies, finished games, points won, cut-off
+    games.
+    """
 
     squared_error: Float32[Array, ""]
     positions: Int32[Array, ""]
@@ -69,7 +71,9 @@ class Learner:
             params=params,
             optimizer=self._optimizer().init(params),
             games=games,
-            last=Ply(*jax.tree.map(jnp.copy, games), over, result),  # a buffer of its own, so that states can be donated
+            last=Ply(
+                jax.tree.map(jnp.copy, games.positions), jnp.copy(games.player), over, result
+            ),  # a buffer of its own, so that states can be donated
             memory=self.init_memory(params),
             factor=jnp.float32(1.0),
             updates=jnp.int32(0),

@@ -9,10 +9,11 @@ from jaxtyping import Array, Float32
 
 @dataclasses.dataclass(frozen=True)
 class Outcomes:
-    """One output for each outcome, named by the points it gives the player: `(1, -1, 2, -2)` are win, lose, win and lose a gammon.
+    """One output for each outcome, named by the points it gives the player: `(1, -1, 2, -2)` are win, lose, win and
+    lose a gammon.
 
-    The outcomes exclude each other, so expected points are the outputs times `points`. Results beyond the largest outcome
-    count as that one (a backgammon is a gammon to a network with four outputs); a draw is no outcome at all.
+    The outcomes exclude each other, so expected points are the outputs times `points`. Results beyond the largest
+    outcome count as that one (a backgammon is a gammon to a network with four outputs); a draw is no outcome at all.
     """
 
     points: tuple[int, ...] = (1, -1, 2, -2)

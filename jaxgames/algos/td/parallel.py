@@ -15,8 +15,8 @@ AXIS = "games"
 class Parallel:
     """The same `init` and `update`, with the games of `learner` split over the devices of a mesh with one axis `games`.
 
-    The batch is that of all devices together. Results depend on the number of devices by the random numbers drawn and by rounding.
-    Raises `ValueError` if the batch cannot be split evenly.
+    The batch is that of all devices together. Results depend on the number of devices by the random numbers drawn and
+    by rounding. Raises `ValueError` if the batch cannot be split evenly.
     """
 
     learner: Learner
@@ -32,7 +32,7 @@ class Parallel:
 
     def place(self, state: TDState) -> TDState:
         """Any state of the learner, spread over the devices."""
-        specs = _spread(self._specs(), state)
+        specs = _specs(state)
         return jax.tree.map(lambda part, spec: jax.device_put(part, NamedSharding(self.mesh, spec)), state, specs)
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
@@ -44,18 +44,19 @@ class Parallel:
         def on_each(state, key):
             return learner.update(state, jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
 
-        specs = _spread(self._specs(), state)
+        specs = _specs(state)
         everywhere = PartitionSpec()
         return jax.shard_map(
             on_each, mesh=self.mesh, in_specs=(specs, everywhere), out_specs=(specs, everywhere), check_vma=False
         )(state, key)
 
-    def _specs(self) -> TDState:
-        """What is split over the devices (games and traces), and what is the same on all (the rest)."""
-        same, split = PartitionSpec(), PartitionSpec(AXIS)
-        return TDState(params=same, optimizer=same, games=split, last=split, memory=split, factor=same, updates=same)
 
-
-def _spread(prefix: TDState, state: TDState) -> TDState:
-    """A value for each leaf of `state`, from one for each of its fields."""
-    return TDState(*(jax.tree.map(lambda _, spec=spec: spec, part) for spec, part in zip(prefix, state, strict=True)))
+def _specs(state: TDState) -> TDState:
+    """For each array, whether it is split over the devices (games and traces) or the same on all of them."""
+    split = ("games", "last", "memory")
+    return TDState(
+        **{
+            name: jax.tree.map(lambda _, name=name: PartitionSpec(AXIS) if name in split else PartitionSpec(), part)
+            for name, part in state._asdict().items()
+        }
+    )

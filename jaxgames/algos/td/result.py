@@ -15,7 +15,9 @@ BLOCK = 16  # plies learned from at once
 
 
 class _Record(NamedTuple):
-    """All plies of a batch of games, [plies, batch]; `length` counts those of each game, `results` are the first player's."""
+    """All plies of a batch of games, [plies, batch]; `length` counts those of each game, `results` are the first
+    player's.
+    """
 
     games: Games
     plies: Ply

@@ -13,9 +13,9 @@ def lambda_returns(
 ) -> Float32[Array, "plies batch outcomes"]:
     """The target of each position but the last, all seen by the same player.
 
-    G_t = results_t if the game is over after ply t, else (1 - decay) V_{t+1} + decay G_{t+1}, and G = V where the window ends
-    (Sutton 1988; Sutton and Barto 2018, eq. 12.18). `values[t]` belongs to the position before ply t, `results[t]` and
-    `over[t]` to what ply t led to.
+    G_t = results_t if the game is over after ply t, else (1 - decay) V_{t+1} + decay G_{t+1}, and G = V where the
+    window ends (Sutton 1988; Sutton and Barto 2018, eq. 12.18). `values[t]` belongs to the position before ply t,
+    `results[t]` and `over[t]` to what ply t led to.
     """
 
     def back(following, step):

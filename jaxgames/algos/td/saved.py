@@ -22,18 +22,22 @@ METHODS: dict[str, type[Learner]] = {"window": WindowTD, "exact": ExactTD, "resu
 
 
 class Tests(NamedTuple):
-    """The memory of `TestedStepSizes`: the weights after each of the last 25 blocks of games, the oldest first; the points of
-    the tests, of which the last `known` count; the number of blocks so far; and the place in the list of step sizes."""
+    """The memory of `TestedStepSizes`: the weights after each of the last 25 blocks of games, the oldest first; the
+    points of the tests, of which the last `known` count; the number of blocks so far; and the place in the list of
+    step sizes.
+    """
 
     younger: Any
     points: Float32[Array, " tests"]
     known: Int32[Array, ""]
     number: Int32[Array, ""]
-    index: Int32[Array, ""]
+    place: Int32[Array, ""]
 
 
 class Checkpoint(NamedTuple):
-    """All that a training needs to go on bit by bit: the learner's state, games finished, and the tests of step sizes, if any."""
+    """All that a training needs to go on bit by bit: the learner's state, games finished, and the tests of step
+    sizes, if any.
+    """
 
     state: TDState
     games: Any
@@ -58,7 +62,9 @@ def first_checkpoint(config: TDConfig, state: TDState) -> Checkpoint:
 def template(config: TDConfig) -> Checkpoint:
     """The shapes of a checkpoint."""
     learner = make_learner(config)
-    shapes = jax.eval_shape(lambda key: first_checkpoint(config, learner.init(key))._replace(games=()), jax.random.key(0))
+    shapes = jax.eval_shape(
+        lambda key: first_checkpoint(config, learner.init(key))._replace(games=()), jax.random.key(0)
+    )
     return shapes._replace(games=np.int64(0))
 
 
@@ -72,7 +78,8 @@ def config_of(settings: dict[str, Any]) -> TDConfig:
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:
-    """The best weights of a run, or those of checkpoint `step`, and the function that makes of weights the value of positions.
+    """The best weights of a run, or those of checkpoint `step`, and the function that makes of weights the value of
+    positions.
 
     Raises `ValueError` if the run holds no TD player.
     """

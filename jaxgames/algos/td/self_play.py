@@ -17,7 +17,9 @@ class Games(NamedTuple):
 
 
 class Ply(NamedTuple):
-    """What a ply led to: the position before chance, who is to act in it, and the first player's result if it is over."""
+    """What a ply led to: the position before chance, who is to act in it, and the first player's result if it is
+    over.
+    """
 
     positions: Any
     player: Int32[Array, " batch"]
@@ -26,14 +28,18 @@ class Ply(NamedTuple):
 
 
 def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
-    """New games. All start with player 0 to act, which is as good as a drawn player where players differ by name only."""
+    """New games. All start with player 0 to act, which is as good as a drawn player where players differ by name
+    only.
+    """
     return Games(jax.vmap(game.opening)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
 
 
 def greedy_ply(game: Game, games: Games, value: Value, key: Key[Array, ""], renew: bool = True) -> tuple[Games, Ply]:
-    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player to act.
+    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player
+    to act.
 
-    If games are not to be renewed, a position at the end stays without chance: there is nothing left to play, so it costs least.
+    If games are not to be renewed, a position at the end stays without chance: there is nothing left to play, so it
+    costs least.
     """
     batch = len(games.player)
     outcome, _ = game.best_turn(games.positions, value)
@@ -56,5 +62,3 @@ def with_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
 
 def _expand(mask: Bool[Array, " batch"], like: Array) -> Bool[Array, "batch ..."]:
     return mask.reshape(-1, *(1,) * (like.ndim - 1))
-
-

@@ -12,8 +12,9 @@ TESTS = 25
 
 @dataclasses.dataclass(frozen=True)
 class TestedStepSizes:
-    """Every 1,000 games the player meets its own state 25,000 games younger in 200 games; when 25 tests in a row sum to less than
-    zero points, the next step size begins."""
+    """Every 1,000 games the player meets its own state 25,000 games younger in 200 games; when 25 tests in a row sum
+    to less than zero points, the next step size begins.
+    """
 
     index: int = 0
     recent: tuple[float, ...] = ()

@@ -13,7 +13,8 @@ Traces = Any
 
 
 class Outer(NamedTuple):
-    """The gradient of a layer's kernel, not yet multiplied out: inputs float32[batch, n] times float32[batch, outputs, m].
+    """The gradient of a layer's kernel, not yet multiplied out: inputs float32[batch, n] times float32[batch,
+    outputs, m].
 
     Written straight into the trace it is never stored itself, which saves a third of all memory traffic.
     """

@@ -20,23 +20,28 @@ Positions = Any
 class Encoding(Protocol):
     """What a network sees of positions, from the player to act: `encoding(positions) -> float32[n, size]`.
 
-    `swap` exchanges the names of the players in the inputs, and `value`, where a game has it, makes of a network the `Value`
-    that the game evaluates fastest.
+    `swap` exchanges the names of the players in the inputs, and `value`, where a game has it, makes of a network the
+    `Value` that the game evaluates fastest.
     """
 
     size: int
 
-    def __call__(self, positions: Positions) -> Float32[Array, "n size"]: ...
+    def __call__(self, positions: Positions) -> Float32[Array, "n size"]:
+        """The inputs of positions."""
+        ...
 
-    def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]: ...
+    def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:
+        """The same inputs with the names of the players exchanged."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)
 class ValueNetwork:
     """A network that predicts the outcomes of a game.
 
-    If `symmetric`, it sees every position from the player to act, and predicts for that player: what it learns for one side
-    holds for the other. If not, it sees and predicts for the first player, and whose turn it is is one of its inputs, as in TD-Gammon.
+    If `symmetric`, it sees every position from the player to act, and predicts for that player: what it learns for
+    one side holds for the other. If not, it sees and predicts for the first player, and whose turn it is is one of
+    its inputs, as in TD-Gammon.
     """
 
     game: Game

@@ -13,7 +13,9 @@ from jaxgames.algos.td.self_play import greedy_ply
 
 @dataclasses.dataclass(frozen=True)
 class WindowTD(Learner):
-    """With windows of one ply this is exact TD(0); with longer ones returns are cut where the window ends, by the value there."""
+    """With windows of one ply this is exact TD(0); with longer ones returns are cut where the window ends, by the
+    value there.
+    """
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """Plays `plies` plies of each game, then makes one step on the sum of squared errors of all positions."""

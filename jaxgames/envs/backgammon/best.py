@@ -1,11 +1,12 @@
 """The best play of each position of a batch, by the value of what it leads to.
 
-The plays of all positions lie in flat lists (`play_lists`), which are evaluated in chunks as long as there are entries, so neither
-the width of a position's tree nor the capacity of the list is paid for. Positions whose plays did not fit into the list are
-done in a further round: no play is ever left out.
+The plays of all positions lie in flat lists (`play_lists`), which are evaluated in chunks as long as there are
+entries, so neither the width of a position's tree nor the capacity of the list is paid for. Positions whose plays did
+not fit into the list are done in a further round: no play is ever left out.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,17 +14,21 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
-from jaxgames.envs.core import Outcome
+from jaxgames.envs.backgammon.position import Position
+from jaxgames.envs.core import Outcome, Value
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
+
+Picked = TypeVar("Picked", bound=tuple)
 
 
 class Score(Protocol):
     """How good plays are for the mover: `score(game, code, moves)` gives float32[n], as in `play_lists.after`."""
 
-    def __call__(self, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> Float32[Array, " n"]: ...
+    def __call__(self, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> Float32[Array, " n"]:
+        """Scores of n plays."""
+        ...
 
 
 class Best(NamedTuple):
@@ -78,8 +83,11 @@ def random_plays(positions: Position, words: UInt32[Array, " batch"]) -> UInt32[
     return _in_rounds(positions, draw, (jnp.zeros_like(words),))[0]
 
 
-def _in_rounds(positions: Position, pick, start):
-    """`pick(plays, moves) -> (picked, some)` on lists of all plays, in as many rounds as the lists need to hold them all.
+def _in_rounds(
+    positions: Position, pick: Callable[[Plays, int], tuple[Picked, Bool[Array, " batch"]]], start: Picked
+) -> Picked:
+    """`pick(plays, moves) -> (picked, some)` on lists of all plays, in as many rounds as the lists need to hold them
+    all.
 
     `picked` is a tuple of one array entry for each position, to be taken over where there are `some` plays.
     """
@@ -116,7 +124,7 @@ def first_action(positions: Position, code: UInt32[Array, " batch"]) -> Int32[Ar
     return jnp.where(source == 0, jnp.uint32(0), action).astype(jnp.int32)
 
 
-def score_by(positions: Position, value) -> Score:
+def score_by(positions: Position, value: Value) -> Score:
     """A score from any `value(positions) -> float32[n]`, the expected points of the player about to roll."""
 
     def score(game, code, moves):
@@ -125,4 +133,3 @@ def score_by(positions: Position, value) -> Score:
         return jnp.where(board.occupied(own) == 0, board.result(opponent).astype(jnp.float32), -theirs)
 
     return score
-

@@ -1,9 +1,9 @@
 """The backgammon board as words, and how one checker moves on it.
 
 Each player counts points from their own side: 24 is farthest, 1 is the ace point, 25 stands for the bar, and checkers
-below 1 are off. Point p of one player is point 25 - p of the other. A `Side` holds one player's checkers as bit-sliced
-counters: the number on point p is the four-bit number whose bits are bit p of four words. Adding a checker is then a ripple
-carry over four words, "two or more here" is an or, and changing the side to play is a swap of names.
+below 1 are off. Point p of one player is point 25 - p of the other. A `Side` holds one player's checkers as
+bit-sliced counters: the number on point p is the four-bit number whose bits are bit p of four words. Adding a checker
+is then a ripple carry over four words, "two or more here" is an or, and changing the side to play is a swap of names.
 """
 
 from typing import NamedTuple
@@ -70,12 +70,14 @@ def blots(side: Side) -> Word:
 
 def total(side: Side) -> Int32[jax.Array, "..."]:
     """Checkers still in play, 0..15."""
-    return sum(bits.popcount(plane) << k for k, plane in enumerate(side))
+    ones, twos, fours, eights = (bits.popcount(plane) for plane in side)
+    return ones + 2 * twos + 4 * fours + 8 * eights
 
 
 def count(side: Side, point: Word) -> Word:
     """Checkers on one point."""
-    return sum(((plane >> point) & jnp.uint32(1)) << jnp.uint32(k) for k, plane in enumerate(side))
+    ones, twos, fours, eights = ((plane >> point) & jnp.uint32(1) for plane in side)
+    return ones | (twos << jnp.uint32(1)) | (fours << jnp.uint32(2)) | (eights << jnp.uint32(3))
 
 
 def add(side: Side, where: Word) -> Side:
@@ -113,8 +115,8 @@ def blocked(opponent: Side) -> Word:
 def sources(taken: Word, barred: Word, die: Word) -> Word:
     """Where a checker may start with `die`, for a player on the points `taken` (bar included) against `barred` points.
 
-    Bar first; a landing point must not be barred; bearing off needs all checkers on points 1..6 and either the exact number
-    or, with a larger one, the rearmost checker.
+    Bar first; a landing point must not be barred; bearing off needs all checkers on points 1..6 and either the exact
+    number or, with a larger one, the rearmost checker.
     """
     movers = jnp.where((taken & BAR_BIT) != 0, BAR_BIT, taken)
     steps = movers & ~(barred << die) & ~bits.below(die + jnp.uint32(1))
@@ -125,7 +127,9 @@ def sources(taken: Word, barred: Word, die: Word) -> Word:
 
 
 def follow_ups(own: Side, barred: Word, first: Word, second: Word) -> UInt32[jax.Array, "25 ..."]:
-    """For each source of `first` (points 1..25 on the first axis): the sources of `second` after it; 0 where it is illegal."""
+    """For each source of `first` (points 1..25 on the first axis): the sources of `second` after it; 0 where it is
+    illegal.
+    """
     taken, many = occupied(own), several(own)
     start = jnp.asarray(1 << SOURCES).reshape((25,) + (1,) * taken.ndim)
     legal = sources(taken, barred, first)[None]
@@ -134,7 +138,9 @@ def follow_ups(own: Side, barred: Word, first: Word, second: Word) -> UInt32[jax
     return jnp.where((start & legal) != 0, sources(after, barred, second), jnp.uint32(0))
 
 
-def move(own: Side, opponent: Side, source: Word, die: Word, active: Bool[jax.Array, "..."] | bool = True):
+def move(
+    own: Side, opponent: Side, source: Word, die: Word, active: Bool[jax.Array, "..."] | bool = True
+) -> tuple[Side, Side]:
     """Both sides after one checker goes from `source` by `die`, sending a blot it lands on to the bar.
 
     Nothing changes where `active` is false. The move is not checked.
@@ -148,8 +154,9 @@ def move(own: Side, opponent: Side, source: Word, die: Word, active: Bool[jax.Ar
 
 
 def result(loser: Side) -> Int32[jax.Array, "..."]:
-    """Points won against `loser` by bearing off all: 1, 2 with none of theirs off, 3 if one of those is also on the bar or
-    in the winner's home board."""
+    """Points won against `loser` by bearing off all: 1, 2 with none of theirs off, 3 if one of those is also on the
+    bar or in the winner's home board.
+    """
     none_off = total(loser) == CHECKERS
     behind = (occupied(loser) >> jnp.uint32(19)) != 0  # points 19..24 are the winner's home, 25 the bar
     return 1 + none_off.astype(jnp.int32) + (none_off & behind).astype(jnp.int32)

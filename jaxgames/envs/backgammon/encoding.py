@@ -10,23 +10,23 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-from jaxtyping import Array, Float32, Int32
+from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs import bits
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score
 from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.backgammon.play_lists import steps
+from jaxgames.envs.backgammon.position import Position
 
 
 @dataclasses.dataclass(frozen=True)
 class Tesauro:
     """Tesauro's raw encoding (TD-Gammon, 1992): 198 inputs.
 
-    Four for each point and side, at least 1, 2, 3 checkers and half of those above three; 96 for the player about to roll,
-    then 96 for the other, each in own numbering. Then bar / 2 of both, off / 15 of both, and whose turn it is: 1, 0.
+    Four for each point and side, at least 1, 2, 3 checkers and half of those above three; 96 for the player about to
+    roll, then 96 for the other, each in own numbering. Then bar / 2 of both, off / 15 of both, and whose turn it is:
+    1, 0.
     """
 
     size: int = 198
@@ -56,8 +56,8 @@ _SWAPPED = np.concatenate([np.arange(96, 192), np.arange(96), [193, 192, 195, 19
 class Extra:
     """The 212 inputs of the "Extra" network: Tesauro's 198, two race flags and the longest block of both sides.
 
-    Race flags: 1, 0 while the players can still hit each other, 0, 1 in a race. Longest block, six units a side, the player about
-    to roll first: unit k says that k adjacent points or more are held by two or more checkers.
+    Race flags: 1, 0 while the players can still hit each other, 0, 1 in a race. Longest block, six units a side, the
+    player about to roll first: unit k says that k adjacent points or more are held by two or more checkers.
     """
 
     size: int = 212
@@ -94,8 +94,8 @@ def _point_units(side: Side) -> Float32[Array, "... 96"]:
 class FirstLayer(NamedTuple):
     """The value of a network whose first layer is linear in Tesauro's inputs, so that a play can update its sums.
 
-    `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points, float32[n], of the
-    player about to roll. Called like any other value it computes the sums anew.
+    `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
+    float32[n], of the player about to roll. Called like any other value it computes the sums anew.
     """
 
     encoding: Tesauro
@@ -104,6 +104,7 @@ class FirstLayer(NamedTuple):
     tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
 
     def __call__(self, positions: Position) -> Float32[Array, " n"]:
+        """Expected points of the player about to roll."""
         return self.tail(self.sums(positions))
 
     def sums(self, positions: Position) -> Float32[Array, "n hidden"]:
@@ -117,9 +118,9 @@ NO_CHANGE = 24 * 4 + 1 + 24 * 5 + 1  # the row of zeros
 def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hidden"]:
     """What each change that one checker makes on the board adds to the first layer's sums.
 
-    The checker belongs to the player who does not roll next. Rows: it leaves point p where c checkers stood (24 x 4, c up to
-    "4 or more"), it leaves the bar, it lands on point p where c stood (c up to "3 or more") or where it hits a blot (24 x 5),
-    it is borne off, nothing.
+    The checker belongs to the player who does not roll next. Rows: it leaves point p where c checkers stood (24 x 4,
+    c up to "4 or more"), it leaves the bar, it lands on point p where c stood (c up to "3 or more") or where it hits
+    a blot (24 x 5), it is borne off, nothing.
     """
     hidden = kernel.shape[1]
     theirs = kernel[96:192].reshape(4, 24, hidden) * jnp.asarray([1, 1, 1, 0.5], jnp.float32)[:, None, None]
@@ -131,7 +132,9 @@ def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hid
     return jnp.concatenate([leave, -bar_theirs[None], land, off_theirs[None], jnp.zeros((1, hidden), jnp.float32)])
 
 
-def changes(positions: Position, game, code, moves: int) -> tuple[list[Int32[Array, " n"]], Side, Side]:
+def changes(
+    positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int
+) -> tuple[list[Int32[Array, " n"]], Side, Side]:
     """The numbers of the rows that each play of a list adds, two for each of its moves, and both sides after it."""
     own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
     rows = []
@@ -142,7 +145,9 @@ def changes(positions: Position, game, code, moves: int) -> tuple[list[Int32[Arr
         active = source != 0
         blot = board.count(opponent, jnp.uint32(25) - target) == 1
         own, opponent = board.move(own, opponent, source, die, active)
-        leave = jnp.where(source == board.BAR, jnp.uint32(96), (source - jnp.uint32(1)) * jnp.uint32(4) + left - jnp.uint32(1))
+        leave = jnp.where(
+            source == board.BAR, jnp.uint32(96), (source - jnp.uint32(1)) * jnp.uint32(4) + left - jnp.uint32(1)
+        )
         land = jnp.uint32(97) + (target - jnp.uint32(1)) * jnp.uint32(5) + jnp.where(blot, jnp.uint32(4), there)
         land = jnp.where(target == 0, jnp.uint32(217), land)
         rows += [jnp.where(active, row, jnp.uint32(NO_CHANGE)).astype(jnp.int32) for row in (leave, land)]

@@ -1,9 +1,9 @@
 """Backgammon, one checker move at a time: actions, legal actions, dice and the end of a game.
 
-An action is a checker moved by a die, numbered as in pgx: `(26 - source) * 6 + die - 1` with source 1..24 and 25 for the bar.
-Action 0 passes, and is legal only when nothing else is. A turn is up to four actions of the same player. In a position that
-awaits a roll (from `from_string`; `step` never leaves one) action 0 leaves the board and the player as they are, so that
-`step` rolls.
+An action is a checker moved by a die, numbered as in pgx: `(26 - source) * 6 + die - 1` with source 1..24 and 25 for
+the bar. Action 0 passes, and is legal only when nothing else is. A turn is up to four actions of the same player. In
+a position that awaits a roll (from `from_string`; `step` never leaves one) action 0 leaves the board and the player
+as they are, so that `step` rolls.
 """
 
 import dataclasses
@@ -35,8 +35,9 @@ _OPENING = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) if hig
 def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
     """The sources from which the larger and the smaller die may be played now, so that the whole turn stays legal.
 
-    With two different dice left a move must leave the other die playable if any does; if only one can be played, it is the
-    larger one where possible. With a double every order reaches the same number of moves, so there is nothing to check.
+    With two different dice left a move must leave the other die playable if any does; if only one can be played, it
+    is the larger one where possible. With a double every order reaches the same number of moves, so there is nothing
+    to check.
     """
     own, barred = position.own, board.blocked(position.opponent)
     high, low = high_low(position.dice)
@@ -65,7 +66,7 @@ class Backgammon(Game[Position]):
     id: ClassVar[str] = "backgammon"
     num_actions: ClassVar[int] = 156
     observation_shape: ClassVar[tuple[int, ...]] = (34,)
-    outcome_probabilities: ClassVar[tuple[float, ...]] = tuple((1 + (h != l)) / 36 for h, l in ROLLS)
+    outcome_probabilities: ClassVar[tuple[float, ...]] = tuple((1 + (high != low)) / 36 for high, low in ROLLS)
     max_reward: ClassVar[int] = 3
     encodings: ClassVar[dict[str, Any]] = {"tesauro": Tesauro(), "extra": Extra()}
 
@@ -111,7 +112,9 @@ class Backgammon(Game[Position]):
         other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
         return Outcome(Position(actor, other, dice), switch, over, reward)
 
-    def best_turn(self, positions: Position, value: Value[Position]) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+    def best_turn(
+        self, positions: Position, value: Value
+    ) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
         score = score_first_layer(positions, value) if isinstance(value, FirstLayer) else score_by(positions, value)
         best = best_plays(positions, score)
@@ -131,7 +134,9 @@ class Backgammon(Game[Position]):
         return jnp.concatenate([points, jnp.stack([own[24], -opponent[24], *off]), dice])
 
     def parse(self, text: str) -> Position:
-        """A GNU Backgammon position id and, after a colon, the dice left: `4HPwATDgc/ABMA:31`; without dice a roll is awaited."""
+        """A GNU Backgammon position id and, after a colon, the dice left: `4HPwATDgc/ABMA:31`; without dice a roll is
+        awaited.
+        """
         return from_plain(*notation.from_text(text))
 
     def unparse(self, position: Position) -> str:
@@ -143,7 +148,9 @@ class Backgammon(Game[Position]):
         return drawing.board_svg(*to_plain(position), player=player, theme=theme)
 
     def action_to_string(self, state: State, action: int) -> str:
-        """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to move."""
+        """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to
+        move.
+        """
         mover, opponent, dice = to_plain(single(state)._position)
         step = notation.step_of(int(action))
         return notation.format_step(*step, mover, opponent, dice) if step else "pass"

@@ -2,19 +2,22 @@
 
 All plays of all positions go into one flat list, so nothing is padded to the longest. There are two kinds of list:
 
-*Pairs*, for two different dice. Let s be the checker moved by the larger die a and t the one moved by the smaller die b. If
-the two moves are independent, the result is told apart by (s, t), and the order does not matter except for what is legal: it
-is enough to take "a first" for all s, and "b first" only where s is not legal at once. If one checker goes on (t = s - a or
-s = t - b), the result is "s moves a + b", which may differ only by a hit on the way. Bearing two checkers off gives the same
-for (s, t) and (t, s); if s < t is legal then so is the other, since a > b. Thus 54 words of sources hold all plays once.
+*Pairs*, for two different dice. Let s be the checker moved by the larger die a and t the one moved by the smaller die
+b. If the two moves are independent, the result is told apart by (s, t), and the order does not matter except for what
+is legal: it is enough to take "a first" for all s, and "b first" only where s is not legal at once. If one checker
+goes on (t = s - a or s = t - b), the result is "s moves a + b", which may differ only by a hit on the way. Bearing
+two checkers off gives the same for (s, t) and (t, s); if s < t is legal then so is the other, since a > b. Thus 54
+words of sources hold all plays once.
 
-*Repeats*, for equal dice (and for a single die left). Sources are taken in non-increasing order, which every play can be
-brought to; the multiset of sources and the result then determine each other. A tree of up to four levels is grown level by
-level. All plays of a double have the same number of moves, so a game whose nodes are all stuck has reached its plays.
+*Repeats*, for equal dice (and for a single die left). Sources are taken in non-increasing order, which every play can
+be brought to; the multiset of sources and the result then determine each other. A tree of up to four levels is grown
+level by level. All plays of a double have the same number of moves, so a game whose nodes are all stuck has reached
+its plays.
 
 A list has a fixed capacity, but its counts are exact: games that did not fit are reported and done in a further round.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import jax
@@ -36,8 +39,9 @@ MOST_REPEATS = (15, 120, 680, 3060)  # nor of a double: C(14 + k, k) ways to giv
 class Plays(NamedTuple):
     """A flat list of plays, in the order of the games they belong to.
 
-    `code` packs up to four sources, five bits each from the lowest; 0 means no further move. `first[g]` .. `first[g + 1]` are the
-    entries of game g. `complete[g]` is false if some of them did not fit; the entries of such a game are to be ignored.
+    `code` packs up to four sources, five bits each from the lowest; 0 means no further move. `first[g]` .. `first[g +
+    1]` are the entries of game g. `complete[g]` is false if some of them did not fit; the entries of such a game are
+    to be ignored.
     """
 
     game: Int32[Array, " capacity"]
@@ -92,7 +96,9 @@ def _pair_rows(positions: Position) -> UInt32[Array, "54 batch"]:
     return jnp.where((high != low)[None, :], rows, jnp.uint32(0))
 
 
-def _pair_code(row, chosen, high, low):
+def _pair_code(
+    row: Int32[Array, " n"], chosen: UInt32[Array, " n"], high: UInt32[Array, " n"], low: UInt32[Array, " n"]
+) -> UInt32[Array, " n"]:
     """The two sources, in the order played, of bit `chosen` in row number `row`."""
     index = row.astype(jnp.uint32)
     low_first = ((row >= 25) & (row < 50)) | (row == 51) | (row == 53)
@@ -132,21 +138,25 @@ def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -
     return Plays(game, code, first, complete)
 
 
-def _step(own: Side, source, die) -> Side:
+def _step(own: Side, source: UInt32[Array, " n"], die: UInt32[Array, " n"]) -> Side:
     """Only the mover's own side after one move; a hit changes nothing that later moves of the turn depend on."""
     start = jnp.where(source != 0, bits.bit(source), jnp.uint32(0))
     return board.add(board.remove(own, start), (start >> die) & board.POINTS)
 
 
 def after(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> tuple[Side, Side]:
-    """Both sides, the mover's first, after each of a list of plays of at most `moves` moves: 2 for pairs, 4 for repeats."""
+    """Both sides, the mover's first, after each of a list of plays of at most `moves` moves: 2 for pairs, 4 for
+    repeats.
+    """
     own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
     for source, die in steps(positions, game, code, moves):
         own, opponent = board.move(own, opponent, source, die, source != 0)
     return own, opponent
 
 
-def steps(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int):
+def steps(
+    positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int
+) -> Iterator[tuple[UInt32[Array, " n"], UInt32[Array, " n"]]]:
     """The moves of each play, in order, as (source, die); source 0 for no move."""
     high, low = high_low(positions.dice)
     high, low = high[game], low[game]

@@ -12,7 +12,8 @@ from jaxgames.envs.backgammon.board import Side
 class Position(NamedTuple):
     """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
 
-    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a roll.
+    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a
+    roll.
     """
 
     own: Side
@@ -27,6 +28,7 @@ def rolled(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt32[Arra
 
 
 def one_die(value: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """The dice word of a single die."""
     return jnp.uint32(1) << (jnp.uint32(4) * (value - jnp.uint32(1)))
 
 
