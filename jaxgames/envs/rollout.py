@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Bool, Int32, Key
+from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs.core import Game, State
 
@@ -14,13 +14,18 @@ Choose = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
 
 
 def random_action(key: Key[Array, ""], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """One of the actions that `mask` allows, each as likely as the others; at least one must be allowed.
+    """One of the actions that `mask` allows, each as likely as the others; at least one must be allowed."""
+    return action_of_word(jax.random.bits(key, mask.shape[:-1]), mask)
 
-    A random word picks the action by its rank, which is much faster than `jax.random.categorical`. (Drawn by remainder:
-    over n allowed actions no probability is off by more than n / 2^32 of itself.)
+
+def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+    """The allowed action that a random word stands for.
+
+    The word picks the action by its rank, which is much faster than `jax.random.categorical`. (By remainder: over n
+    allowed actions no probability is off by more than n / 2^32 of itself.)
     """
     ranks = jnp.cumsum(mask, axis=-1, dtype=jnp.uint32)
-    chosen = jax.random.bits(key, mask.shape[:-1]) % ranks[..., -1]
+    chosen = word % ranks[..., -1]
     return jnp.sum(ranks <= chosen[..., None], axis=-1, dtype=jnp.int32)
 
 

@@ -1,0 +1,36 @@
+"""`import jaxgames` is light: fast, and without effects on JAX."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import json, sys, time
+import jax
+before, loaded = dict(jax.config.values), set(sys.modules)
+start = time.perf_counter()
+import jaxgames
+seconds = time.perf_counter() - start
+from jax._src import xla_bridge
+print(json.dumps({
+    "seconds": seconds,
+    "flags": [name for name in before if jax.config.values[name] != before[name]],
+    "backends": list(xla_bridge._backends),
+    "heavy": sorted({name.split(".")[0] for name in set(sys.modules) - loaded}
+                    & {"flax", "optax", "orbax", "matplotlib", "rich", "tyro", "pgx", "pyspiel", "gnubg", "fastapi"}),
+}))
+"""
+
+
+def measured():
+    root = Path(__file__).parents[1]
+    out = subprocess.run([sys.executable, "-c", SCRIPT], cwd=root, check=True, capture_output=True, text=True)
+    return json.loads(out.stdout)
+
+
+def test_import_is_light():
+    runs = [measured() for _ in range(3)]
+    assert min(run["seconds"] for run in runs) < 0.3
+    for run in runs:
+        assert run["flags"] == [] and run["backends"] == [] and run["heavy"] == []
