@@ -67,13 +67,12 @@ class Learner:
         games = self_play.start(self.network.game, games_key, self.config.batch)
         # Nothing has been played: the first ply's predecessor counts as over, so nothing is learned from it.
         over, result = jnp.ones(self.config.batch, bool), jnp.zeros(self.config.batch, jnp.float32)
+        position, player = jax.tree.map(jnp.copy, (games.positions, games.player))  # so that states can be donated
         return TDState(
             params=params,
             optimizer=self._optimizer().init(params),
             games=games,
-            last=Ply(
-                jax.tree.map(jnp.copy, games.positions), jnp.copy(games.player), over, result
-            ),  # a buffer of its own, so that states can be donated
+            last=Ply(position, player, over, result),
             memory=self.init_memory(params),
             factor=jnp.float32(1.0),
             updates=jnp.int32(0),
