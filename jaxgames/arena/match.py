@@ -63,8 +63,9 @@ def match(
     """Plays `games` games of `a` against `b`; an odd number is rounded up, since games are played in pairs.
 
     The two games of a pair have the same opening and the same dice at every ply; `a` begins one of them, `b` the other.
-    The result depends on `seed` only, not on `batch`, the number of games played at once. `progress` is told now and
-    then how many games are over. A game is stopped after `most_plies` plies, and then worth nothing.
+    The result depends on `seed` only, not on `batch`, the number of games played at once; matches with the same `batch`
+    and the same kinds of players share a compiled program. `progress` is told now and then how many games are over. A
+    game is stopped after `most_plies` plies, and then worth nothing.
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
@@ -75,7 +76,7 @@ def match(
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    points, plies, stopped, seconds = _play(a, b, pairs, seed, _lanes(pairs, batch), most_plies, progress)
+    points, plies, stopped, seconds = _play(a, b, pairs, seed, batch + batch % 2, most_plies, progress)
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
@@ -98,11 +99,6 @@ def match(
         seconds=seconds,
         games_per_second=2 * pairs / seconds,
     )
-
-
-def _lanes(pairs: int, batch: int) -> int:
-    """Games at once: at most `batch`, else a power of two from 64, so that matches of many lengths share a program."""
-    return min(batch + batch % 2, max(64, 2 << (pairs - 1).bit_length()))
 
 
 def _play(a, b, pairs, seed, lanes, most_plies, progress):

@@ -48,7 +48,7 @@ def replay(pair, a_begins, choosers, seed):
     raise AssertionError("endless game")
 
 
-@pytest.mark.parametrize("batch", [6, 64])
+@pytest.mark.parametrize("batch", [6, 512])
 def test_every_game_is_played_by_the_rules_to_its_end(batch):
     games, seed = 60, 7
     played = [
