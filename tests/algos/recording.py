@@ -1,0 +1,108 @@
+"""Plays a learner's games again, ply by ply, and writes them down for the reference."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache, partial
+
+import jax
+import numpy as np
+
+from jaxgames.algos.td import Learner, TDConfig, TDState, ValueNetwork, WindowTD
+from jaxgames.algos.td.self_play import Games, Ply, greedy_ply
+from tests.algos import reference_td as reference
+from tests.algos.reference_td import Game, Layer, Seen
+
+See = Callable[[Ply, int], Seen]
+"""What the network sees of game number g after a ply."""
+
+
+def layers_of(params) -> list[Layer]:
+    layers = params["params"]
+    names = [f"Dense_{i}" for i in range(len(layers))]
+    return [Layer(*(np.asarray(layers[name][part], np.float64) for part in ("kernel", "bias"))) for name in names]
+
+
+def params_of(layers: list[Layer]):
+    """float32, as the learner has them."""
+    named = {f"Dense_{i}": layer._asdict() for i, layer in enumerate(layers)}
+    return jax.tree.map(lambda x: x.astype(np.float32), {"params": named})
+
+
+def see_track(symmetric: bool) -> See:
+    """One-hot distances of the player to act and the other one, or of the first player and the second one."""
+
+    def see(ply: Ply, game: int) -> Seen:
+        own, other, player = (int(x[game]) for x in (ply.positions.own, ply.positions.other, ply.player))
+        second = player == 1
+        if second and not symmetric:
+            own, other = other, own
+        turn = [1.0, 0.0] if symmetric or not second else [0.0, 1.0]
+        inputs = np.concatenate([np.eye(10)[own], np.eye(10)[other], turn])
+        return Seen(inputs, for_second=second and symmetric)
+
+    return see
+
+
+def counts(side, game: int) -> list[int]:
+    """Checkers on points 1..24 and the bar, from bit-sliced words."""
+    return [sum((int(plane[game]) >> point & 1) << k for k, plane in enumerate(side)) for point in range(1, 26)]
+
+
+def see_backgammon(symmetric: bool) -> See:
+    """Tesauro's inputs from the checkers, seen by the player about to roll or by the first player."""
+
+    def see(ply: Ply, game: int) -> Seen:
+        own, other = (counts(side, game) for side in (ply.positions.own, ply.positions.opponent))
+        second = bool(ply.player[game] == 1)
+        if symmetric:
+            return Seen(reference.tesauro(own, other), for_second=second)
+        inputs = reference.tesauro(other, own, own_acts=False) if second else reference.tesauro(own, other)
+        return Seen(inputs, for_second=False)
+
+    return see
+
+
+def begin(learner: Learner) -> TDState:
+    """What `learner.init(jax.random.key(1))` gives, compiled once for all learners with the same network and batch."""
+    state = _begin(dataclasses.replace(learner.config, method="window", plies=1, decay=0.0, step_size=0.1))
+    return state._replace(memory=learner.init_memory(state.params))
+
+
+@cache
+def _begin(config: TDConfig) -> TDState:
+    return jax.jit(WindowTD(config).init)(jax.random.key(1))
+
+
+@partial(jax.jit, static_argnames="network")
+def play(network: ValueNetwork, params, games: Games, key) -> tuple[Games, Ply]:
+    """One ply of all games, chosen as a learner with this network does; compiled once for all learners that have it."""
+    return greedy_ply(network.game, games, network.value(params, 1 - games.player[0]), key)
+
+
+def written(plies: list[Ply], see: See) -> list[Game]:
+    """All games of a record, each with the positions that it went through."""
+    found = []
+    for slot in range(len(plies[0].over) if plies else 0):
+        start, positions = 0, []
+        for number, ply in enumerate(plies):
+            if ply.over[slot]:
+                found.append(Game(start, positions, float(ply.result[slot])))
+                start, positions = number + 1, []
+            else:
+                positions.append(see(ply, slot))
+        found.append(Game(start, positions, None))
+    return found
+
+
+def assert_close(params, layers: list[Layer], start, atol: float = 5e-6) -> None:
+    """The weights are those of the reference, and have moved from `start` by far more than the tolerance."""
+    moved = [abs(a - b).max() for x, y in zip(layers, layers_of(start), strict=True) for a, b in zip(x, y, strict=True)]
+    assert min(moved) > 100 * atol, f"weights moved by {min(moved):.1e}: too little to compare"
+    for found, wanted in zip(layers_of(params), layers, strict=True):
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=atol)
+
+
+def assert_same_games(found, wanted) -> None:
+    """The same choices were made and the same dice rolled."""
+    jax.tree.map(np.testing.assert_array_equal, found, wanted)

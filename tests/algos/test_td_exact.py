@@ -1,0 +1,76 @@
+"""Exact TD(lambda) equals the textbook's, ply by ply and over the ends of games."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import ExactTD, TDConfig, WindowTD
+from tests.algos import reference_td as reference
+from tests.algos.recording import (
+    assert_close,
+    assert_same_games,
+    begin,
+    layers_of,
+    params_of,
+    play,
+    see_backgammon,
+    see_track,
+    written,
+)
+
+PLIES = 8
+DASH = TDConfig(
+    game="dash", encoding="track", hidden=(7,), method="exact", decay=0.7, batch=4, plies=PLIES,
+    optimizer="sgd", schedule="constant", step_size=0.2,
+)  # fmt: skip
+BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesauro", hidden=(5,), symmetric=False)
+
+CASES = {
+    "symmetric": (dataclasses.replace(DASH, symmetric=True), see_track(True)),
+    "first player": (dataclasses.replace(DASH, symmetric=False, outputs=6), see_track(False)),
+    "two hidden layers": (dataclasses.replace(DASH, outputs=2, hidden=(5, 4), step_size=2.0), see_track(True)),
+    "backgammon": (BACKGAMMON, see_backgammon(False)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equals_the_reference(case):
+    config, see = CASES[case]
+    learner = ExactTD(config)
+    update = jax.jit(learner.update)
+    state = start = begin(learner)
+    games, layers, plies = start.games, layers_of(start.params), []
+    totals = np.zeros(3)
+    for number in range(3):
+        key = jax.random.key(10 + number)
+        state, metrics = update(state, key)
+        totals += metrics.squared_error, metrics.positions, metrics.games
+        for ply_key in jax.random.split(key, PLIES):
+            games, ply = play(learner.network, params_of(layers), games, ply_key)
+            plies.append(jax.device_get(ply))
+            played = written(plies, see)
+            layers, squared_error = reference.td_lambda(
+                layers_of(start.params), played, len(plies), config.decay, config.step_size
+            )
+    assert_same_games(state.games, games)
+    assert_same_games(state.last, plies[-1])
+    assert_close(state.params, layers, start.params)
+    finished = [game for game in played if game.result is not None]
+    assert len(finished) >= 4 and any(game.start > 0 for game in finished)
+    learned = sum(len(game.positions) - (game.result is None and game.positions != []) for game in played)
+    np.testing.assert_allclose(totals, [squared_error, learned, len(finished)], rtol=1e-4)
+    assert metrics.plies == PLIES * config.batch and state.updates == 3
+
+
+def test_windows_of_one_ply_are_td_0():
+    config = dataclasses.replace(DASH, decay=0.0, plies=1)
+    exact, window = ExactTD(config), WindowTD(dataclasses.replace(config, method="window"))
+    start = exact.init(jax.random.key(0))
+    states = [start, window.init(jax.random.key(0))]
+    updates = [jax.jit(learner.update) for learner in (exact, window)]
+    for number in range(40):
+        states = [update(state, jax.random.key(number))[0] for update, state in zip(updates, states, strict=True)]
+    assert_close(states[0].params, layers_of(states[1].params), start.params, atol=1e-6)
+    assert_same_games(states[0].games, states[1].games)

@@ -1,0 +1,103 @@
+"""TD(lambda) with weights frozen for a window equals the reference, and exact TD(lambda) where theory says so."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import ExactTD, TDConfig, WindowTD
+from tests.algos import reference_td as reference
+from tests.algos.recording import (
+    assert_close,
+    assert_same_games,
+    begin,
+    layers_of,
+    play,
+    see_backgammon,
+    see_track,
+    written,
+)
+
+PLIES = 8
+DASH = TDConfig(
+    game="dash", encoding="track", hidden=(7,), method="window", decay=0.7, batch=4, plies=PLIES,
+    optimizer="sgd", schedule="constant", step_size=0.2,
+)  # fmt: skip
+BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesauro", hidden=(5,), symmetric=False)
+CASES = {
+    "symmetric": (DASH, see_track(True)),
+    "first player": (dataclasses.replace(DASH, symmetric=False, outputs=6, decay=0.3), see_track(False)),
+    "backgammon": (BACKGAMMON, see_backgammon(False)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equals_the_reference(case):
+    config, see = CASES[case]
+    learner = WindowTD(config)
+    update = jax.jit(learner.update)
+    state = start = begin(learner)
+    games, layers, plies = start.games, layers_of(start.params), []
+    for number in range(3):  # games go on from one window to the next
+        key = jax.random.key(20 + number)
+        for ply_key in jax.random.split(key, PLIES):
+            games, ply = play(learner.network, state.params, games, ply_key)
+            plies.append(jax.device_get(ply))
+        played = written(plies, see)
+        first = len(plies) - PLIES
+        layers, squared_error = reference.window(layers, played, first, len(plies), config.decay, config.step_size)
+        state, metrics = update(state, key)
+        assert_close(state.params, layers, start.params)
+        np.testing.assert_allclose(metrics.squared_error, squared_error, rtol=1e-4)
+        over = np.array([ply.over for ply in plies[first:]])
+        before = [plies[first - 1].over if first else np.ones(config.batch, bool), *over[:-1]]
+        assert metrics.positions == (~np.array(before)).sum() and metrics.games == over.sum()
+        points = [abs(ply.result[ply.over]).sum() for ply in plies[first:]]
+        assert metrics.points == sum(points) and metrics.plies == over.size and metrics.cut_off == 0
+    assert_same_games(state.games, games)
+    assert_same_games(state.last, plies[-1])
+    assert sum(game.result is not None for game in played) >= 4
+
+
+def test_choices_are_the_best_by_the_reference():
+    """The turn is the one after which the next player expects least, or that ends the game better than that."""
+    config, see = CASES["first player"]
+    learner = WindowTD(config)
+    state = begin(learner)
+    state = state._replace(params=jax.tree.map(lambda x: 4 * x, state.params))
+    game, layers, games = learner.network.game, layers_of(state.params), state.games
+    choices = set()
+    for number in range(20):
+        before, (games, ply) = jax.device_get(games), play(learner.network, state.params, games, jax.random.key(number))
+        for slot in range(config.batch):
+            position = jax.tree.map(lambda x, slot=slot: x[slot], before.positions)
+            player, worths = int(before.player[slot]), []
+            outcomes = [jax.device_get(game.play(position, np.int32(action))) for action in range(2)]
+            for outcome in outcomes:
+                after, other = jax.tree.map(lambda x: x[None], (outcome.position, np.int32(1 - player)))
+                seen = see(ply._replace(positions=after, player=other), 0)
+                first = reference.expected(reference.predict(layers, seen))
+                worths.append(float(outcome.reward) if outcome.over else first if player == 0 else -first)
+            if abs(worths[0] - worths[1]) > 1e-5:
+                best = outcomes[int(np.argmax(worths))].position
+                assert_same_games(jax.tree.map(lambda x, slot=slot: x[slot], ply.positions), best)
+                choices.add((player, int(np.argmax(worths))))
+    assert choices == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def test_small_steps_of_both_kinds_agree():
+    """From empty traces, and with weights that hardly move, errors times traces sum to the gradient of the window."""
+    config = dataclasses.replace(DASH, plies=12)
+    window, exact = WindowTD(config), ExactTD(dataclasses.replace(config, method="exact"))
+    steps = []
+    for learner in (window, exact):
+        start = learner.init(jax.random.key(3))._replace(factor=np.float32(1e-3))
+        state, metrics = jax.jit(learner.update)(start, jax.random.key(4))
+        assert metrics.games >= 3
+        moved = jax.tree.map(lambda a, b: (np.asarray(a, np.float64) - b) * 1e3, state.params, start.params)
+        steps.append(jax.tree.leaves(moved))
+    scale = max(abs(x).max() for x in steps[0])
+    assert scale > 0.05
+    for one, other in zip(*steps, strict=True):
+        np.testing.assert_allclose(one, other, atol=3e-3 * scale)
