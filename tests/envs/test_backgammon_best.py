@@ -1,0 +1,196 @@
+"""The best and random turns of batches, and what networks see, against NumPy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.envs.backgammon import Position
+from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro
+from jaxgames.envs.core import Game
+from tests.envs import reference_backgammon as reference
+from tests.envs.backgammon_boards import (
+    GAME,
+    ROLLS,
+    all_plays,
+    as_bytes,
+    boards_of,
+    crowded_boards,
+    gnubg_rows,
+    in_chunks,
+    left_of,
+    positions,
+    random_boards,
+)
+
+BATCH = 64
+KERNEL = np.random.default_rng(0).normal(0, 0.3, (198, 8)).astype(np.float32)
+BIAS = np.linspace(-1, 1, 8).astype(np.float32)
+WEIGHTS = np.random.default_rng(1).normal(0, 0.5, 8).astype(np.float32)
+
+
+def tail(sums):
+    return jnp.tanh(sums) @ jnp.asarray(WEIGHTS)
+
+
+def network(kernel):
+    return FirstLayer(Tesauro(), kernel, jnp.asarray(BIAS), tail)
+
+
+def numpy_value(inputs):
+    return np.tanh(inputs.astype(np.float64) @ KERNEL + BIAS) @ WEIGHTS
+
+
+def tesauro(roller, other):
+    """Tesauro's inputs as his papers describe them, for counts [n, 25]; the units of all points stand side by side."""
+    columns = []
+    for counts in (roller[:, :24], other[:, :24]):
+        columns += [counts >= 1, counts >= 2, counts >= 3, np.where(counts > 3, (counts - 3) / 2, 0)]
+    bars = [side[:, 24:] / 2 for side in (roller, other)]
+    off = [(15 - side.sum(axis=1, keepdims=True)) / 15 for side in (roller, other)]
+    turn = np.ones((len(roller), 1))
+    return np.concatenate([*columns, *bars, *off, turn, 0 * turn], axis=1)
+
+
+def longest_block(counts):
+    runs = "".join("x" if n > 1 else " " for n in counts[:24]).split()
+    return max(map(len, runs), default=0)
+
+
+def dense_scores(found):
+    """What each play is worth to the mover, by NumPy."""
+    mover, opponent = found.boards[:, 0], found.boards[:, 1]
+    results = np.array([0 if own.any() else reference.result(tuple(own), tuple(other)) for own, other in found.boards])
+    return np.where(results > 0, results, -numpy_value(tesauro(opponent, mover)))
+
+
+def check_best(turns, boards, dice):
+    """`turns(positions)` takes a play of the highest score, and knows its score, for boards of any number."""
+    outcome, score = in_chunks(turns, positions(boards, dice), BATCH)
+    chosen = boards_of(outcome.position.opponent, outcome.position.own)
+    assert outcome.switch.all() and not outcome.position.dice.any()
+    for index, found in enumerate(all_plays(boards, dice)):
+        dense = dense_scores(found)
+        row = as_bytes(found.boards).index(as_bytes(chosen[index])[0])
+        assert abs(score[index] - dense.max()) < 1e-4
+        assert dense[row] > dense.max() - 1e-4
+        result = reference.result(*map(tuple, chosen[index]))
+        assert outcome.over[index] == (result > 0)
+        assert result == 0 or outcome.reward[index] == result
+
+
+by_kernel = jax.jit(lambda some, kernel: GAME.best_turn(some, network(kernel)))
+slow = jax.jit(lambda some: GAME.best_turn(some, lambda after: network(jnp.asarray(KERNEL))(after)))
+
+
+def fast(some):
+    return by_kernel(some, KERNEL)
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """64 positions and doubles with more than 1,000 plays each: 30 times what the lists of a batch of 64 can hold."""
+    boards = crowded_boards(np.random.default_rng(3), 512)
+    dice = [(1, 1, 1, 1)] * 512
+    listed = all_plays(boards, dice)
+    many = [index for index, found in enumerate(listed) if len(found.boards) > 1000][:BATCH]
+    assert len(many) == BATCH
+    return boards[many], [dice[index] for index in many]
+
+
+@pytest.mark.parametrize("turns", [fast, slow], ids=["first layer", "any value"])
+class TestBestTurn:
+    def test_positions_from_play(self, turns, data_dir):
+        boards, rolls, _ = gnubg_rows(data_dir)
+        check_best(turns, boards[:512], [left_of(roll) for roll in rolls[:512]])
+
+    def test_made_up_positions(self, turns):
+        rng = np.random.default_rng(4)
+        boards = random_boards(rng, 512)
+        check_best(turns, boards, [left_of(ROLLS[number]) for number in rng.integers(0, 21, len(boards))])
+
+    def test_more_than_1000_plays_each(self, turns, crowded):
+        check_best(turns, *crowded)
+
+
+def test_a_crowd_does_not_disturb_its_neighbours(crowded, data_dir):
+    boards, rolls, _ = gnubg_rows(data_dir)
+    mixed, dice = crowded[0].copy(), list(crowded[1])
+    mixed[::2], dice[::2] = boards[:32], [left_of(roll) for roll in rolls[:32]]
+    check_best(fast, mixed, dice)
+
+
+def test_of_equal_turns_the_same_one_is_taken(crowded):
+    boards, dice = crowded
+    forward, score = by_kernel(positions(boards, dice), np.zeros_like(KERNEL))
+    backward, _ = by_kernel(positions(boards[::-1], dice[::-1]), np.zeros_like(KERNEL))
+    assert len(np.unique(score)) == 1
+    for one, other in zip(jax.tree.leaves(forward), jax.tree.leaves(backward), strict=True):
+        assert (one == other[::-1]).all()
+
+
+def test_the_generic_turn_chooses_the_same():
+    """Where one die is left, a turn is one action, so that the turns of any game can stand beside ours."""
+    boards = random_boards(np.random.default_rng(5), BATCH)
+    batch = positions(boards, [(1 + number % 6,) for number in range(BATCH)])
+    outcome, score = fast(batch)
+    generic, generic_score = jax.jit(lambda some: Game.best_turn(GAME, some, network(jnp.asarray(KERNEL))))(batch)
+    assert np.abs(score - generic_score).max() < 1e-4
+    going_on = ~np.asarray(outcome.over)
+    assert (outcome.over == generic.over).all() and going_on.sum() > 50
+    for one, other in zip(jax.tree.leaves(outcome.position), jax.tree.leaves(generic.position), strict=True):
+        assert (np.asarray(one) == other)[going_on].all()
+
+
+def test_random_turns_are_uniform(data_dir):
+    """13,200 draws for one position, beside positions that need further rounds."""
+    boards, rolls, _ = gnubg_rows(data_dir)
+    crowd = crowded_boards(np.random.default_rng(3), 2)
+    listed = all_plays(boards[:64], [left_of(roll) for roll in rolls[:64]])
+    index = max(range(64), key=lambda index: len(listed[index].boards))
+    mixed, dice = [boards[index], *crowd] * 22, [left_of(rolls[index]), (1, 1, 1, 1), (1, 1, 1, 1)] * 22
+    batch = positions(np.stack(mixed[:BATCH]), dice[:BATCH])
+    draw = jax.jit(GAME.random_turn)
+    drawn = []
+    for number in range(600):
+        outcome = jax.device_get(draw(batch, jax.random.bits(jax.random.key(number), (BATCH,))))
+        drawn += as_bytes(boards_of(outcome.position.opponent, outcome.position.own)[::3])
+    names = as_bytes(listed[index].boards)
+    counts = np.array([drawn.count(name) for name in names])
+    expected = len(drawn) / len(names)
+    assert counts.sum() == len(drawn)
+    freedom = len(names) - 1
+    assert ((counts - expected) ** 2 / expected).sum() < freedom + 4 * (2 * freedom) ** 0.5
+
+
+# Encodings
+
+
+@pytest.fixture(scope="module")
+def some_boards(data_dir):
+    return np.concatenate([gnubg_rows(data_dir)[0][:300], random_boards(np.random.default_rng(6), 300)])
+
+
+def test_tesauro(some_boards):
+    inputs = Tesauro()(positions(some_boards, [()] * len(some_boards)))
+    assert inputs.shape == (600, 198) and inputs.dtype == jnp.float32
+    assert np.allclose(inputs, tesauro(some_boards[:, 0], some_boards[:, 1]), atol=1e-6)
+
+
+def test_extra(some_boards):
+    inputs = np.asarray(Extra()(positions(some_boards, [()] * len(some_boards))))
+    assert inputs.shape == (600, 212) and inputs.dtype == np.float32
+    assert np.allclose(inputs[:, :198], tesauro(some_boards[:, 0], some_boards[:, 1]), atol=1e-6)
+    for row, (mover, opponent) in zip(inputs, some_boards, strict=True):
+        rear = [max(np.flatnonzero(side)) + 1 for side in (mover, opponent)]
+        race = sum(rear) < 25
+        blocks = [[longest_block(side) >= k for k in range(1, 7)] for side in (mover, opponent)]
+        assert row[198:].tolist() == [not race, race, *blocks[0], *blocks[1]]
+
+
+@pytest.mark.parametrize("encoding", [Tesauro(), Extra()], ids=["Tesauro", "Extra"])
+def test_swap_exchanges_the_players(some_boards, encoding):
+    own, opponent, dice = positions(some_boards, [()] * len(some_boards))
+    swapped = np.array(encoding.swap(encoding(Position(own, opponent, dice))))
+    swapped[:, [196, 197]] = swapped[:, [197, 196]]  # in the names exchanged it is the other one's turn
+    assert (swapped == encoding(Position(opponent, own, dice))).all()
