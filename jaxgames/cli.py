@@ -124,7 +124,7 @@ def _use_all_cores() -> None:
     """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices."""
     import jax
 
-    if "XLA_FLAGS" not in os.environ and jax.config.read("jax_num_cpu_devices") < 1:
+    if "XLA_FLAGS" not in os.environ and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
         jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
 
 
