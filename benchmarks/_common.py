@@ -1,0 +1,148 @@
+"""What the benchmarks share: options, timing, and what becomes of the figures.
+
+Every benchmark prints its peer's figure and ours from one run. `--json` prints everything, `--save` writes it to
+`results/<subject>-<machine>.json`, from which `table.py` makes the table of the README.
+"""
+
+import argparse
+import contextlib
+import datetime
+import importlib
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from _figures import Figure, Report, Timing, say, show
+from _machine import machine, machine_name, versions
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def parser(title: str, repeats: int = 5) -> argparse.ArgumentParser:
+    """The options that all benchmarks know."""
+    options = argparse.ArgumentParser(description=title)
+    options.add_argument("--json", action="store_true", help="everything as JSON on stdout; the table goes to stderr")
+    options.add_argument("--save", action="store_true", help="write benchmarks/results/<subject>-<machine>.json")
+    options.add_argument("--repeats", type=_positive, default=repeats, help=f"of each measurement (default {repeats})")
+    options.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
+    options.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; its figures are void")
+    return options
+
+
+def parsed(options: argparse.ArgumentParser) -> argparse.Namespace:
+    """The command line. Refuses to save what is void."""
+    found = options.parse_args()
+    if found.save and found.quick:
+        options.error("the figures of a --quick run are void: leave out --save or --quick")
+    return found
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected 1 or more, not {text}")
+    return value
+
+
+def begin(devices: int = 1) -> None:
+    """Prepares JAX for measuring, before its backend starts: CPU devices, no cache of compiled programs from disk."""
+    import jax
+
+    if "XLA_FLAGS" not in os.environ:
+        jax.config.update("jax_num_cpu_devices", devices)
+    jax.config.update("jax_enable_compilation_cache", False)
+    jax.block_until_ready(jax.numpy.zeros(1) + 1)  # the backend starts
+
+
+def compiled(function: Callable, *arguments: Any, **options: Any) -> tuple[Callable, float]:
+    """`jax.jit(function, **options)` compiled for `arguments`, and the seconds for tracing and compiling it."""
+    import jax
+
+    start = time.perf_counter()
+    program = jax.jit(function, **options).lower(*arguments).compile()
+    return program, time.perf_counter() - start
+
+
+def timed(
+    run: Callable[[int], Any], amount: Callable[[Any], float] | float, repeats: int, warm_ups: int = 1
+) -> list[Timing]:
+    """Timings of `run(0)`, `run(1)`, ..., of which the first `warm_ups` do not count.
+
+    `run` is told the number so that it can take other inputs each time; what it returns is waited for. `amount` is the
+    number of units done, or finds it in what `run` returned, outside the time.
+    """
+    import jax
+
+    timings = []
+    for number in range(warm_ups + repeats):
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = jax.block_until_ready(run(number))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        timings.append(Timing(float(amount(found)) if callable(amount) else float(amount), wall, cpu))
+    return timings[warm_ups:]
+
+
+def rate(what: str, by: str, unit: str, timings: Sequence[Timing], **more: Any) -> Figure:
+    """Units of work per second, from timings."""
+    return Figure(what, by, unit, tuple(t.amount / t.wall for t in timings), tuple(timings), **more)
+
+
+def peer(name: str) -> Any:
+    """A peer's module, or None with a line that says how to get it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return importlib.import_module(name)
+    except ImportError:
+        say(f"  {name} is not installed, so its figures are left out; to get it: pip install {name}")
+        return None
+
+
+def short_name(spec: str) -> str:
+    """A player's spec without the folders that lead to a run: they say nothing on another machine."""
+    path = Path(spec)
+    if not path.is_dir():
+        return spec
+    path = path.resolve()
+    return f"{path.parent.parent.name}/{path.name}" if path.parent.name == "checkpoints" else path.name
+
+
+def finish(report: Report, options: argparse.Namespace, peers: Sequence[str] = ()) -> int:
+    """Prints the table, and JSON or the file if asked for. The exit status is 1 if a check failed."""
+    described = machine() | {"load_average": report.load} | report.machine
+    content = {
+        "subject": report.subject,
+        "title": report.title,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": described,
+        "versions": versions(*peers),
+        "settings": {key: value for key, value in vars(options).items() if key not in ("json", "save")},
+        "figures": [figure.to_dict() for figure in report.figures],
+        "comparisons": [comparison.to_dict() for comparison in report.comparisons],
+        "checks": report.checks,
+        "notes": report.notes,
+    }
+    with contextlib.redirect_stdout(sys.stderr if options.json else sys.stdout):
+        show(report, described)
+    if options.json:
+        print(json.dumps(content, indent=2))
+    if options.save:
+        RESULTS.mkdir(exist_ok=True)
+        path = RESULTS / f"{report.subject}-{machine_name(described)}.json"
+        path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+        say(f"written: benchmarks/results/{path.name}")
+    return 0 if all(report.checks.values()) else 1
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Bad input ends the program with one line."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError) as error:
+        raise SystemExit(f"{Path(sys.argv[0]).name}: {' '.join(str(error).split())}") from None

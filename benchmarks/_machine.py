@@ -1,0 +1,79 @@
+"""The machine that figures were measured on, and the versions of what took part."""
+
+import contextlib
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def load_average() -> float | None:
+    """How many processes want a core, over the last minute; near 0 on an idle machine."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    described = {
+        "cpu": _cpu_name(),
+        "cores": os.cpu_count(),
+        "cores_usable": cores(),
+        "memory_gib": _memory_gib(),
+        "os": _os_name(),
+        "architecture": platform.machine(),
+        "python": platform.python_version(),
+    }
+    if "jax" in sys.modules:
+        import jax
+
+        described["devices"] = [f"{device.platform}: {device.device_kind}" for device in jax.devices()]
+    return described
+
+
+def _cpu_name() -> str:
+    with contextlib.suppress(OSError):
+        found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
+        if found:
+            return found[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float | None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    return None
+
+
+def _os_name() -> str:
+    with contextlib.suppress(OSError, AttributeError):
+        return f"{platform.system()}, {platform.freedesktop_os_release()['PRETTY_NAME']}"
+    return f"{platform.system()} {platform.release()}"
+
+
+def machine_name(described: dict[str, Any]) -> str:
+    """A short name for files, such as `amd-epyc-7763-2-cores`; an accelerator goes before the processor."""
+    devices = described.get("devices", [])
+    kinds = sorted({device.split(": ", 1)[1] for device in devices if not device.startswith("cpu")})
+    count = len(devices) if kinds else described["cores"]
+    name = kinds[0] if kinds else re.sub(r"\(.*?\)|\bCPU\b|@.*|\d+-Core|\bProcessor\b", " ", described["cpu"])
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"{words}-{count}-{'devices' if kinds else 'cores'}"
+
+
+def versions(*peers: str) -> dict[str, str | None]:
+    """The versions of what took part; None for what is not installed."""
+    found: dict[str, str | None] = {}
+    for name in ("jax", "jaxlib", "numpy", "jaxgames", *peers):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    return found
