@@ -113,11 +113,12 @@ def check_play(game: Game, states: State, key: Key[Array, ""], seed: int, max_ac
     none = jnp.full(len(FAULTS), -1, jnp.int32)
     start = (states, jnp.bool_(False), states, key, none, none, jnp.int32(0), jnp.int32(0))
     last, _, sample, _, first, where, _, actions = jax.jit(lambda carry: lax.while_loop(go_on, play, carry))(start)
+    num_games = len(states.terminated)
     for fault, number, index in zip(FAULTS, first.tolist(), where.tolist(), strict=True):
-        require(game, number < 0, f"{fault} (game {index} of {len(states.terminated)}, seed {seed}, after {number} actions)")
+        require(game, number < 0, f"{fault} (game {index} of {num_games}, seed {seed}, after {number} actions)")
     ended = int((last.terminated | last.truncated).sum())
-    require(game, ended, f"ends none of {len(states.terminated)} games in {max_actions} actions; allow more of them")
-    return sample, Report(len(states.terminated), ended, int(actions))
+    require(game, ended, f"ends none of {num_games} games in {max_actions} actions; allow more of them")
+    return sample, Report(num_games, ended, int(actions))
 
 
 def check_turns(game: Game, sample: State, key: Key[Array, ""]) -> None:

@@ -12,6 +12,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.backgammon import list_plays, play_to_string, plays, position, string_to_play
 from jaxgames.envs.backgammon.listing import MOST_PLAYS
+from jaxgames.envs.backgammon.plain import to_plain
 from tests.envs import backgammon_boards as boards_of
 from tests.envs.backgammon_boards import (
     ROLLS,
@@ -27,6 +28,8 @@ from tests.envs.backgammon_boards import (
     rule_book_plays,
 )
 from tests.envs.reference_backgammon import START
+
+apply = jax.jit(jaxgames.make("backgammon").apply)
 
 START_BOARD = np.array([START, START])
 
@@ -138,6 +141,23 @@ def test_steps_reach_exactly_the_plays_in_the_middle_of_a_turn(made_up):
     assert all(set(as_bytes(found.boards)) == steps for found, steps in zip(listed, reached, strict=True))
 
 
+def test_list_plays_in_the_middle_of_a_turn(rows):
+    """What the first actions leave to play, taken together, is what there was to play."""
+    game = jaxgames.make("backgammon")
+    for both, roll in zip(rows[0][:30], rows[1], strict=False):
+        state = position(*both, roll)
+        whole, parts = game.plays(state), set()
+        for action in np.flatnonzero(state.legal_action_mask) if len(whole.actions) else []:
+            left = apply(state, action)
+            found = list_plays(left)
+            if left.current_player == state.current_player and len(found.actions):
+                parts |= set(as_bytes(np.stack([found.mover, found.opponent], axis=1)))
+            else:
+                own, opponent, _ = to_plain(left._position)
+                parts.add(bytes(opponent + own if left.current_player else own + opponent))
+        assert parts == set(as_bytes(np.stack([whole.mover, whole.opponent], axis=1)))
+
+
 # Very many plays
 
 
@@ -200,13 +220,15 @@ def test_list_plays_of_an_ended_game():
     ended = position(START, START, (3, 1)).replace(terminated=jnp.bool_(True))
     assert list_plays(ended).actions.shape == (0, 4)
     batch = jax.tree.map(lambda x: x[None], ended)
-    assert plays(batch).first.tolist() == [0, 0]
+    assert jaxgames.make("backgammon").plays(batch).first.tolist() == [0, 0]
 
 
 def test_list_plays_needs_one_state_and_a_roll():
     game = jaxgames.make("backgammon")
     with pytest.raises(ValueError, match="awaits a roll"):
         list_plays(game.from_string("4HPwATDgc/ABMA"))
+    with pytest.raises(ValueError, match=r"a batch with one axis is needed here, not of shape \(\); use list_plays"):
+        plays(position(START, START, (3, 1)))
     with pytest.raises(ValueError, match=r"one state is needed here, not a batch of shape \(1,\)"):
         list_plays(jax.tree.map(lambda x: x[None], position(START, START, (3, 1))))
 

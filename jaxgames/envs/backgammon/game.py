@@ -7,7 +7,7 @@ as they are, so that `step` rolls.
 """
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,9 @@ from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_
 from jaxgames.envs.backgammon.plain import from_plain, to_plain
 from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
 from jaxgames.envs.core import Game, Outcome, State, Value, single
+
+if TYPE_CHECKING:
+    from jaxgames.envs.backgammon.listing import BatchPlays, PlayList
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -112,9 +115,7 @@ class Backgammon(Game[Position]):
         other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
         return Outcome(Position(actor, other, dice), switch, over, reward)
 
-    def best_turn(
-        self, positions: Position, value: Value
-    ) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+    def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
         score = score_first_layer(positions, value) if isinstance(value, FirstLayer) else score_by(positions, value)
         best = best_plays(positions, score)
@@ -123,6 +124,15 @@ class Backgammon(Game[Position]):
     def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A play of the whole roll, drawn uniformly from the distinct plays."""
         return play_out(positions, random_plays(positions, words))
+
+    def plays(self, state: State) -> "PlayList | BatchPlays":
+        """Every distinct position that the turn can lead to, and the actions that lead there.
+
+        One state gives NumPy arrays of exact size (`list_plays`), a batch of states a flat list inside `jit` (`plays`).
+        """
+        from jaxgames.envs.backgammon.listing import list_plays, plays
+
+        return plays(state) if state.terminated.ndim else list_plays(state)
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
         """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""

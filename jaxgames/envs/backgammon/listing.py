@@ -73,9 +73,13 @@ def plays(
             ...  # use the states that are wanted & found.complete
             wanted &= ~found.complete
 
-    Ended games have no plays. Raises `ValueError` if `capacity` is below `MOST_PLAYS`.
+    Ended games have no plays. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and for any batch shape but [n].
     """
     positions: Position = states._position if isinstance(states, State) else states
+    if positions.dice.ndim != 1:
+        raise ValueError(
+            f"a batch with one axis is needed here, not of shape {positions.dice.shape}; use list_plays for one state"
+        )
     batch = len(positions.dice)
     if wanted is None:
         wanted = jnp.ones(batch, bool)
