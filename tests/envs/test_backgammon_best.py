@@ -129,6 +129,16 @@ def test_of_equal_turns_the_same_one_is_taken(crowded):
         assert (one == other[::-1]).all()
 
 
+def test_a_value_that_is_no_number_still_gives_legal_turns(data_dir):
+    boards, rolls, _ = gnubg_rows(data_dir)
+    dice = [left_of(roll) for roll in rolls[:BATCH]]
+    outcome, score = by_kernel(positions(boards[:BATCH], dice), np.full_like(KERNEL, np.nan))
+    chosen = as_bytes(boards_of(outcome.position.opponent, outcome.position.own))
+    for found, choice in zip(all_plays(boards[:BATCH], dice), chosen, strict=True):
+        assert choice in as_bytes(found.boards)
+    assert not np.isnan(score).any()
+
+
 def test_the_generic_turn_chooses_the_same():
     """Where one die is left, a turn is one action, so that the turns of any game can stand beside ours."""
     boards = random_boards(np.random.default_rng(5), BATCH)
