@@ -13,8 +13,9 @@ Choose = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
 """Picks an action for each of a batch of states."""
 
 
-def random_action(key: Key[Array, ""], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """One of the actions that `mask` allows, each as likely as the others; at least one must be allowed."""
+def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+    """A legal action of each of `states` (or of masks, each allowing at least one), drawn uniformly."""
+    mask = states.legal_action_mask if isinstance(states, State) else states
     return action_of_word(jax.random.bits(key, mask.shape[:-1]), mask)
 
 
@@ -29,13 +30,8 @@ def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"])
     return jnp.sum(ranks <= chosen[..., None], axis=-1, dtype=jnp.int32)
 
 
-def random_player(key: Key[Array, ""], states: State) -> Int32[Array, " batch"]:
-    """A random legal action for each state."""
-    return random_action(key, states.legal_action_mask)
-
-
 def rollout(
-    game: Game, states: State, key: Key[Array, ""], num_steps: int, choose: Choose = random_player
+    game: Game, states: State, key: Key[Array, ""], num_steps: int, choose: Choose = random_action
 ) -> tuple[State, tuple[State, Int32[Array, "num_steps batch"]]]:
     """A batch of games played on for `num_steps` actions each; games that end stay as they are.
 

@@ -26,6 +26,8 @@ def test_rollout_is_a_chain_of_steps():
     assert actions.shape == (7, 3) and before.rewards.shape == (7, 3, 2)
     assert (last._step_count == 7).all() and (before._step_count == np.arange(7)[:, None]).all()
     assert jax.vmap(jax.vmap(lambda mask, action: mask[action]))(before.legal_action_mask, actions).all()
+    chosen = jax.jit(random_action)(jax.random.key(2), last)
+    assert (chosen == random_action(jax.random.key(2), last.legal_action_mask)).all()
     again, _ = play(states, jax.random.key(1))
     assert all((x == y).all() for x, y in zip(jax.tree.leaves(last), jax.tree.leaves(again), strict=True))
 
