@@ -48,28 +48,28 @@ class Report:
 def show_training(result: Mapping[str, Any]) -> None:
     """The table at the end of a training, and where everything lies."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     speed = f"{result['games_per_second']:,.0f} games/s" if result["games_per_second"] else "resumed when it was done"
     table = Table(title=f"{result['recipe']} ({result['setting']}): {result['games']:,} games, {speed}")
-    for name in ("against", "points per game", "95 % interval", "wins", "gammons won, lost", "published"):
+    for name in ("against", "PPG", "95 % interval", "wins %", "gammons %", "published"):
         table.add_column(name, justify="left" if name == "against" else "right", no_wrap=True)
     marks = dict(zip("abcdefgh", result["published"], strict=False))
     for match in result["matches"]:
-        published = [f"{p['ppg']:+.2f} [{mark}]" for mark, p in marks.items() if p["opponent"] == match["b"]]
+        published = [f"{p['ppg']:+.2f} {mark}" for mark, p in marks.items() if p["opponent"] == match["b"]]
         table.add_row(
             match["b"],
             f"{match['ppg']:+.3f}",
             f"{match['ppg_low']:+.3f} .. {match['ppg_high']:+.3f}",
-            f"{100 * match['win_rate']:.1f} %",
-            f"{100 * match['gammon_rate']:.1f}, {100 * match['gammon_loss_rate']:.1f} %",
-            escape(" ".join(published)) or "-",
+            f"{100 * match['win_rate']:.1f}",
+            f"{100 * match['gammon_rate']:.1f}/{100 * match['gammon_loss_rate']:.1f}",
+            ", ".join(published) or "-",
         )
     console = Console()
     console.print(table)
     for mark, p in marks.items():
-        console.print(f"[{mark}] {p['source']}", markup=False, highlight=False)
+        console.print(f"{mark}: {p['source']}", markup=False, highlight=False)
+    console.print("PPG: points per game of the trained player; gammons: won/lost", highlight=False)
     run = result["run"]
     console.print(f"run folder      {run}", highlight=False)
     console.print(f"learning curve  {result['curve']}", highlight=False)

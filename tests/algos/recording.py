@@ -7,7 +7,7 @@ from functools import cache, partial
 import jax
 import numpy as np
 
-from jaxgames.algos.td import Learner, TDConfig, TDState, ValueNetwork, WindowTD
+from jaxgames.algos.td import Learner, Metrics, TDConfig, TDState, ValueNetwork, WindowTD
 from jaxgames.algos.td.self_play import Games, Ply, greedy_ply
 from tests.algos import reference_td as reference
 from tests.algos.reference_td import Game, Layer, Seen
@@ -53,13 +53,17 @@ def see_backgammon(symmetric: bool) -> See:
 
     def see(ply: Ply, game: int) -> Seen:
         own, other = (counts(side, game) for side in (ply.positions.own, ply.positions.opponent))
-        second = bool(ply.player[game] == 1)
-        if symmetric:
-            return Seen(reference.tesauro(own, other), for_second=second)
-        inputs = reference.tesauro(other, own, own_acts=False) if second else reference.tesauro(own, other)
-        return Seen(inputs, for_second=False)
+        return see_checkers(own, other, int(ply.player[game]), symmetric)
 
     return see
+
+
+def see_checkers(own, other, player: int, symmetric: bool) -> Seen:
+    """The same for checkers on points 1..24 and the bar, those of the player about to roll first."""
+    if symmetric:
+        return Seen(reference.tesauro(own, other), for_second=player == 1)
+    inputs = reference.tesauro(other, own, own_acts=False) if player == 1 else reference.tesauro(own, other)
+    return Seen(inputs, for_second=False)
 
 
 def begin(learner: Learner) -> TDState:
@@ -71,6 +75,12 @@ def begin(learner: Learner) -> TDState:
 @cache
 def _begin(config: TDConfig) -> TDState:
     return jax.jit(WindowTD(config).init)(jax.random.key(1))
+
+
+@partial(jax.jit, static_argnames="learner")
+def update(learner: Learner, state: TDState, key) -> tuple[TDState, Metrics]:
+    """`learner.update`, compiled once for the tests of a module."""
+    return learner.update(state, key)
 
 
 @partial(jax.jit, static_argnames="network")

@@ -17,6 +17,7 @@ from tests.algos.recording import (
     play,
     see_backgammon,
     see_track,
+    update,
     written,
 )
 
@@ -39,13 +40,12 @@ CASES = {
 def test_equals_the_reference(case):
     config, see = CASES[case]
     learner = ExactTD(config)
-    update = jax.jit(learner.update)
     state = start = begin(learner)
     games, layers, plies = start.games, layers_of(start.params), []
     totals = np.zeros(3)
     for number in range(3):
         key = jax.random.key(10 + number)
-        state, metrics = update(state, key)
+        state, metrics = update(learner, state, key)
         totals += metrics.squared_error, metrics.positions, metrics.games
         for ply_key in jax.random.split(key, PLIES):
             games, ply = play(learner.network, params_of(layers), games, ply_key)
@@ -69,8 +69,10 @@ def test_windows_of_one_ply_are_td_0():
     exact, window = ExactTD(config), WindowTD(dataclasses.replace(config, method="window"))
     start = exact.init(jax.random.key(0))
     states = [start, window.init(jax.random.key(0))]
-    updates = [jax.jit(learner.update) for learner in (exact, window)]
     for number in range(40):
-        states = [update(state, jax.random.key(number))[0] for update, state in zip(updates, states, strict=True)]
+        states = [
+            update(learner, state, jax.random.key(number))[0]
+            for learner, state in zip((exact, window), states, strict=True)
+        ]
     assert_close(states[0].params, layers_of(states[1].params), start.params, atol=1e-6)
     assert_same_games(states[0].games, states[1].games)

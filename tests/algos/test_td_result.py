@@ -9,7 +9,7 @@ import pytest
 
 from jaxgames.algos.td import ResultTD, TDConfig, self_play
 from tests.algos import reference_td as reference
-from tests.algos.recording import assert_close, begin, layers_of, play, see_backgammon, see_track, written
+from tests.algos.recording import assert_close, begin, layers_of, play, see_backgammon, see_track, update, written
 
 DASH = TDConfig(
     game="dash", encoding="track", hidden=(7,), method="result", batch=4, plies=40,
@@ -27,7 +27,6 @@ CASES = {
 def test_equals_the_reference(case):
     config, see = CASES[case]
     learner = ResultTD(config)
-    update = jax.jit(learner.update)
     state = start = begin(learner)
     layers, cut_off = layers_of(start.params), 0
     for number in range(2):
@@ -42,7 +41,7 @@ def test_equals_the_reference(case):
         played = [game for game in written(plies, see) if game.start == 0]
         assert len(played) == config.batch
         layers, squared_error = reference.monte_carlo(layers, played, config.step_size)
-        state, metrics = update(state, key)
+        state, metrics = update(learner, state, key)
         assert_close(state.params, layers, start.params)
         finished = [game for game in played if game.result is not None]
         assert (metrics.games, metrics.cut_off) == (len(finished), config.batch - len(finished))
@@ -59,7 +58,7 @@ def test_equals_the_reference(case):
 def test_nothing_is_learned_from_games_cut_off():
     learner = ResultTD(dataclasses.replace(DASH, plies=1))
     start = begin(learner)
-    state, metrics = jax.jit(learner.update)(start, jax.random.key(1))
+    state, metrics = update(learner, start, jax.random.key(1))
     assert metrics.cut_off == 4 and metrics.games == metrics.positions == 0
     jax.tree.map(np.testing.assert_array_equal, state.params, start.params)
     assert jnp.isfinite(metrics.squared_error)

@@ -12,10 +12,12 @@ from tests.algos.recording import (
     assert_close,
     assert_same_games,
     begin,
+    counts,
     layers_of,
     play,
     see_backgammon,
     see_track,
+    update,
     written,
 )
 
@@ -36,7 +38,6 @@ CASES = {
 def test_equals_the_reference(case):
     config, see = CASES[case]
     learner = WindowTD(config)
-    update = jax.jit(learner.update)
     state = start = begin(learner)
     games, layers, plies = start.games, layers_of(start.params), []
     for number in range(3):  # games go on from one window to the next
@@ -47,7 +48,7 @@ def test_equals_the_reference(case):
         played = written(plies, see)
         first = len(plies) - PLIES
         layers, squared_error = reference.window(layers, played, first, len(plies), config.decay, config.step_size)
-        state, metrics = update(state, key)
+        state, metrics = update(learner, state, key)
         assert_close(state.params, layers, start.params)
         np.testing.assert_allclose(metrics.squared_error, squared_error, rtol=1e-4)
         over = np.array([ply.over for ply in plies[first:]])
@@ -93,7 +94,7 @@ def test_small_steps_of_both_kinds_agree():
     steps = []
     for learner in (window, exact):
         start = learner.init(jax.random.key(3))._replace(factor=np.float32(1e-3))
-        state, metrics = jax.jit(learner.update)(start, jax.random.key(4))
+        state, metrics = update(learner, start, jax.random.key(4))
         assert metrics.games >= 3
         moved = jax.tree.map(lambda a, b: (np.asarray(a, np.float64) - b) * 1e3, state.params, start.params)
         steps.append(jax.tree.leaves(moved))
@@ -101,3 +102,18 @@ def test_small_steps_of_both_kinds_agree():
     assert scale > 0.05
     for one, other in zip(*steps, strict=True):
         np.testing.assert_allclose(one, other, atol=3e-3 * scale)
+
+
+def test_weights_that_are_nan_do_not_stop_the_games():
+    """What they choose is worth nothing, but it is a legal play, so that a broken training ends and can be reported."""
+    learner = WindowTD(CASES["backgammon"][0])
+    state = begin(learner)
+    state = state._replace(params=jax.tree.map(lambda x: np.full_like(x, np.nan), state.params))
+    finished = 0
+    for number in range(6):
+        state, metrics = update(learner, state, jax.random.key(number))
+        finished += int(metrics.games)
+        assert np.isnan(metrics.squared_error)
+        for side in (state.games.positions.own, state.games.positions.opponent):
+            assert all(0 < sum(counts(side, game)) <= 15 for game in range(learner.config.batch))
+    assert finished > 10

@@ -1,0 +1,145 @@
+"""The settings: what is refused, what comes of them, and how they are saved."""
+
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import TDConfig, load_player_value, make_learner, step_sizes
+from jaxgames.algos.td.saved import METHODS, config_of
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "windows"}, "method='windows': expected one of window, exact, result"),
+        ({"optimizer": "rmsprop"}, "optimizer='rmsprop': expected one of sgd, adam"),
+        ({"schedule": "linear"}, "schedule='linear': expected one of constant, cosine, exponential, tested"),
+        ({"outputs": 5}, "outputs=5: expected one of 2, 4, 6"),
+        ({"decay": 1.1}, "decay=1.1: expected a number from 0 to 1"),
+        ({"decay": float("nan")}, "decay=nan: expected a number from 0 to 1"),
+        ({"batch": 0}, "batch=0: expected a number from 1 to"),
+        ({"plies": 0}, "plies=0: expected a number from 1 to"),
+        ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),
+        ({"last_step_size": -1}, "last_step_size=-1: expected a number from 0 to"),
+        ({"updates": -1}, "updates=-1: expected a number from 0 to"),
+        ({"step_size": 0, "updates": 9, "schedule": "cosine"}, "step_size=0: the schedule cosine needs a number"),
+    ],
+)
+def test_settings_that_make_no_sense(changes, message):
+    with pytest.raises(ValueError) as error:
+        TDConfig(**changes)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"encoding": "raw"}, "unknown encoding 'raw' of dash; available: observation, track"),
+        ({"game": "dashes"}, "unknown game 'dashes'; available: "),
+        ({"activation": "gauss"}, "unknown activation 'gauss'; available: "),
+        ({"initializer": "random"}, "unknown initializer 'random'; available: "),
+        ({"hidden": (40, 0)}, "expected one or more positive whole numbers"),
+    ],
+)
+def test_networks_that_cannot_be(changes, message):
+    config = TDConfig(**{"game": "dash", "encoding": "track", **changes})
+    with pytest.raises(ValueError) as error:
+        make_learner(config).init(jax.random.key(0))
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_settings_survive_json():
+    config = TDConfig(hidden=(40, 20), symmetric=False, method="exact", decay=0.3)
+    assert config_of(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+    assert hash(config) == hash(dataclasses.replace(config))
+    assert config.hidden == TDConfig(hidden=[40, 20]).hidden
+    with pytest.raises(ValueError, match="^unknown setting 'lambda' of a TD learner; known: activation, batch, "):
+        config_of({"lambda": 0.7})
+
+
+def test_a_run_without_a_player():
+    with pytest.raises(ValueError, match="^runs/x holds no TD player; expected a run of "):
+        load_player_value(SimpleNamespace(path="runs/x", config={}))
+
+
+def sizes(config: TDConfig, steps: int) -> list[float]:
+    """The lengths of steps along a gradient of 1."""
+    optimizer = config.optimizer_for()
+    params, found = jnp.float32(0), []
+    state = optimizer.init(params)
+    with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+        for _ in range(steps):
+            update, state = optimizer.update(jnp.float32(1), state, params)
+            found.append(-float(update))
+    return found
+
+
+@pytest.mark.parametrize(("method", "steps"), [("window", 3), ("result", 3), ("exact", 12)])
+def test_schedules_end_with_the_training(method, steps):
+    """Exact TD makes a step after each ply, the others one in each update."""
+    config = TDConfig(method=method, optimizer="sgd", step_size=0.5, last_step_size=0.0625, updates=3, plies=4)
+    powers = [0.5 * 0.125 ** (min(step / steps, 1)) for step in range(steps + 2)]
+    np.testing.assert_allclose(sizes(config, steps + 2), powers, rtol=1e-5)
+    cosine = [0.0625 + 0.4375 * (1 + np.cos(np.pi * min(step / steps, 1))) / 2 for step in range(steps + 2)]
+    np.testing.assert_allclose(sizes(dataclasses.replace(config, schedule="cosine"), steps + 2), cosine, rtol=1e-5)
+    for constant in ({"schedule": "constant"}, {"updates": 0}):
+        assert sizes(dataclasses.replace(config, **constant), 3) == [0.5] * 3
+    assert sizes(dataclasses.replace(config, schedule="tested"), 2) == [1.0] * 2  # times the factor in the state
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_the_factor_multiplies_steps(optimizer):
+    """Those of Adam too, which would not notice longer gradients."""
+    config = TDConfig(game="nim", encoding="observation", hidden=(2,), outputs=2, batch=2, optimizer=optimizer)
+    learner = make_learner(config)
+    state = learner.init(jax.random.key(0))
+    slopes = jax.tree.map(jnp.ones_like, state.params)
+    steps = []
+    for factor in (1.0, 0.25):
+        params, _ = learner.step(state.params, state.optimizer, slopes, jnp.float32(factor))
+        steps.append(jax.tree.leaves(jax.tree.map(lambda a, b: np.asarray(b - a), params, state.params)))
+    for whole, part in zip(*steps, strict=True):
+        np.testing.assert_allclose(whole, config.step_size, rtol=1e-3)
+        np.testing.assert_allclose(part, whole / 4, rtol=1e-3)
+
+
+def test_each_method_has_its_learner():
+    for method, kind in METHODS.items():
+        assert type(make_learner(TDConfig(method=method))) is kind
+    assert len(set(METHODS.values())) == 3
+
+
+# The step sizes of the comparison
+
+
+def test_step_sizes_fall_when_25_tests_in_a_row_are_lost():
+    schedule = step_sizes.TestedStepSizes()
+    assert schedule.step_size == 0.25
+    for _ in range(24):
+        schedule = schedule.after_test(-10.0)
+    assert schedule.step_size == 0.25  # not 25 tests yet
+    schedule = schedule.after_test(240.0)
+    assert schedule.step_size == 0.25 and sum(schedule.recent) == 0  # not less than zero
+    schedule = schedule.after_test(-11.0)  # the first of the 25 is forgotten
+    assert schedule.step_size == 0.1 and schedule.recent == ()  # 25 new tests decide about the next one
+
+
+def test_step_sizes_stay_while_the_player_gets_better():
+    schedule = step_sizes.TestedStepSizes()
+    for number in range(100):
+        schedule = schedule.after_test(30.0 if number % 3 == 0 else -14.0)
+    assert schedule.step_size == 0.25 and len(schedule.recent) == 25
+
+
+def test_the_last_step_size_stays():
+    schedule, seen = step_sizes.TestedStepSizes(), []
+    for _ in range(12 * 25):
+        seen.append(schedule.step_size)
+        schedule = schedule.after_test(-1.0)
+    assert tuple(dict.fromkeys(seen)) == step_sizes.STEP_SIZES and seen[-1] == 0.001
+    assert [seen.count(size) for size in step_sizes.STEP_SIZES[:-1]] == [25] * 7

@@ -1,0 +1,32 @@
+"""Learning a game that is nothing but its rules: no chance, no encoding, no fast turns."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import TDConfig, make_learner
+from tests.algos.small_games import Heap
+
+UPDATES = 300
+
+
+@pytest.mark.parametrize("method", ["window", "exact", "result"])
+def test_nim_is_learned(method):
+    """Heaps of 4 and 8 are lost for the player to act, and whoever can leaves one of them."""
+    config = TDConfig(
+        game="nim", encoding="observation", hidden=(16,), outputs=2, method=method, batch=32, plies=8,
+        step_size=0.02, schedule="constant",
+    )  # fmt: skip
+    learner = make_learner(config)
+    state = learner.init(jax.random.key(0))
+    keys = jax.random.split(jax.random.key(1), UPDATES)
+    state, metrics = jax.jit(lambda state, keys: jax.lax.scan(learner.update, state, keys))(state, keys)
+    wins = learner.network.predict(state.params, Heap(jnp.int32([3, 4, 7, 8])), jnp.zeros(4, jnp.int32))[:, 0]
+    assert (wins[jnp.array([1, 3])] < 0.2).all() and wins[0] > 0.8, wins
+    heaps = np.array([heap for heap in range(1, 13) if heap % 4], np.int32)
+    outcome, worth = learner.network.game.best_turn(Heap(jnp.asarray(heaps)), learner.network.value(state.params))
+    assert (outcome.position.left == heaps // 4 * 4).all() and (worth > 0.6).all()
+    assert state.updates == UPDATES and metrics.games.sum() > 1000
+    loss = np.asarray(metrics.squared_error) / np.maximum(metrics.positions, 1)
+    assert loss[-50:].mean() < 0.2 * loss[:10].mean()

@@ -1,0 +1,78 @@
+"""Learning on two devices: each plays its games, and both make the sum of their steps."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td.parallel import AXIS, Parallel
+
+CONFIG = TDConfig(
+    game="dash", encoding="track", hidden=(5,), batch=4, plies=6, optimizer="sgd", schedule="constant", step_size=0.1
+)
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return jax.make_mesh((2,), (AXIS,), devices=jax.devices()[:2])
+
+
+def parts(tree, device: int):
+    """What one of the two devices holds."""
+    return jax.tree.map(lambda x: np.asarray(x.addressable_shards[device].data), tree)
+
+
+@pytest.mark.parametrize("method", ["window", "exact"])
+def test_the_step_is_the_sum_of_both(mesh, method):
+    """One step: with exact TD a single ply, which learns if one was played before."""
+    config = dataclasses.replace(CONFIG, method=method, plies=1 if method == "exact" else 6)
+    parallel = Parallel(make_learner(config), mesh)
+    update = jax.jit(parallel.update)
+    start = parallel.init(jax.random.key(0))
+    for number in range(2):
+        start, _ = update(start, jax.random.key(5 + number))
+    key = jax.random.key(9)
+    state, metrics = update(start, key)
+
+    alone = make_learner(dataclasses.replace(config, batch=2))
+    alone_update = jax.jit(alone.update)
+    changes, counted = [], []
+    for device in range(2):
+        share, one = alone_update(parts(start, device), jax.random.fold_in(key, device))
+        before, after = jax.tree.map(np.asarray, (parts(start, device).params, share.params))
+        changes.append(jax.tree.map(np.subtract, after, before))
+        counted.append(one)
+        for field in ("games", "last", "memory"):
+            jax.tree.map(
+                lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(getattr(state, field), device),
+                jax.tree.map(np.asarray, getattr(share, field)),
+            )  # fmt: skip
+    for field in metrics._fields:
+        np.testing.assert_allclose(getattr(metrics, field), sum(getattr(one, field) for one in counted), rtol=1e-5)
+    wanted = jax.tree.map(lambda p, a, b: p + a + b, parts(start, 0).params, *changes)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(state, 0).params, wanted)
+    assert max(abs(change).max() for change in jax.tree.leaves(changes[1])) > 1e-3
+    for field in ("params", "optimizer", "factor", "updates"):
+        jax.tree.map(np.testing.assert_array_equal, *(parts(getattr(state, field), device) for device in range(2)))
+
+
+def test_backgammon_whole_games(mesh):
+    """Loops whose length differs from device to device."""
+    config = dataclasses.replace(
+        CONFIG, game="short_backgammon", encoding="tesauro", method="result", plies=30, optimizer="adam"
+    )
+    parallel = Parallel(make_learner(config), mesh)
+    start = parallel.init(jax.random.key(0))
+    state, metrics = jax.jit(parallel.update)(start, jax.random.key(1))
+    assert metrics.games == 4 and metrics.cut_off == 0 and metrics.positions > 4
+    jax.tree.map(np.testing.assert_array_equal, parts(state.params, 0), parts(state.params, 1))
+    moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), state.params, start.params)
+    assert min(jax.tree.leaves(moved)) > 1e-3
+
+
+def test_batches_that_cannot_be_split(mesh):
+    with pytest.raises(ValueError, match="^batch=3 cannot be split over 2 devices evenly$"):
+        Parallel(make_learner(dataclasses.replace(CONFIG, batch=3)), mesh)
