@@ -16,5 +16,9 @@ RECIPE = TDRecipe(
             _BACKPROP, optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False
         ),
     },
-    published=(Published("pubeval", 0.26, "TD(lambda), for comparison: the thesis that rebuilds TD-Gammon 0.0"),),
+    published=(
+        Published(
+            "pubeval", 0.26, "TD, the thesis", "TD(lambda), for comparison: the thesis that rebuilds TD-Gammon 0.0"
+        ),
+    ),
 )

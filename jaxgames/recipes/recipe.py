@@ -9,10 +9,11 @@ from jaxgames.algos.td import TDConfig
 
 @dataclasses.dataclass(frozen=True)
 class Published:
-    """A published result: points per game against `opponent`, and where it stands."""
+    """A published result: points per game against `opponent`, a few words for the curve, and where it stands."""
 
     opponent: str
     ppg: float
+    label: str
     source: str
 
 

@@ -30,7 +30,8 @@ RECIPE = TDRecipe(
         ),
     },
     published=(
-        Published("pubeval", 0.26, "TD(lambda), 198-40-4, the thesis that rebuilds TD-Gammon 0.0"),
-        Published("pubeval", 0.33, "best known for 40 hidden units (compgammon, Benchmark 2)"),
+        Published("pubeval", 0.26, "the thesis", "TD(lambda), 198-40-4: the thesis that rebuilds TD-Gammon 0.0"),
+        Published("pubeval", 0.33, "40 hidden units", "best known for 40 hidden units (compgammon, Benchmark 2)"),
+        Published("pubeval", 0.43, "80 hidden units", "best known for 80 hidden units (the same)"),
     ),
 )

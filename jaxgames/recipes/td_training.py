@@ -143,7 +143,7 @@ class Training:
                     line |= self._measure_strength(checkpoint, line)
                     self.run.log(line)
                     self.run.save(step, checkpoint)
-                    self.run.draw_curve(references=[(p.source, p.ppg) for p in self.recipe.published])
+                    self.run.draw_curve(references=[(p.label, p.ppg) for p in self.recipe.published])
                 else:
                     self.run.log(line)
                 progress(int(checkpoint.games) if goal["games"] else step, line)
