@@ -5,10 +5,12 @@ Every benchmark prints its peer's figure and ours from one run. `--json` prints 
 """
 
 import argparse
+import concurrent.futures
 import contextlib
 import datetime
 import importlib
 import json
+import multiprocessing
 import os
 import sys
 import time
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from _figures import Figure, Report, Timing, say, show
-from _machine import machine, machine_name, versions
+from _machine import cores, machine, machine_name, versions
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -57,6 +59,27 @@ def begin(devices: int = 1) -> None:
         jax.config.update("jax_num_cpu_devices", devices)
     jax.config.update("jax_enable_compilation_cache", False)
     jax.block_until_ready(jax.numpy.zeros(1) + 1)  # the backend starts
+
+
+def in_process(function: Callable, *arguments: Any) -> Any:
+    """`function(*arguments)` in a fresh process, where cores and devices can still be chosen."""
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def bind_to_one_core() -> None:
+    """Binds this process to one core, where the system can. Before JAX starts, as its threads inherit it."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+
+
+def place() -> str:
+    """What JAX computes on here: `1 core` if the process is bound to one, else the number of cores or devices."""
+    import jax
+
+    cpu = jax.default_backend() == "cpu"
+    number, kind = (cores(), "core") if cpu else (jax.device_count(), "device")
+    return f"{number} {kind}{'s' if number > 1 else ''}"
 
 
 def compiled(function: Callable, *arguments: Any, **options: Any) -> tuple[Callable, float]:

@@ -141,6 +141,14 @@ class Report:
         say(f"  {figure.by}: {figure.what}: {figure.text(figure.value)} {figure.unit}")
         return figure
 
+    def merge(self, other: "Report") -> None:
+        """Takes over what another process found."""
+        self.figures += other.figures
+        self.comparisons += other.comparisons
+        self.checks |= other.checks
+        self.notes += other.notes
+        self.machine |= other.machine
+
 
 def show(report: Report, described: dict[str, Any]) -> None:
     """The figures and the comparisons as tables."""

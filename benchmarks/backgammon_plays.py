@@ -6,15 +6,12 @@ compared with ours. One core is one core: a process bound to it. All cores: one 
 """
 
 import argparse
-import concurrent.futures
 import functools
-import multiprocessing
-import os
 import sys
 import warnings
 from typing import Any
 
-from _common import begin, compiled, finish, parsed, parser, peer, rate, timed
+from _common import begin, bind_to_one_core, compiled, finish, in_process, parsed, parser, peer, place, rate, timed
 from _figures import Comparison, Figure, Report, Timing
 from _machine import cores, machine
 
@@ -36,36 +33,31 @@ def main() -> int:
     if options.quick:
         options.batch, options.repeats = 64, 1
     report = Report("backgammon_plays", TITLE)
-    groups = [in_process(options, 1)]
+    report.merge(in_process(measure, options, 1))
     if cores() > 1 and not options.quick:
-        groups.append(in_process(options, cores()))
-    for group in groups:
-        report.figures += group.figures
-        report.notes += group.notes
-        report.checks |= group.checks
-    report.machine = groups[-1].machine | {"cores_usable": cores()}
-    report.comparisons = comparisons(report.figures)
+        report.merge(in_process(measure, options, cores()))
+    report.machine["cores_usable"] = cores()
     return finish(report, options, ("gnubg", "pgx"))
-
-
-def in_process(options: argparse.Namespace, number: int) -> Report:
-    """`measure` in a fresh process: cores and devices are chosen before JAX starts."""
-    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(measure, options, number).result()
 
 
 def measure(options: argparse.Namespace, number: int) -> Report:
     """Our figures on so many cores; those of the peers on one."""
     report = Report("", "")
-    if number == 1 and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+    if number == 1:
+        bind_to_one_core()
     begin(number)
+    import jax
+
     report.machine = machine()
-    batches = {kind: make_batches(options, number, kind) for kind in KINDS}
-    programs = ours(report, options, number, batches)
+    devices = jax.device_count()
+    if devices < number:
+        return report  # an accelerator, which the first process had already
+    batches = {kind: make_batches(options, devices, kind) for kind in KINDS[: 1 if options.quick else None]}
+    programs = ours(report, options, devices, batches)
     if number == 1:
         masks(report, options, batches[KINDS[0]])
         beside_gnubg(report, options, batches, programs[LISTS])
+        report.comparisons = comparisons(report.figures)
     return report
 
 
@@ -147,17 +139,17 @@ def ours(report: Report, options: argparse.Namespace, number: int, batches: dict
     programs = {}
     for name, function in functions.items():
         program, seconds = compiled(on_devices(function, number), batches[KINDS[0]][0])
-        for kind in KINDS:
+        for kind in batches:
             timings = through(program, batches[kind], options.repeats)
             asked = ASKED * number if name == LISTS and kind == KINDS[0] else None
-            what = where(f"{kind}: {name}", number)
+            what = where(f"{kind}: {name}")
             report.add(rate(what, "jaxgames", "positions/s", timings, compile_seconds=seconds, at_least=asked))
         programs[name] = program
-    mean = {kind: float(jnp.mean(programs[LISTS](batches[kind][0])[0])) for kind in KINDS}
-    of_each = ", ".join(f"{mean[kind]:.1f} in {kind}" for kind in KINDS)
-    report.notes.append(f"{cores_of(number)}: distinct plays per position: {of_each}")
-    complete = all(programs[PLAYS](batch).complete.all() for kind in KINDS for batch in batches[kind])
-    report.checks[f"{cores_of(number)}: plays() lists all plays of all positions at its usual capacity"] = complete
+    mean = {kind: float(jnp.mean(programs[LISTS](batches[kind][0])[0])) for kind in batches}
+    of_each = ", ".join(f"{mean[kind]:.1f} in {kind}" for kind in batches)
+    report.notes.append(f"{place()}: distinct plays per position: {of_each}")
+    complete = all(programs[PLAYS](batch).complete.all() for of_kind in batches.values() for batch in of_kind)
+    report.checks[f"{place()}: plays() lists all plays of all positions at its usual capacity"] = complete
     return programs
 
 
@@ -181,7 +173,7 @@ def masks(report: Report, options: argparse.Namespace, batches: list[Any]) -> No
     legal = jax.vmap(jaxgames.make("backgammon").legal)
     program, seconds = compiled(legal, batches[0])
     timings = through(program, batches, options.repeats)
-    what = where(f"{KINDS[0]}: {MASKS}", 1)
+    what = where(f"{KINDS[0]}: {MASKS}")
     report.add(rate(what, "jaxgames", "masks/s", timings, compile_seconds=seconds))
     pgx = peer("pgx.backgammon")
     if pgx is None:
@@ -216,7 +208,7 @@ def beside_gnubg(report: Report, options: argparse.Namespace, batches: dict[str,
     if engine is None:
         return
     asked = min(CHECKED, options.batch)
-    for kind in KINDS:
+    for kind in batches:
         inputs = [list(zip(*plain(positions), strict=True))[:asked] for positions in batches[kind][: options.repeats]]
         counts = []
 
@@ -224,7 +216,7 @@ def beside_gnubg(report: Report, options: argparse.Namespace, batches: dict[str,
             counts.append([len(engine.plays(*row)) for row in inputs[number]])
 
         for name in (EVALUATED, CACHED):
-            report.add(rate(where(f"{kind}: {name}", 1), "gnubg", "positions/s", timed(run, asked, len(inputs), 0)))
+            report.add(rate(where(f"{kind}: {name}"), "gnubg", "positions/s", timed(run, asked, len(inputs), 0)))
         ours = np.concatenate([np.asarray(program(positions)[0])[:asked] for positions in batches[kind][: len(inputs)]])
         # Where no checker can move we have one play, which moves none, and gnubg has none.
         differ = int((np.maximum(np.concatenate(counts[: len(inputs)]), 1) != ours).sum())
@@ -233,14 +225,9 @@ def beside_gnubg(report: Report, options: argparse.Namespace, batches: dict[str,
     report.notes.append(f"gnubg is called from Python; a call that only reads the board takes {call:.1f} microseconds")
 
 
-def where(what: str, number: int) -> str:
+def where(what: str) -> str:
     """The name of a figure."""
-    return f"{what} ({cores_of(number)})"
-
-
-def cores_of(number: int) -> str:
-    """Cores, for people."""
-    return "1 core" if number == 1 else f"{number} cores"
+    return f"{what} ({place()})"
 
 
 def comparisons(figures: list[Figure]) -> list[Comparison]:
@@ -248,11 +235,15 @@ def comparisons(figures: list[Figure]) -> list[Comparison]:
     found = {(figure.what, figure.by): figure for figure in figures}
     rows = []
     for kind in KINDS:
-        lists = found[where(f"{kind}: {LISTS}", 1), "jaxgames"]
-        theirs = found.get((where(f"{kind}: {CACHED}", 1), "gnubg"))
-        rows.append(Comparison(f"distinct plays, positions of {kind}, 1 core", lists, theirs))
-    mask = where(f"{KINDS[0]}: {MASKS}", 1)
-    rows.append(Comparison("legal moves of single checkers, 1 core", found[mask, "jaxgames"], found.get((mask, "pgx"))))
+        lists = found.get((where(f"{kind}: {LISTS}"), "jaxgames"))
+        if lists is None:
+            continue
+        theirs = found.get((where(f"{kind}: {CACHED}"), "gnubg"))
+        rows.append(Comparison(f"distinct plays, positions of {kind} ({place()})", lists, theirs))
+    mask = where(f"{KINDS[0]}: {MASKS}")
+    rows.append(
+        Comparison(f"legal moves of single checkers ({place()})", found[mask, "jaxgames"], found.get((mask, "pgx")))
+    )
     return rows
 
 

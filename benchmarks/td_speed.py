@@ -15,7 +15,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from _backgammon import gnubg, plain
-from _common import begin, compiled, finish, one_line_errors, parsed, parser, rate, timed
+from _common import (
+    begin,
+    bind_to_one_core,
+    compiled,
+    finish,
+    in_process,
+    one_line_errors,
+    parsed,
+    parser,
+    place,
+    rate,
+    timed,
+)
 from _figures import Comparison, Figure, Report, Timing
 from _machine import cores
 
@@ -86,7 +98,9 @@ def main() -> int:
     training = max(figure.compile_seconds or 0.0 for figure in report.figures if figure.unit == "plies/s")
     what = "compile a training step (the slowest of the above)"
     report.add(Figure(what, "jaxgames", "s", (training,), at_most=TRAINING_COMPILES, form=".1f"))
-    choices(report, options, case.config, trainer)
+    batches = [trainer.positions(1 if options.quick else SNAPSHOTS) for _ in range(1 if options.quick else BATCHES)]
+    params = jax.device_get(trainer.state.params)
+    report.merge(in_process(choices, options, case.config, params, batches))
     return finish(report, options, ("flax", "optax", "gnubg"))
 
 
@@ -180,10 +194,11 @@ def rates(
         report.comparisons.append(Comparison(f"TD self-play with learning: {what}", figure, published=PUBLISHED))
 
 
-def choices(report: Report, options: argparse.Namespace, config: TDConfig, trainer: Trainer) -> None:
-    """The best play of positions with the weights that were learned, on one device; gnubg does the same on one core."""
-    batches = [trainer.positions(1 if options.quick else SNAPSHOTS) for _ in range(1 if options.quick else BATCHES)]
-    params = jax.device_get(trainer.state.params)
+def choices(options: argparse.Namespace, config: TDConfig, params: Any, batches: list[Any]) -> Report:
+    """The best play of positions by weights that were learned, on one core, beside gnubg on the same."""
+    report = Report("", "")
+    bind_to_one_core()
+    begin()
     network = config.network()
 
     def best(params, positions):
@@ -200,12 +215,12 @@ def choices(report: Report, options: argparse.Namespace, config: TDConfig, train
     report.checks["the plays that are evaluated are counted completely"] = bool(np.all(complete))
     plays, size = int(sum(counted)), sum(len(batch.dice) for batch in batches)
     layers = "-".join(map(str, (network.encoding.size, *config.hidden, config.outputs)))
-    what = f"best play by a {layers} network"
+    what = f"best play by a {layers} network ({place()})"
     timings = [timing._replace(amount=size) for timing in timings]
     ours = add_choices(report, what, "jaxgames", timings, plays / size, seconds)
     engine = gnubg()
     if engine is None:
-        return
+        return report
     rows = [row for batch in batches for row in zip(*plain(jax.tree.map(jnp.asarray, batch)), strict=True)]
     rows = rows[: GNUBG_POSITIONS * options.repeats]
     parts = np.array_split(np.arange(len(rows)), options.repeats)
@@ -216,8 +231,9 @@ def choices(report: Report, options: argparse.Namespace, config: TDConfig, train
         found.extend(len(engine.plays(*rows[index])) for index in parts[part])
 
     timings = [t._replace(amount=len(part)) for t, part in zip(timed(play, 0, options.repeats, 0), parts, strict=True)]
-    theirs = add_choices(report, "best play, no ply ahead", "gnubg", timings, sum(found) / len(rows), None)
-    report.comparisons.append(Comparison(f"{what}, 1 device; gnubg by its own (0-ply), 1 core", ours, theirs))
+    theirs = add_choices(report, "best play, no ply ahead (1 core)", "gnubg", timings, sum(found) / len(rows), None)
+    report.comparisons.append(Comparison(f"{what}; gnubg by its own, no ply ahead", ours, theirs))
+    return report
 
 
 def add_choices(
