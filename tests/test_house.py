@@ -1,0 +1,162 @@
+"""The order of the house, read from the source: who may import whom, what is imported when, how long files get."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jaxgames.envs.registry import available_games
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted((ROOT / "jaxgames").rglob("*.py"))
+LEVELS = (("envs", "nets", "runs"), ("algos",), ("players",), ("arena", "web"), ("recipes",), ("cli",))
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "numpy", "jaxgames"}
+LONGEST = 350
+
+GAMES_NAMED = {"algos/td/config.py": 1}
+"""Files of `algos` that may name a game, and how often: the default of a setting, which a user can change."""
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file's module."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(tree: ast.AST, package: str) -> Iterator[str]:
+    """Everything that is imported anywhere in a file of `package`, functions included, as dotted names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def rooms_imported(source: str, package: str) -> set[str]:
+    """The rooms of the house that a file uses."""
+    names = (name.split(".") for name in imports(ast.parse(source), package))
+    return {parts[1] for parts in names if parts[0] == "jaxgames" and len(parts) > 1 and parts[1] in LEVEL}
+
+
+def wrong_imports(source: str, room: str, package: str) -> set[str]:
+    """The rooms that a file of `room` must not use, but does."""
+    return {used for used in rooms_imported(source, package) if used != room and LEVEL[used] >= LEVEL[room]}
+
+
+def first_statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements that run when the module is imported, but for what only type checkers read."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.stmt):
+            yield node
+        yield from first_statements(node)
+
+
+def imported_at_once(source: str) -> set[str]:
+    """The packages that importing the module imports."""
+    found = set()
+    for node in first_statements(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+def names_in(source: str) -> list[str]:
+    """All names and texts of a file except docstrings: what the program itself speaks of."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            found.append(node.value)
+        for field in ("id", "attr", "name", "arg", "module"):
+            if isinstance(getattr(node, field, None), str):
+                found.append(getattr(node, field))
+    return found
+
+
+def rooms() -> Iterator[tuple[Path, str]]:
+    for path in FILES:
+        room = module_of(path).split(".")[1:2]
+        if room:
+            yield path, room[0]
+
+
+def test_every_room_has_its_place():
+    assert {room for _, room in rooms()} <= set(LEVEL)
+    assert {"envs", "nets", "runs", "algos"} <= {room for _, room in rooms()}
+
+
+def test_imports_run_one_way():
+    wrong = {}
+    for path, room in rooms():
+        package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
+        if found := wrong_imports(path.read_text(), room, package):
+            wrong[str(path.relative_to(ROOT))] = found
+    assert not wrong
+
+
+def test_the_package_itself_needs_only_games():
+    assert rooms_imported((ROOT / "jaxgames" / "__init__.py").read_text(), "jaxgames") <= {"envs"}
+
+
+def test_algos_name_no_game():
+    named = {}
+    for path in (path for path, room in rooms() if room == "algos"):
+        names = [name for name in names_in(path.read_text()) for game in available_games() if game in name]
+        if names:
+            named[str(path.relative_to(ROOT / "jaxgames"))] = len(names)
+    assert named == GAMES_NAMED
+
+
+def test_only_core_dependencies_are_imported_at_once():
+    allowed = CORE | set(sys.stdlib_module_names)
+    found = {str(path.relative_to(ROOT)): imported_at_once(path.read_text()) - allowed for path in FILES}
+    assert not {path: names for path, names in found.items() if names}
+
+
+def test_files_are_small():
+    files = FILES + sorted((ROOT / "benchmarks").rglob("*.py"))
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
+    assert not {path: length for path, length in lengths.items() if length > LONGEST}
+
+
+# The tests themselves would see it.
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("from jaxgames.algos.td import TDConfig", set()),
+        ("from jaxgames.envs import make\nimport jaxgames.nets.mlp", set()),
+        ("def late():\n    from jaxgames.arena import match", {"arena"}),
+        ("import jaxgames.recipes.td_gammon as recipe", {"recipes"}),
+        ("from jaxgames import cli", {"cli"}),
+        ("from .. import web", {"web"}),
+        ("from ..arena.match import match", {"arena"}),
+        ("from .simple import simple", set()),
+    ],
+)
+def test_wrong_imports_are_seen(source, wrong):
+    assert wrong_imports(source, "players", "jaxgames.players") == wrong
+
+
+def test_imports_at_once_are_seen():
+    source = "import os\ntry:\n    import rich.table\nfinally:\n    pass\ndef f():\n    import tyro\nclass A:\n    import pgx"
+    assert imported_at_once(source) == {"os", "rich", "pgx"}
+    assert imported_at_once("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich") == {"typing"}
+
+
+def test_names_of_games_are_seen():
+    source = '"""About backgammon."""\nfrom jaxgames.envs.backgammon import board\nx = f"a {backgammon.y} backgammon"'
+    assert sum("backgammon" in name for name in names_in(source)) == 3
