@@ -152,7 +152,7 @@ def test_wrong_imports_are_seen(source, wrong):
 
 
 def test_imports_at_once_are_seen():
-    source = "import os\ntry:\n    import rich.table\nfinally:\n    pass\ndef f():\n    import tyro\nclass A:\n    import pgx"
+    source = "import os\ntry:\n    import rich.table\nfinally: pass\ndef f():\n    import tyro\nclass A: import pgx"
     assert imported_at_once(source) == {"os", "rich", "pgx"}
     assert imported_at_once("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich") == {"typing"}
 

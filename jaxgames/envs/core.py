@@ -159,9 +159,10 @@ class Game(Generic[Position]):
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
         worth = value(flat).reshape(legal.shape)
         worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
-        return _chosen(outcomes, jnp.argmax(jnp.where(legal, worth, -jnp.inf), axis=1)), jnp.max(
-            worth, axis=1, where=legal, initial=-jnp.inf
-        )
+        lowest = jnp.finfo(jnp.float32).min
+        worth = jnp.where(worth > lowest, worth, lowest)  # NaN too: it must neither win nor lose to an illegal action
+        worth = jnp.where(legal, worth, -jnp.inf)
+        return _chosen(outcomes, jnp.argmax(worth, axis=1)), jnp.max(worth, axis=1)
 
     def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""

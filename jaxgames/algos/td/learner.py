@@ -21,8 +21,8 @@ from jaxgames.algos.td.value import ValueNetwork
 class TDState(NamedTuple):
     """All that a training is: a checkpoint of it continues bit by bit.
 
-    `last` is what the latest ply led to (its position awaits chance), `fresh` says where that is the start of a game
-    instead, and `memory` belongs to the method (traces). `factor` multiplies the step size.
+    `last` is what the latest ply led to (its position awaits chance), and `memory` belongs to the method (traces).
+    `factor` multiplies the step size.
     """
 
     params: Any
