@@ -1,6 +1,6 @@
 """TD learning by self-play in backgammon: plies and games per second, compile times, and choosing plays beside gnubg.
 
-Every learner first learns for some seconds, since the games of untrained networks are other games: longer, with more
+Every network first learns for some seconds, since the games of untrained networks are other games: longer, with more
 checkers on the bar. No peer learns backgammon in this way, so what is compared is the work at the heart of it, choosing
 plays by a network: GNU Backgammon looking no ply ahead (its networks are larger) beside ours.
 """
@@ -26,6 +26,7 @@ from _common import (
     parser,
     place,
     rate,
+    short_name,
     timed,
 )
 from _figures import Comparison, Figure, Report, Timing
@@ -46,6 +47,7 @@ BLOCK = 8192  # plies in one call, at least
 SNAPSHOTS = 8  # of the games of a learner, put together to a batch of positions
 BATCHES = 4
 GNUBG_POSITIONS = 1000
+MIXING = 2.0  # seconds until the games of players that know how to play are in all their phases
 EXACT_PLIES, FAST_PLIES, FAST_GAMES = 40e3, 120e3, 2000
 STEP_COMPILES, TRAINING_COMPILES = 3.0, 10.0  # seconds
 SAME_NETWORK = ("game", "encoding", "hidden", "activation", "outputs", "symmetric")
@@ -56,7 +58,7 @@ class Case(NamedTuple):
 
     name: str
     config: TDConfig
-    alone: bool = True
+    alone: bool = False
     plies: float | None = None
     games: float | None = None
 
@@ -74,9 +76,9 @@ def cases() -> list[Case]:
     exact, fast = settings["exact"], settings["fast"]
     larger = [dataclasses.replace(fast, batch=256, plies=plies) for plies in (4, 16)]
     return [
-        Case(f"exact TD(lambda), batch {exact.batch}", exact, plies=EXACT_PLIES),
+        Case(f"exact TD(lambda), batch {exact.batch}", exact, alone=True, plies=EXACT_PLIES),
         Case(f"fast, batch {fast.batch} x {fast.plies} (recipe)", fast, plies=FAST_PLIES, games=FAST_GAMES),
-        *(Case(f"fast, batch {config.batch} x {config.plies}", config, alone=False) for config in larger),
+        *(Case(f"fast, batch {config.batch} x {config.plies}", config) for config in larger),
     ]
 
 
@@ -95,12 +97,15 @@ def main() -> int:
     compile_times(report)  # before anything that would make it faster
     for case in cases()[-1:] if options.quick else cases():
         trainer = measure(report, options, case, known)
+        if not options.run:
+            known = Learned(case.config, jax.device_get(trainer.state.params))
     training = max(figure.compile_seconds or 0.0 for figure in report.figures if figure.unit == "plies/s")
     what = "compile a training step (the slowest of the above)"
     report.add(Figure(what, "jaxgames", "s", (training,), at_most=TRAINING_COMPILES, form=".1f"))
     batches = [trainer.positions(1 if options.quick else SNAPSHOTS) for _ in range(1 if options.quick else BATCHES)]
     params = jax.device_get(trainer.state.params)
     report.merge(in_process(choices, options, case.config, params, batches))
+    options.run = options.run and short_name(options.run)
     return finish(report, options, ("flax", "optax", "gnubg"))
 
 
@@ -154,9 +159,10 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
     """Learns for a while on all devices, then measures there and, if the case says so, on one device."""
     config, everywhere = case.config, jax.device_count()
     learner = make_learner(config)
-    state = jax.jit(learner.init)(jax.random.key(options.seed))
+    state, train = jax.jit(learner.init)(jax.random.key(options.seed)), options.train
     if known and all(getattr(known.config, name) == getattr(config, name) for name in SAME_NETWORK):
         state = state._replace(params=jax.tree.map(jnp.asarray, known.params))
+        train = min(MIXING, train)
     updates = max(BLOCK // (config.batch * config.plies), 1)
     for devices in (everywhere, 1) if case.alone and everywhere > 1 else (everywhere,):
         placed: Any = learner
@@ -164,7 +170,7 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
             placed = Parallel(learner, jax.make_mesh((devices,), (AXIS,)))
         state = placed.place(state) if devices > 1 else jax.device_put(jax.device_get(state), jax.devices()[0])
         trainer = Trainer(placed, state, options.seed, updates)
-        seconds = trainer.learn(options.train if devices == everywhere else min(options.train, 1.0))
+        seconds = trainer.learn(train if devices == everywhere else min(train, 1.0))
         what = f"{case.name}, {devices} device{'s' if devices > 1 else ''}"
         asked = (case.plies, case.games) if devices == everywhere else (None, None)
         rates(report, what, trainer, seconds, options.repeats, *asked)
