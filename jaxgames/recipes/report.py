@@ -56,7 +56,7 @@ def show_training(result: Mapping[str, Any]) -> None:
         table.add_column(name, justify="left" if name == "against" else "right", no_wrap=True)
     marks = dict(zip("abcdefgh", result["published"], strict=False))
     for match in result["matches"]:
-        published = [f"{p['ppg']:+.2f} {mark}" for mark, p in marks.items() if p["opponent"] == match["b"]]
+        published = [mark for mark, p in marks.items() if p["opponent"] == match["b"]]
         table.add_row(
             match["b"],
             f"{match['ppg']:+.3f}",
@@ -68,7 +68,7 @@ def show_training(result: Mapping[str, Any]) -> None:
     console = Console()
     console.print(table)
     for mark, p in marks.items():
-        console.print(f"{mark}: {p['source']}", markup=False, highlight=False)
+        console.print(f"{mark}: {p['ppg']:+.2f} {p['source']}", markup=False, highlight=False)
     console.print("PPG: points per game of the trained player; gammons: won/lost", highlight=False)
     run = result["run"]
     console.print(f"run folder      {run}", highlight=False)
