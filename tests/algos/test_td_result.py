@@ -3,7 +3,6 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -53,12 +52,3 @@ def test_equals_the_reference(case):
     assert len({len(game.positions) for game in played}) > 1
     assert (cut_off > 0) == ("cut off" in case)
     assert state.updates == 2
-
-
-def test_nothing_is_learned_from_games_cut_off():
-    learner = ResultTD(dataclasses.replace(DASH, plies=1))
-    start = begin(learner)
-    state, metrics = update(learner, start, jax.random.key(1))
-    assert metrics.cut_off == 4 and metrics.games == metrics.positions == 0
-    jax.tree.map(np.testing.assert_array_equal, state.params, start.params)
-    assert jnp.isfinite(metrics.squared_error)

@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -29,7 +30,10 @@ DASH = TDConfig(
 BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesauro", hidden=(5,), symmetric=False)
 CASES = {
     "symmetric": (DASH, see_track(True)),
-    "first player": (dataclasses.replace(DASH, symmetric=False, outputs=6, decay=0.3), see_track(False)),
+    "first player": (
+        dataclasses.replace(DASH, symmetric=False, outputs=6, hidden=(5, 4), decay=0.3, step_size=2.0),
+        see_track(False),
+    ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
 }
 
@@ -89,11 +93,11 @@ def test_choices_are_the_best_by_the_reference():
 
 def test_small_steps_of_both_kinds_agree():
     """From empty traces, and with weights that hardly move, errors times traces sum to the gradient of the window."""
-    config = dataclasses.replace(DASH, plies=12)
-    window, exact = WindowTD(config), ExactTD(dataclasses.replace(config, method="exact"))
+    window, exact = WindowTD(DASH), ExactTD(dataclasses.replace(DASH, method="exact"))
     steps = []
     for learner in (window, exact):
-        start = learner.init(jax.random.key(3))._replace(factor=np.float32(1e-3))
+        start = begin(learner)
+        start = start._replace(factor=jnp.full_like(start.factor, 1e-3))
         state, metrics = update(learner, start, jax.random.key(4))
         assert metrics.games >= 3
         moved = jax.tree.map(lambda a, b: (np.asarray(a, np.float64) - b) * 1e3, state.params, start.params)
