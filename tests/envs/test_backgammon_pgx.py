@@ -12,7 +12,7 @@ from jaxgames.envs.backgammon import position
 from jaxgames.envs.backgammon.notation import step_of
 from jaxgames.envs.backgammon.plain import to_plain
 from jaxgames.envs.rollout import random_action
-from tests.envs.backgammon_boards import rule_book_actions
+from tests.envs.backgammon_boards import masks, rule_book_actions
 
 GAMES, STEPS = 64, 1500
 
@@ -112,8 +112,9 @@ def theirs_of(mover, opponent):
 def test_pgx_lets_a_player_waste_a_die(pgx):
     """10/4 is held, so 2/1 would leave no 6, while 10/9/3 plays both dice, as the rules ask."""
     mover, opponent, dice = side(p10=1, p2=1), side(p21=2), (6, 1)
-    ours = np.flatnonzero(position(mover, opponent, dice).legal_action_mask)
-    theirs = np.flatnonzero(pgx._legal_action_mask(theirs_of(mover, opponent), jnp.array([5, 0, -1, -1], jnp.int32)))
+    ours = np.flatnonzero(masks(np.array([[mover, opponent]]), [dice]))
+    mask = jax.jit(pgx._legal_action_mask)(theirs_of(mover, opponent), jnp.array([5, 0, -1, -1], jnp.int32))
+    theirs = np.flatnonzero(mask)
     assert [step_of(action) for action in ours] == [(10, 1)]
     assert [step_of(action) for action in theirs] == [(10, 1), (2, 1)]
 
@@ -121,7 +122,7 @@ def test_pgx_lets_a_player_waste_a_die(pgx):
 def test_pgx_takes_a_checker_on_the_bar_for_a_gammon(pgx):
     mover, opponent = side(p1=1), side(p25=1, p1=14)
     action = (26 - 1) * 6 + 1
-    ended = jaxgames.make("backgammon").apply(position(mover, opponent, (2, 1)), action)
-    board = pgx._move(theirs_of(mover, opponent), jnp.int32(action))
+    ended = jax.jit(jaxgames.make("backgammon").apply)(position(mover, opponent, (2, 1)), action)
+    board = jax.jit(pgx._move)(theirs_of(mover, opponent), jnp.int32(action))
     assert ended.rewards.tolist() == [3.0, -3.0]
     assert pgx._calc_win_score(board) == 2

@@ -197,6 +197,12 @@ def test_a_list_too_short_for_one_position():
 # What the functions take and give
 
 
+def test_the_order_of_the_dice_does_not_matter(rows):
+    for both, (first, second) in zip(rows[0][:50], rows[1], strict=False):
+        one, other = position(*both, (first, second)), position(*both, (second, first))
+        assert all((x == y).all() for x, y in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
+
+
 def test_no_legal_play():
     closed = side(p1=2, p2=2, p3=2, p4=2, p5=2, p6=5)
     found = list_plays(position(side(p25=1, p6=14), closed, (6, 5)))
