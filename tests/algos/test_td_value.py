@@ -15,7 +15,7 @@ from jaxgames.envs.core import Game
 from tests.algos import reference_td as reference
 from tests.algos.recording import layers_of, see_checkers, see_track
 from tests.algos.small_games import Heap, Nim, Track
-from tests.envs.backgammon_boards import as_bytes, boards_of, gnubg_rows, left_of, positions
+from tests.envs.backgammon_boards import as_bytes, boards_of, gnubg_rows, left_of, positions, random_boards
 
 BATCH = 64
 
@@ -33,6 +33,18 @@ def rows(data_dir):
     # Where no checker can move nothing is listed, and the board stays.
     results = [found or {board} for found, board in zip(results, as_bytes(boards), strict=True)]
     return boards[chosen], rolls[chosen], results[chosen]
+
+
+@pytest.mark.parametrize(("name", "inputs"), [("tesauro", reference.tesauro), ("extra", reference.extra)])
+def test_inputs(rows, name, inputs):
+    """Seen by the player about to roll, and, swapped, by the other one."""
+    boards = np.concatenate([rows[0], random_boards(np.random.default_rng(0), 100)])
+    encoding = TDConfig(encoding=name).network().encoding
+    found = encoding(positions(boards, [()] * len(boards)))
+    assert found.shape == (len(boards), encoding.size)
+    np.testing.assert_allclose(found, [inputs(own, other) for own, other in boards], atol=1e-6)
+    swapped = [inputs(other, own, own_acts=False) for own, other in boards]
+    np.testing.assert_allclose(encoding.swap(found), swapped, atol=1e-6)
 
 
 @pytest.mark.parametrize(("symmetric", "outputs"), [(True, 2), (True, 4), (False, 6)])
