@@ -161,7 +161,7 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
     learner = make_learner(config)
     state, train = jax.jit(learner.init)(jax.random.key(options.seed)), options.train
     if known and all(getattr(known.config, name) == getattr(config, name) for name in SAME_NETWORK):
-        state = state._replace(params=jax.tree.map(jnp.asarray, known.params))
+        state = state._replace(params=jax.tree.map(jnp.array, known.params))  # a copy: states are donated
         train = min(MIXING, train)
     updates = max(BLOCK // (config.batch * config.plies), 1)
     for devices in (everywhere, 1) if case.alone and everywhere > 1 else (everywhere,):
