@@ -65,7 +65,7 @@ class Figure:
         """A value of this figure, for people."""
         if self.form:
             return format(value, self.form)
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{float(f'{value:.4g}'):,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""

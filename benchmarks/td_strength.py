@@ -21,6 +21,7 @@ from jaxgames.runs import Run
 
 TITLE = "Backgammon: strength of trained players against pubeval"
 GAMES = 10_000
+UNSEEN = 1000  # the first seed of a match
 MINUTES = (1, 2, 5, 10, 20)
 ASKED = {"10 minutes": 0.0, "20 minutes": 0.26}  # PPG of each seed
 PUBLISHED = (
@@ -108,7 +109,9 @@ def during(report: Report, name: str, run: Run) -> None:
 def after(report: Report, name: str, run: Run, player: Any, options: argparse.Namespace) -> Figure:
     """Matches of the best player of a run; the interval is that of all matches together."""
     opponent = players.make("pubeval", player.game)
-    results = [match(player, opponent, options.games, seed=options.seed + n) for n in range(options.matches)]
+    # Not the dice of the matches by which the training chose its best player.
+    seeds = range(UNSEEN + options.seed, UNSEEN + options.seed + options.matches)
+    results = [match(player, opponent, options.games, seed=seed) for seed in seeds]
     mean = sum(result.ppg for result in results) / len(results)
     margin = math.sqrt(sum((result.ppg_high - result.ppg) ** 2 for result in results)) / len(results)
     rates = {

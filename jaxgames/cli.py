@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
     )
-    train.add_argument("--devices", type=int, help="devices to use (all of them if nothing is said)")
+    train.add_argument("--devices", type=int, help="devices to use (one for every 128 games at once)")
     train.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     train.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
     train.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
@@ -94,11 +94,11 @@ def _train(options: argparse.Namespace) -> None:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
         recipe = recipe_named(options.recipe)
         minutes = 5.0 if options.minutes is None and options.games is None else options.minutes
-        devices = jax.device_count() if options.devices is None else options.devices
+        config = recipe.config(options.setting, dict(_assignment(text) for text in options.set))
+        devices = _devices_for(config.batch, jax.device_count()) if options.devices is None else options.devices
         numbers = {name: getattr(options, name) for name in ("seed", "measured_games", "final_games")}
         numbers = {name: number for name, number in numbers.items() if number is not None}
         goal = Goal(minutes=minutes, games=options.games, devices=devices, **numbers)
-        config = recipe.config(options.setting, dict(_assignment(text) for text in options.set))
         setting = options.setting or next(iter(recipe.settings))
         training = Training.begin(recipe, config, goal, options.out, " ".join([setting, *options.set]), report)
     result = training.run_to_end()
@@ -118,6 +118,11 @@ def _match(options: argparse.Namespace) -> None:
         from jaxgames.arena.table import show
 
         show([result])
+
+
+def _devices_for(batch: int, available: int) -> int:
+    """As many devices as get 128 games each: with fewer, waiting for each other costs more than is gained."""
+    return max(n for n in range(1, available + 1) if n == 1 or (batch % n == 0 and batch // n >= 128))
 
 
 def _use_all_cores() -> None:
