@@ -6,7 +6,7 @@ SVG document of it, `grid_svg` puts many into one. No element has an id, so that
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -25,7 +25,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a board: page, text, the frame and its text, the playing area and its two shades, the pieces."""
+    """Colours of a board: page, text, the frame and its text, the playing area and its two shades, the pieces, and
+    what is to stand out.
+    """
 
     background: str
     ink: str
@@ -36,6 +38,7 @@ class Theme:
     field: str
     shades: tuple[str, str]
     pieces: tuple[Piece, Piece]
+    accent: str
 
 
 THEMES = {
@@ -49,6 +52,7 @@ THEMES = {
         field="#f0e4cf",
         shades=("#bf7a56", "#dcc59d"),
         pieces=(Piece("#fffbf2", "#a8977f", "#4a4037"), Piece("#38322f", "#171413", "#f3e9da")),
+        accent="#eda128",
     ),
     "dark": Theme(
         background="#14171b",
@@ -60,8 +64,13 @@ THEMES = {
         field="#1d2329",
         shades=("#3f5a63", "#333d46"),
         pieces=(Piece("#efe8da", "#8e8576", "#3a342d"), Piece("#c4534a", "#6f2721", "#fff1e6")),
+        accent="#4fc3a1",
     ),
 }
+
+
+SIDES = ("light", "dark")
+"""The names of the two players' pieces, by player id."""
 
 
 class Picture(NamedTuple):
@@ -80,6 +89,13 @@ def theme_named(name: str) -> Theme:
     return THEMES[name]
 
 
+def check_player(player: int) -> int:
+    """The player id itself. Raises `ValueError` if it is none."""
+    if player not in (0, 1):
+        raise ValueError(f"player {player} must be 0 (light) or 1 (dark)")
+    return int(player)
+
+
 def element(tag: str, *content: str, **attributes: object) -> str:
     """One SVG element with SVG inside. Attribute names take `_` for `-`; numbers are rounded to hundredths."""
     written = "".join(f" {key.replace('_', '-')}={_value(value)}" for key, value in attributes.items())
@@ -91,6 +107,26 @@ def text(x: float, y: float, content: str, size: float, fill: str, anchor: str =
     return element(
         "text", escape(content), x=x, y=y + 0.36 * size, font_size=size, fill=fill, text_anchor=anchor, **attributes
     )
+
+
+def disc(x: float, y: float, radius: float, piece: Piece) -> Iterator[str]:
+    """A round piece seen from above: a face and a ring on it."""
+    centre = {"cx": x, "cy": y}
+    yield element("circle", **centre, r=radius - 0.5, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+    ring = {"stroke": piece.edge, "stroke_width": 1.2, "stroke_opacity": 0.45}
+    yield element("circle", **centre, r=radius * 0.68, fill="none", **ring)
+
+
+def status_line(
+    left: float, right: float, y: float, colours: Theme, status: str, side: int | None = None, note: str = ""
+) -> Iterator[str]:
+    """A line below a board: the piece of the player it is about (`side`, if any), what is to be said, and a note."""
+    if side is not None:
+        piece = colours.pieces[side]
+        yield element("circle", cx=left + 7, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+    yield text(left + (0 if side is None else 22), y, status, 14, colours.ink, "start", font_weight=600)
+    if note:
+        yield text(right, y, note, 14, colours.faint, "end")
 
 
 def document(picture: Picture, theme: str = "light", size: float | None = None) -> str:
