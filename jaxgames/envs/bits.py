@@ -63,3 +63,16 @@ def select(words: Word, rank: Word) -> Word:
         rank = jnp.where(skip, rank - low, rank)
         index = jnp.where(skip, index + jnp.uint32(width), index)
     return index
+
+
+def scaled(word: Word, number: Word) -> Word:
+    """A random word as one of 0 .. `number` - 1: the high half of their product, without a division.
+
+    For `number` up to 65,536; no result is more likely than another by more than `number` / 2^32.
+    """
+    return ((word >> 16) * number + (((word & 0xFFFF) * number) >> 16)) >> 16
+
+
+def draw(words: Word, random: Word) -> Word:
+    """Index of a set bit, drawn uniformly by a random word."""
+    return select(words, scaled(random, lax.population_count(words)))

@@ -9,8 +9,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Key, UInt32
 
-from jaxgames.envs.core import Game, Outcome, State
-from jaxgames.envs.rollout import action_of_word
+from jaxgames.envs.core import Game, Outcome, State, action_of_word
 
 TOLERANCE = 1e-4
 

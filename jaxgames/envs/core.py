@@ -6,12 +6,16 @@ dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+
+from jaxgames.envs import bits, once
+from jaxgames.envs.symmetry import Symmetry, identity
 
 Position = TypeVar("Position")
 
@@ -58,7 +62,9 @@ class State:
 
     @property
     def legal_action_mask(self) -> Bool[Array, "... actions"]:
-        """The actions the current player may take; all true once the game has ended."""
+        """The actions the current player may take; all true once the game has ended (not where `auto_reset` has begun a
+        new one).
+        """
         return self._derived(self._game._legal_action_mask)
 
     @property
@@ -118,8 +124,21 @@ class Game(Generic[Position]):
     """Probabilities of the outcomes of chance, in order; empty for a game without chance."""
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
-    encodings: ClassVar[dict[str, Any]] = {}
-    """What networks may see of it besides the observation, by name."""
+
+    @property
+    def encodings(self) -> Mapping[str, Any]:
+        """What networks may see of a position besides the observation, by name."""
+        return {}
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The ways to turn or mirror the board that change nothing in the rules; the first leaves it as it is."""
+        return (identity(self.num_actions, self.observation_shape),)
+
+    @property
+    def step_limit(self) -> int | None:
+        """After how many actions a game is truncated; None for never."""
+        return None
 
     # The rules, on one position seen by the player to act.
 
@@ -135,6 +154,14 @@ class Game(Generic[Position]):
         """Whether one action (any integer) is legal."""
         inside = (action >= 0) & (action < self.num_actions)
         return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
+
+    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """The legal action that a random word stands for, all of them equally likely."""
+        return action_of_word(word, self.legal(position))
+
+    def ended(self, position: Position) -> Bool[Array, ""]:
+        """Whether the game is over in a position that was set up; where it is played, `play` tells."""
+        return jnp.bool_(False)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
@@ -166,10 +193,7 @@ class Game(Generic[Position]):
 
     def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""
-        outcomes, legal = self._successors(positions)
-        rank = words % jnp.sum(legal, axis=1, dtype=jnp.uint32)
-        order = jnp.cumsum(legal, axis=1, dtype=jnp.uint32) - jnp.uint32(1)
-        return _chosen(outcomes, jnp.argmax(legal & (order == rank[:, None]), axis=1))
+        return jax.vmap(lambda position, word: self.play(position, self.draw_action(position, word)))(positions, words)
 
     def _successors(self, positions: Position) -> tuple[Outcome[Position], Bool[Array, "batch actions"]]:
         actions = jnp.arange(self.num_actions, dtype=jnp.int32)
@@ -192,9 +216,8 @@ class Game(Generic[Position]):
 
     def init(self, key: Key[Array, ""]) -> State:
         """A new game. The first player is drawn at random."""
-        player_key, opening_key = jax.random.split(key)
-        player = jax.random.bernoulli(player_key).astype(jnp.int32)
-        return self.state(self.opening(opening_key), player)
+        player = (jax.random.bits(key) >> 31).astype(jnp.int32)
+        return self.state(self.opening(jax.random.fold_in(key, 1)), player)
 
     def state(self, position: Position, current_player: Int32[Array, "..."] | int = 0) -> State:
         """A game that starts at `position` (or a batch of them), with `current_player` to act."""
@@ -224,20 +247,24 @@ class Game(Generic[Position]):
 
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
         """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""
-        action = jnp.asarray(action, jnp.int32)
-        legal = self.is_legal(state._position, action)
-        done = state.terminated | state.truncated
+        count, done = state._step_count, state.terminated | state.truncated
+        action = once.index(jnp.clip(jnp.asarray(action, jnp.int32), -1, self.num_actions), count)
+        legal = once.flag(self.is_legal(state._position, action), count)
         after = self.play(state._position, action)
-        over = ~done & (after.over | ~legal)
+        over = once.flag(~done & (after.over | ~legal), count)
         reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
-        reward = jnp.where(done, 0.0, reward).astype(jnp.float32)
+        reward = once.number(jnp.where(done, 0.0, reward).astype(jnp.float32), count)
         signs = jnp.where(jnp.arange(2, dtype=jnp.int32) == state.current_player, 1.0, -1.0)
         switch = ~done & legal & after.switch
+        truncated = state.truncated
+        if self.step_limit is not None:
+            truncated |= ~done & ~over & (count + 1 >= self.step_limit)
         return state.replace(
             current_player=jnp.where(switch, 1 - state.current_player, state.current_player),
             rewards=reward * signs.astype(jnp.float32),
             terminated=state.terminated | over,
-            _step_count=state._step_count + 1,
+            truncated=truncated,
+            _step_count=count + 1,
             _position=_where(done | ~legal, state._position, after.position),
         )
 
@@ -259,7 +286,9 @@ class Game(Generic[Position]):
 
     def from_string(self, text: str, current_player: int = 0) -> State:
         """The state written in the game's notation. Raises `ValueError` pointing at the character that is wrong."""
-        return self.state(self.parse(text), current_player)
+        state = self.state(self.parse(text), current_player)
+        over = self.ended(state._position)
+        return state.replace(terminated=over, _step_count=over.astype(jnp.int32))
 
     def to_string(self, state: State) -> str:
         """One state in the game's notation; `from_string` reads it back."""
@@ -287,7 +316,19 @@ class Game(Generic[Position]):
         return grid_svg(boards, theme=theme)
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
-        return self.legal(state._position) | state.terminated | state.truncated
+        done = (state.terminated | state.truncated) & (state._step_count > 0)  # a game that was reset has no steps yet
+        return self.legal(state._position) | done
+
+
+def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+    """The allowed action that a random word stands for.
+
+    The word picks the action by its rank, which is much faster than `jax.random.categorical`. Over n allowed actions no
+    probability is off by more than n / 2^32 of itself.
+    """
+    ranks = jnp.cumsum(mask, axis=-1, dtype=jnp.uint32)
+    rank = bits.scaled(word, ranks[..., -1])
+    return jnp.sum(ranks <= rank[..., None], axis=-1, dtype=jnp.int32)
 
 
 def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outcome[Position]:

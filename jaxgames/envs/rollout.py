@@ -1,47 +1,87 @@
-"""Playing many games on: actions drawn from a mask, and batches of games stepped together."""
+"""Playing many games on: one scan, with new games in place of those that end."""
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.envs.core import Game, State
+from jaxgames.envs.core import Game, State, action_of_word
+from jaxgames.envs.words import random_words
 
-Choose = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
+Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
 """Picks an action for each of a batch of states."""
 
 
+class Transition(NamedTuple):
+    """What one step of a batch of games was: the states, the actions, and the states they led to, before any reset."""
+
+    states: State
+    actions: Int32[Array, " batch"]
+    after: State
+
+    @property
+    def rewards(self) -> Float32[Array, "batch 2"]:
+        """What both players won by the step."""
+        return self.after.rewards
+
+    @property
+    def ended(self) -> Bool[Array, " batch"]:
+        """Which games ended by the step."""
+        return (self.after.terminated | self.after.truncated) & ~(self.states.terminated | self.states.truncated)
+
+
 def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """A legal action of each of `states` (or of masks, each allowing at least one), drawn uniformly."""
-    mask = states.legal_action_mask if isinstance(states, State) else states
-    return action_of_word(jax.random.bits(key, mask.shape[:-1]), mask)
+    """A legal action of each of `states` (or of masks, each allowing at least one), drawn uniformly.
 
-
-def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """The allowed action that a random word stands for.
-
-    The word picks the action by its rank, which is much faster than `jax.random.categorical`. (By remainder: over n
-    allowed actions no probability is off by more than n / 2^32 of itself.)
+    One random word for each game, and no `jax.random.categorical`.
     """
-    ranks = jnp.cumsum(mask, axis=-1, dtype=jnp.uint32)
-    chosen = word % ranks[..., -1]
-    return jnp.sum(ranks <= chosen[..., None], axis=-1, dtype=jnp.int32)
+    if not isinstance(states, State):
+        return action_of_word(random_words(key, states.shape[:-1]), states)
+    draw: Callable = states._game.draw_action
+    for _ in range(states.terminated.ndim):
+        draw = jax.vmap(draw)
+    return draw(states._position, random_words(key, states.terminated.shape))
 
 
 def rollout(
-    game: Game, states: State, key: Key[Array, ""], num_steps: int, choose: Choose = random_action
-) -> tuple[State, tuple[State, Int32[Array, "num_steps batch"]]]:
-    """A batch of games played on for `num_steps` actions each; games that end stay as they are.
+    game: Game,
+    states: State,
+    key: Key[Array, ""],
+    num_steps: int,
+    policy: Policy = random_action,
+    *,
+    auto_reset: bool = False,
+    keep: Callable[[Transition], Any] = lambda transition: transition,
+) -> tuple[State, Any]:
+    """A batch of games played on for `num_steps` actions each, in one scan.
 
-    Returns the states after it, and for every step the states before it and the actions taken (`[num_steps, batch]`).
+    Games that end stay as they are or, with `auto_reset`, are followed by new ones. Returns the states after it all,
+    and `keep` of every transition, stacked: by default all of it, `[num_steps, batch]`. States are small and show their
+    observations and masks at any rank, so `transitions.states.observation` is `[num_steps, batch, ...]`; and as
+    `transitions.after` is what was there before a reset, the last observation and reward of a game are never lost.
     """
 
-    def play(states, key):
-        choice_key, step_key = jax.random.split(key)
-        actions = choose(choice_key, states)
-        keys = jax.random.split(step_key, len(actions))
-        return jax.vmap(game.step)(states, actions, keys), (states, actions)
+    def step(states, key):
+        policy_key, chance_key, reset_key = jax.random.split(key, 3)
+        actions = policy(policy_key, states)
+        after = jax.vmap(game.apply)(states, actions)
+        if game.outcome_probabilities:
+            outcomes = game.draw_outcome(random_words(chance_key, actions.shape))
+            after = jax.vmap(game.resolve)(after, outcomes)
+        kept = keep(Transition(states, actions, after))
+        return (renewed(game, after, reset_key) if auto_reset else after), kept
 
-    return lax.scan(play, states, jax.random.split(key, num_steps))
+    return lax.scan(step, states, jax.random.split(key, num_steps))
+
+
+def renewed(game: Game, states: State, key: Key[Array, ""]) -> State:
+    """The states, with new games in place of those that have ended."""
+    ended = states.terminated | states.truncated
+    opening_key, player_key = jax.random.split(key)
+    positions = jax.vmap(game.opening)(jax.random.split(opening_key, ended.size))
+    players = random_words(player_key, ended.shape) >> 31
+    fresh = game.state(positions, players.astype(jnp.int32))
+    return jax.tree.map(lambda new, old: jax.vmap(jnp.where)(ended, new, old), fresh, states)

@@ -7,6 +7,7 @@ as they are, so that `step` rolls.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
@@ -71,7 +72,11 @@ class Backgammon(Game[Position]):
     observation_shape: ClassVar[tuple[int, ...]] = (34,)
     outcome_probabilities: ClassVar[tuple[float, ...]] = tuple((1 + (high != low)) / 36 for high, low in ROLLS)
     max_reward: ClassVar[int] = 3
-    encodings: ClassVar[dict[str, Any]] = {"tesauro": Tesauro(), "extra": Extra()}
+
+    @property
+    def encodings(self) -> Mapping[str, Any]:
+        """Tesauro's 198 inputs, and the 212 of the "Extra" network."""
+        return {"tesauro": Tesauro(), "extra": Extra()}
 
     def opening(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""

@@ -1,0 +1,80 @@
+"""Boards of any size as sets of bits, in as many uint32 words as they need.
+
+Bit `column * (rows + 1) + row` is a square, row 0 at the bottom; the highest bit of each column stays empty, so that no
+line runs from one column into the next.
+"""
+
+import functools
+import operator
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, UInt32
+
+Words = tuple[UInt32[Array, "..."], ...]
+
+
+class Position(NamedTuple):
+    """The stones of the player to act, and those of the other."""
+
+    own: Words
+    opponent: Words
+
+
+def words_of(number: int, count: int) -> Words:
+    """A Python integer as `count` words, the lowest first."""
+    return tuple(jnp.asarray(np.uint32(number >> 32 * index & 0xFFFFFFFF)) for index in range(count))
+
+
+def both(one: Words, other: Words) -> Words:
+    """What is in both sets."""
+    return tuple(map(operator.and_, one, other))
+
+
+def either(one: Words, other: Words) -> Words:
+    """What is in one of two sets or in both."""
+    return tuple(map(operator.or_, one, other))
+
+
+def is_empty(words: Words) -> Bool[Array, "..."]:
+    """Whether nothing is in the set."""
+    return functools.reduce(operator.or_, words) == 0
+
+
+def shift_down(words: Words, by: int) -> Words:
+    """Every bit moved `by` places towards bit 0, 0 < `by` < 32."""
+    above = (*words[1:], jnp.zeros_like(words[-1]))
+    return tuple((word >> by) | (high << (32 - by)) for word, high in zip(words, above, strict=True))
+
+
+def shift_up(words: Words, by: int) -> Words:
+    """Every bit moved `by` places away from bit 0, 0 < `by` < 32."""
+    beneath = (jnp.zeros_like(words[0]), *words[:-1])
+    return tuple((word << by) | (low >> (32 - by)) for word, low in zip(words, beneath, strict=True))
+
+
+def run(width: int, start: UInt32[Array, "..."], count: int) -> Words:
+    """`width` bits from bit `start` on, which is not known before the program runs."""
+    ones = jnp.uint32((1 << width) - 1)
+    # Shifts by 32 or more give 0, and a difference below 0 wraps around to such a shift.
+    return tuple((ones << (start - 32 * index)) | (ones >> (32 * index - start)) for index in range(count))
+
+
+def has_line(words: Words, steps: tuple[int, ...], length: int) -> Bool[Array, "..."]:
+    """Whether the set holds `length` bits in a row, at a distance of any of `steps`."""
+    lines = []
+    for step in steps:
+        line, known = words, 1
+        while known < length:
+            more = min(known, length - known)
+            line, known = both(line, shifted(line, more * step)), known + more
+        lines.append(line)
+    return ~is_empty(functools.reduce(either, lines))
+
+
+def shifted(words: Words, by: int) -> Words:
+    """As `shift_down`, by any distance."""
+    whole, rest = divmod(by, 32)
+    words = (*words[whole:], *(jnp.zeros_like(words[-1]),) * min(whole, len(words)))
+    return shift_down(words, rest) if rest else words

@@ -1,0 +1,157 @@
+"""Connect Four and all of Connect X: any board from 2 x 2 to 10 x 10, any length of line from 3 to 8."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs import bits
+from jaxgames.envs.cells import Cells
+from jaxgames.envs.connect_four import board, drawing, notation
+from jaxgames.envs.connect_four.board import Position, Words
+from jaxgames.envs.connect_four.plain import from_plain, to_plain
+from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.symmetry import Symmetry, of_grid
+
+
+@dataclasses.dataclass(frozen=True)
+class ConnectFour(Game[Position]):
+    """Connect X: an action is a column; observation bool[rows, cols, 2], own stones and the other's, row 0 on top.
+
+    Raises `ValueError` for sizes out of range.
+    """
+
+    id: ClassVar[str] = "connect_four"
+    rows: int = 6
+    cols: int = 7
+    connect: int = 4
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("rows", 2, 10), ("cols", 2, 10), ("connect", 3, 8)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not low <= value <= high:
+                raise ValueError(f"{name}={value!r}: expected a whole number from {low} to {high}")
+
+    @property
+    def num_actions(self) -> int:  # type: ignore[override]
+        """The number of columns."""
+        return self.cols
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Rows, columns, players."""
+        return self.rows, self.cols, 2
+
+    @property
+    def encodings(self) -> Mapping[str, Any]:
+        """One number for each square."""
+        return {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The board and its mirror image."""
+        squares, columns = np.arange(self.rows * self.cols).reshape(self.rows, self.cols), np.arange(self.cols)
+        return of_grid("identity", squares, columns, 2), of_grid("mirror", squares[:, ::-1], columns[::-1], 2)
+
+    def opening(self, key: Key[Array, ""]) -> Position:
+        """The empty board."""
+        empty = tuple(jnp.zeros((), jnp.uint32) for _ in range(self._words))
+        return Position(empty, empty)
+
+    def ended(self, position: Position) -> Bool[Array, ""]:
+        """Whether the board is full or the player who moved last has a line."""
+        return self._wins(position.opponent) | board.is_empty(self._landings(position))
+
+    def legal(self, position: Position) -> Bool[Array, " cols"]:
+        """bool[cols]: the columns that are not full."""
+        return jnp.stack([free != 0 for free in self._free_columns(position)])
+
+    def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
+        """As `legal`."""
+        return (action >= 0) & (action < self.cols) & ~board.is_empty(self._stone(position, action))
+
+    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """A column that is not full, drawn uniformly."""
+        columns = self._free_columns(position)
+        rank = bits.scaled(word, sum(columns[1:], columns[0]))
+        action, seen = jnp.zeros_like(rank), jnp.zeros_like(rank)
+        for free in columns[:-1]:
+            seen = seen + free
+            action = action + (seen <= rank).astype(jnp.uint32)
+        return action.astype(jnp.int32)
+
+    def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
+        """A stone dropped into a column: +1 for a line."""
+        own = board.either(position.own, self._stone(position, action))
+        wins = self._wins(own)
+        after = Position(position.opponent, own)
+        return Outcome(after, jnp.bool_(True), wins | self._is_full(after), wins.astype(jnp.float32))
+
+    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
+        """Own stones and the other's, seen by the player to act or by the other one."""
+        column, row = np.arange(self.cols), np.arange(self.rows)[::-1, None]
+        places = (column * (self.rows + 1) + row)[..., None].astype(np.uint32)
+        sides = [(jnp.where(acting, x, y), jnp.where(acting, y, x)) for x, y in zip(*position, strict=True)]
+        words = [jnp.stack(side).reshape(1, 1, 2) for side in sides]
+        seen = jnp.zeros((self.rows, self.cols, 2), jnp.uint32)
+        for index, word in enumerate(words):
+            seen = jnp.where(places // 32 == index, word >> places % 32, seen)
+        return (seen & 1) != 0
+
+    def parse(self, text: str) -> Position:
+        """The columns of all moves from the empty board on, `4453`; `ValueError` that points at what is wrong."""
+        return from_plain(notation.parse(text, self.rows, self.cols, self.connect))
+
+    def unparse(self, position: Position) -> str:
+        """Moves that lead there, not always those that were played; always the same ones for a position."""
+        return notation.unparse(to_plain(position, self.rows, self.cols), self.connect)
+
+    def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
+        """The board as an SVG document."""
+        return drawing.board_svg(to_plain(position, self.rows, self.cols), self.connect, theme=theme, player=player)
+
+    def action_to_string(self, state: State, action: int) -> str:
+        """The number of the column, from 1 on."""
+        return notation.action_name(int(action))
+
+    def string_to_action(self, state: State, text: str) -> int:
+        """The action with this name; raises `ValueError` if the column is full or there is none."""
+        return notation.parse_action(to_plain(single(state)._position, self.rows, self.cols), text)
+
+    @property
+    def _words(self) -> int:
+        return -(-(self.rows + 1) * self.cols // 32)
+
+    def _row(self, row: int) -> int:
+        """All squares of a row, as a Python integer of bits."""
+        return sum(1 << column * (self.rows + 1) + row for column in range(self.cols))
+
+    def _wins(self, stones: Words) -> Bool[Array, "..."]:
+        return board.has_line(stones, (1, self.rows, self.rows + 1, self.rows + 2), self.connect)
+
+    def _is_full(self, position: Position) -> Bool[Array, "..."]:
+        top = board.words_of(self._row(self.rows - 1), self._words)
+        taken = board.either(*position)
+        return board.is_empty(board.both(tuple(~word for word in taken), top))
+
+    def _free_columns(self, position: Position) -> list[UInt32[Array, "..."]]:
+        """1 for each column that is not full, else 0."""
+        tops = [column * (self.rows + 1) + self.rows - 1 for column in range(self.cols)]
+        free = tuple(~word for word in board.either(*position))
+        return [(free[top // 32] >> (top % 32)) & 1 for top in tops]
+
+    def _landings(self, position: Position) -> Words:
+        """The lowest empty square of each column that is not full."""
+        taken = board.either(*position)
+        above = board.either(board.shift_up(taken, 1), board.words_of(self._row(0), self._words))
+        inside = board.words_of(sum(self._row(row) for row in range(self.rows)), self._words)
+        return tuple(word & ~stone & square for word, stone, square in zip(above, taken, inside, strict=True))
+
+    def _stone(self, position: Position, action: Int32[Array, "..."]) -> Words:
+        """The square where a stone in this column comes to rest; none if it is full, or no column of the board."""
+        height = self.rows + 1
+        column = board.run(height, action.astype(jnp.uint32) * height, self._words)
+        return board.both(self._landings(position), column)

@@ -1,0 +1,90 @@
+"""Tic-tac-toe: three in a row."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs import bits
+from jaxgames.envs.cells import Cells
+from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
+from jaxgames.envs.tic_tac_toe import drawing, notation
+from jaxgames.envs.tic_tac_toe.plain import from_plain, to_plain
+from jaxgames.envs.tic_tac_toe.position import FULL, Position, free, has_line
+
+_CELLS = np.arange(9, dtype=np.uint32)
+
+
+@dataclasses.dataclass(frozen=True)
+class TicTacToe(Game[Position]):
+    """Tic-tac-toe: 9 actions, the cells row by row; observation bool[3, 3, 2], own cells and the other's."""
+
+    id: ClassVar[str] = "tic_tac_toe"
+    num_actions: ClassVar[int] = 9
+    observation_shape: ClassVar[tuple[int, ...]] = (3, 3, 2)
+
+    @property
+    def encodings(self) -> Mapping[str, Any]:
+        """One number for each cell: 0 or 0.01 for an empty one; the tenth says whose turn it is."""
+        return {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Four rotations and four mirrors."""
+        return tuple(of_grid(name, grid, grid.ravel(), 2) for name, grid in square_grid(3).items())
+
+    def opening(self, key: Key[Array, ""]) -> Position:
+        """The empty board."""
+        return Position(jnp.uint32(0))
+
+    def ended(self, position: Position) -> Bool[Array, ""]:
+        """Whether the board is full or holds a line of the player who moved last."""
+        return (free(position) == 0) | has_line(position.cells >> 16)
+
+    def legal(self, position: Position) -> Bool[Array, "9"]:
+        """bool[9]: the empty cells."""
+        return bits.has(free(position), jnp.asarray(_CELLS))
+
+    def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
+        """As `legal`."""
+        return (action >= 0) & (action < 9) & bits.has(free(position), action.astype(jnp.uint32) & 15)
+
+    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """An empty cell, drawn uniformly."""
+        return bits.draw(free(position), word).astype(jnp.int32)
+
+    def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
+        """One cell taken: +1 for a line."""
+        cells = position.cells | bits.bit(action.astype(jnp.uint32) & 15)
+        wins = has_line(cells & FULL)
+        turned = Position((cells << 16) | (cells >> 16))
+        return Outcome(turned, jnp.bool_(True), wins | (free(turned) == 0), wins.astype(jnp.float32))
+
+    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
+        """Own cells and the other's, seen by the player to act or by the other one."""
+        shifts = jnp.where(np.array([[True, False]]) == acting, jnp.uint32(0), jnp.uint32(16))
+        return bits.has(position.cells, jnp.asarray(_CELLS[:, None]) + shifts).reshape(3, 3, 2)
+
+    def parse(self, text: str) -> Position:
+        """Three rows, `XO./.../..X`, X being the player who began; `ValueError` that points at what is wrong."""
+        return from_plain(notation.parse(text))
+
+    def unparse(self, position: Position) -> str:
+        """As read by `parse`."""
+        return notation.unparse(to_plain(position))
+
+    def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
+        """The board as an SVG document."""
+        return drawing.board_svg(to_plain(position), theme=theme, player=player)
+
+    def action_to_string(self, state: State, action: int) -> str:
+        """The number of the cell, `1` to `9`."""
+        return notation.action_name(to_plain(single(state)._position), int(action))
+
+    def string_to_action(self, state: State, text: str) -> int:
+        """The action with this name; raises `ValueError` if the cell is taken or there is none."""
+        return notation.parse_action(to_plain(single(state)._position), text)
