@@ -22,7 +22,7 @@ from jaxgames.envs.drawing import Picture, Piece, Theme, element, text
 
 # Lengths of the picture, in its own units.
 FIELD = 48  # a square
-RADIUS = 19.5
+RADIUS = 18.5
 OUTER = 8  # page beside the frame
 MARGIN = 14  # frame beside the board
 PLATE = 32  # the lines about the players, above and below
@@ -78,7 +78,7 @@ def _status(board: Board, white: bool) -> str:
         return "wins" if white != board.white_to_move else ""
     if white != board.white_to_move:
         return ""
-    return f"goes on jumping from {board.jumper}" if board.jumper else "to move"
+    return f"jumps on from {board.jumper}" if board.jumper else "to move"
 
 
 def _ground(board: Board, colours: Theme) -> Iterator[str]:
@@ -91,13 +91,14 @@ def _ground(board: Board, colours: Theme) -> Iterator[str]:
         row, column = row_and_column(square)
         x, y = LEFT + column * FIELD, TOP + row * FIELD
         yield element("rect", x=x, y=y, width=FIELD, height=FIELD, fill=dark)
-        yield text(x + 3, y + 7, str(square), 8.5, colours.frame_ink, "start", opacity=0.75)
+        yield text(x + 3.5, y + 7, str(square), 8, colours.frame_ink, "start", opacity=0.75)
     yield element("rect", x=LEFT, y=TOP, width=BOARD, height=BOARD, fill="none", stroke=colours.frame_edge)
 
 
 def _squares(colours: Theme) -> tuple[str, str]:
-    """The colours of the squares that are played on and of the others."""
-    return colours.shades[0], colours.field
+    """The colours of the squares that are played on and of the others: the darker one and the lighter one."""
+    dark, light = sorted((colours.field, colours.shades[0]), key=lambda colour: sum(bytes.fromhex(colour[1:])))
+    return dark, light
 
 
 def _pieces(board: Board, colours: Theme) -> Iterator[str]:
@@ -107,22 +108,21 @@ def _pieces(board: Board, colours: Theme) -> Iterator[str]:
             x, y = LEFT + (column + 0.5) * FIELD, TOP + (row + 0.5) * FIELD
             face = colours.pieces[0 if piece < 0 else 1]
             if square == board.jumper:
-                ring = {"fill": "none", "stroke": colours.ink, "stroke_width": 2.5, "stroke_dasharray": "5 3"}
-                yield element("circle", cx=x, cy=y, r=RADIUS + 3, **ring)
+                corner = {"x": x - FIELD / 2 + 1.5, "y": y - FIELD / 2 + 1.5, "rx": 3, "stroke_width": 3}
+                side = FIELD - 3
+                yield element("rect", **corner, width=side, height=side, fill="none", stroke=colours.ink)
             yield from _piece(x, y, face, king=abs(piece) == 2)
 
 
 def _piece(x: float, y: float, face: Piece, king: bool) -> Iterator[str]:
-    ring = {"fill": "none", "stroke": face.edge, "stroke_width": 1.2}
+    groove = {"fill": "none", "stroke": face.mark, "stroke_opacity": 0.22}
     yield element("circle", cx=x, cy=y, r=RADIUS, fill=face.fill, stroke=face.edge, stroke_width=1.5)
-    yield element("circle", cx=x, cy=y, r=RADIUS * 0.8, stroke_opacity=0.5, **ring)
+    yield element("circle", cx=x, cy=y, r=RADIUS * 0.8, **groove)
     if king:
         points = " ".join(f"{x + across:g},{y + down:g}" for across, down in _CROWN)
-        yield element(
-            "polygon", points=points, fill=face.mark, stroke=face.mark, stroke_width=1.5, stroke_linejoin="round"
-        )
+        yield element("polygon", points=points, fill=face.mark, stroke=face.mark, stroke_linejoin="round")
     else:
-        yield element("circle", cx=x, cy=y, r=RADIUS * 0.5, stroke_opacity=0.35, **ring)
+        yield element("circle", cx=x, cy=y, r=RADIUS * 0.52, **groove)
 
 
 def _plates(board: Board, colours: Theme, player: int) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _plates(board: Board, colours: Theme, player: int) -> Iterator[str]:
         yield element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
         yield text(x + 15, y, side_name(white), 14, colours.ink, "start", font_weight=600)
         counts = f"{_player(board, white, player)} · {_counted(board, white)}"
-        yield text(x + 62, y, counts, 13, colours.faint, "start")
+        yield text(x + 70, y, counts, 13, colours.faint, "start")
         yield text(WIDTH - LEFT, y, _status(board, white), 14, colours.ink, "end")
 
 
