@@ -64,7 +64,7 @@ THEMES = {
         field="#1d2329",
         shades=("#3f5a63", "#333d46"),
         pieces=(Piece("#efe8da", "#8e8576", "#3a342d"), Piece("#c4534a", "#6f2721", "#fff1e6")),
-        accent="#4fc3a1",
+        accent="#f2b84b",
     ),
 }
 

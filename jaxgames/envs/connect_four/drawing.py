@@ -88,7 +88,7 @@ def _ground(rows: int, cols: int, colours: Theme) -> Iterator[str]:
     for column in range(cols):
         for row in range(rows):
             x, y = _centre(row, column)
-            hole = {"fill": colours.field, "stroke": colours.frame_edge, "stroke_width": 2}
+            hole = {"fill": colours.field, "fill_opacity": 0.55, "stroke": colours.frame_edge, "stroke_width": 2}
             yield element("circle", cx=x, cy=y, r=RADIUS + 1, **hole)
         x, y = _centre(rows, column)
         yield text(x, y - PITCH / 2 + STRIP / 2 - 2, COLUMNS[column], 13, colours.frame_ink)

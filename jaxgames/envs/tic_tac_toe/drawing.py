@@ -69,9 +69,9 @@ def _ground(board: list[int], line: list[int], colours: Theme) -> Iterator[str]:
     for cell, value in enumerate(board):
         x, y = _centre(cell)
         box = {"x": x - TILE / 2, "y": y - TILE / 2, "width": TILE, "height": TILE, "rx": 9}
-        yield element("rect", **box, fill=colours.field)
+        yield element("rect", **box, fill=colours.field, fill_opacity=0.85)
         if cell in line:
-            accent = {"fill": colours.accent, "fill_opacity": 0.3, "stroke": colours.accent, "stroke_width": 3}
+            accent = {"fill": colours.accent, "fill_opacity": 0.25, "stroke": colours.accent, "stroke_width": 3}
             yield element("rect", **box, **accent)
         if not value:
             yield text(x, y, str(cell + 1), 15, colours.faint)
