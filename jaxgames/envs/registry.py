@@ -4,11 +4,12 @@ import dataclasses
 from typing import Any
 
 from jaxgames.envs.backgammon.game import Backgammon
+from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
 
-GAMES: dict[str, type[Game]] = {game.id: game for game in (TicTacToe, ConnectFour, Backgammon)}
+GAMES: dict[str, type[Game]] = {game.id: game for game in (TicTacToe, ConnectFour, Checkers, Backgammon)}
 
 
 def available_games() -> tuple[str, ...]:

@@ -49,10 +49,10 @@ def parse(text: str) -> Board:
 def action_name(board: Board, action: int) -> str:
     """One legal action: `11-15` for a step, `22x15` for a single jump. Raises `ValueError` if it is not legal."""
     start, direction = square_and_direction(action, board.white_to_move)
-    near, far = squares_ahead(start, direction, board.white_to_move)
+    near, _ = squares_ahead(start, direction, board.white_to_move)
     if action not in legal_actions(board):
         raise ValueError(f"action {action} is not legal: {why_illegal(board, start, near)}")
-    return f"{start}x{far}" if board.squares[near - 1] else f"{start}-{near}"
+    return _name(board, action)
 
 
 def parse_action(board: Board, text: str) -> int:
@@ -63,10 +63,11 @@ def parse_action(board: Board, text: str) -> int:
     """
     what = f"action {text!r}"
     squares, capture = read_squares(text, what)
-    names = {action_name(board, action): action for action in legal_actions(board)}
+    names = {_name(board, action): action for action in legal_actions(board)}
     if len(squares) == 2:
         start, target = squares
-        if found := names.get(f"{start}x{target}", None if capture else names.get(f"{start}-{target}")):
+        found = names.get(f"{start}x{target}", None if capture else names.get(f"{start}-{target}"))
+        if found is not None:
             return found
         if f"{start}-{target}" in names:
             raise ValueError(f"{what}: nothing is captured; write {start}-{target}")
@@ -74,6 +75,13 @@ def parse_action(board: Board, text: str) -> int:
     if len(squares) > 2 or any((move.squares[0], move.squares[-1]) == squares for move in longer):
         raise ValueError(f"{what} is a move of several actions; move_to_actions reads it, an action is a single jump")
     raise ValueError(f"{what}: {why_illegal(board, *squares)}")
+
+
+def _name(board: Board, action: int) -> str:
+    """The same as `action_name`, unchecked."""
+    start, direction = square_and_direction(action, board.white_to_move)
+    near, far = squares_ahead(start, direction, board.white_to_move)
+    return f"{start}x{far}" if board.squares[near - 1] else f"{start}-{near}"
 
 
 class _Reader:

@@ -1,0 +1,182 @@
+"""English draughts: forced capture, jumps one action at a time, a man that reaches the king row stops there."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs import bits, once
+from jaxgames.envs.checkers import board, drawing, notation
+from jaxgames.envs.checkers.board import Position
+from jaxgames.envs.checkers.encoding import Pieces
+from jaxgames.envs.checkers.plain import from_plain, to_plain
+from jaxgames.envs.core import Game, Outcome, State, single
+
+# The order of the squares as five words: bit k of a square's number is bit `place` of word k, and the other way round.
+_PLACE_OF = [np.uint32(sum((int(p) >> k & 1) << s for s, p in enumerate(board.PLACE))) for k in range(5)]
+_SQUARE_OF = [np.uint32(sum((s >> k & 1) << int(p) for s, p in enumerate(board.PLACE))) for k in range(5)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkers(Game[Position]):
+    """English draughts (American checkers): 128 actions, observation bool[8, 8, 5].
+
+    An action is `4 * square + direction` in the frame of the player to act, who plays upwards from squares 0..3:
+    forward to the lower or the higher column, backward likewise. The same action is a step or a jump.
+    The observation, in the same frame, shows own men, own kings, the other's men and kings, and the piece that must go
+    on jumping. After `draw_after` single moves without a capture the game is drawn; after `max_moves` actions it is
+    truncated. Raises `ValueError` for numbers out of range.
+    """
+
+    id: ClassVar[str] = "checkers"
+    num_actions: ClassVar[int] = 128
+    observation_shape: ClassVar[tuple[int, ...]] = (8, 8, 5)
+    draw_after: int = 100
+    max_moves: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, optional in (("draw_after", False), ("max_moves", True)):
+            value = getattr(self, name)
+            if not (optional and value is None) and not (isinstance(value, int) and 1 <= value <= 100_000):
+                raise ValueError(f"{name}={value!r}: expected a whole number from 1 to 100,000")
+
+    @property
+    def encodings(self) -> Mapping[str, Any]:
+        """64 inputs: the men on 32 squares, and the kings."""
+        return {"pieces": Pieces()}
+
+    @property
+    def step_limit(self) -> int | None:
+        """`max_moves`, each jump counted as one."""
+        return self.max_moves
+
+    def opening(self, key: Key[Array, ""]) -> Position:
+        """The starting position, Black to move."""
+        black, white = map(jnp.asarray, board.START)
+        return Position(black, white, jnp.uint32(0), jnp.uint32(0))
+
+    def ended(self, position: Position) -> Bool[Array, ""]:
+        """Whether the player to act has no move, or nothing has been captured for too long."""
+        stuck = ~board.can_move(position.own, position.opponent, position.kings, board.white(position))
+        return stuck | (board.quiet(position) >= self.draw_after)
+
+    def legal(self, position: Position) -> Bool[Array, "128"]:
+        """bool[128]."""
+        words = [once.word(word, position.own) for word in board.moves(position).sources]
+        white = board.white(position)
+        sources = jnp.stack([jnp.where(white, words[3 - d], words[d]) for d in range(4)])
+        return bits.has(sources[None, :], _places(white)[:, None]).reshape(128)
+
+    def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
+        """As `legal`, without building the mask."""
+        piece, direction = _piece(position, action)
+        words = board.moves(position).sources
+        chosen = _select(direction, words)
+        return (action >= 0) & (action < 128) & ((chosen & piece) != 0)
+
+    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """A legal action, drawn uniformly by its rank among all that may move in the four directions."""
+        words = board.moves(position).sources
+        counts = [lax.population_count(sources) for sources in words]
+        rank = bits.scaled(word, sum(counts[1:], counts[0]))
+        chosen, direction = words[3], jnp.full_like(rank, 3)
+        for number in range(3):
+            before = sum(counts[:number], jnp.zeros_like(rank))
+            here = (rank >= before) & (rank < before + counts[number])
+            chosen, direction = jnp.where(here, words[number], chosen), jnp.where(here, number, direction)
+        passed = [jnp.where(direction > number, counts[number], 0) for number in range(3)]
+        place = bits.select(chosen, rank - sum(passed[1:], passed[0]))
+        square, white = _lookup(_SQUARE_OF, place), board.white(position)
+        action = jnp.where(white, 127 - (square << 2 | direction), square << 2 | direction)
+        return action.astype(jnp.int32)
+
+    def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
+        """A step, or one jump: +1 if the other player is left without a move."""
+        own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
+        piece, direction = _piece(position, action)
+        turn = _select(direction, [jnp.uint32(turn) for turn in board.TURNS])
+        target = board.rotate(piece, turn)
+        captured = target & opponent
+        jumped = captured != 0
+        target = jnp.where(jumped, board.rotate(target, turn), target)
+        arrives = (target & jnp.where(white, board.KING_ROWS[1], board.KING_ROWS[0])) != 0
+        was_king = (kings & piece) != 0
+        own, opponent = (own & ~piece) | target, opponent & ~captured
+        kings = (kings & ~(piece | captured)) | jnp.where(was_king | arrives, target, jnp.uint32(0))
+        again = board.jumps(target, kings, opponent, ~(own | opponent), white)
+        stops = ~jumped | (arrives & ~was_king) | ((again[0] | again[1] | again[2] | again[3]) == 0)
+        switch = once.flag(stops, position.status)
+        quiet = jnp.where(jumped, jnp.uint32(0), board.quiet(position) + 1)
+        stuck = switch & ~board.can_move(opponent, own, kings, ~white)
+        jumper = jnp.where(switch, jnp.uint32(0), 64 + bits.top_index(target))
+        actor, other = jnp.where(switch, opponent, own), jnp.where(switch, own, opponent)
+        after = Position(actor, other, kings, board.status(white ^ switch, jumper, quiet))
+        return Outcome(after, switch, stuck | (quiet >= self.draw_after), stuck.astype(jnp.float32))
+
+    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
+        """Men and kings of the player who looks, of the other one, and the piece that must go on jumping."""
+        own = jnp.where(acting, position.own, position.opponent)
+        other = jnp.where(acting, position.opponent, position.own)
+        kings = position.kings
+        planes = jnp.stack([own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)])
+        turned = board.white(position) ^ ~acting
+        places = jnp.where(turned, 11 - _GRID, _GRID) & 31
+        return bits.has(planes[None, None, :], places[:, :, None]) & _DARK[:, :, None]
+
+    def parse(self, text: str) -> Position:
+        """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""
+        return from_plain(notation.parse(text))
+
+    def unparse(self, position: Position) -> str:
+        """As read by `parse`, with the moves since the last capture and the piece that must jump on, if any."""
+        return notation.unparse(to_plain(position))
+
+    def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
+        """The board as an SVG document, White at the bottom."""
+        return drawing.board_svg(to_plain(position), theme=theme, player=player)
+
+    def action_to_string(self, state: State, action: int) -> str:
+        """A step, `11-15`, or one jump, `22x15`."""
+        return notation.action_name(to_plain(single(state)._position), int(action))
+
+    def string_to_action(self, state: State, text: str) -> int:
+        """The action with this name; raises `ValueError` that says why there is none."""
+        return notation.parse_action(to_plain(single(state)._position), text)
+
+
+def _grid() -> tuple[np.ndarray, np.ndarray]:
+    """The place of each square of the 8 x 8 board, row 0 nearest to the player, and which squares are played on."""
+    rows, columns = np.indices((8, 8))
+    return ((18 + 4 * rows - 3 * columns) % 32).astype(np.uint32), (rows + columns) % 2 == 1
+
+
+_GRID, _DARK = _grid()
+
+
+def _places(white: Bool[Array, ""]) -> UInt32[Array, "32"]:
+    """The place of each square in the frame of the player to act."""
+    return jnp.where(white, 11 - board.PLACE, board.PLACE) & 31
+
+
+def _piece(position: Position, action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """The piece that an action moves, as a set, and the direction, as Black sees it."""
+    number = jnp.where(board.white(position), 127 - action, action).astype(jnp.uint32) & 127
+    return bits.bit(_lookup(_PLACE_OF, number >> 2)), number & 3
+
+
+def _lookup(table: list[np.uint32], index: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """An entry 0..31 of a table of 32, kept as five words: no gather."""
+    entry = jnp.zeros_like(index)
+    for bit, word in enumerate(table):
+        entry = entry | ((jnp.asarray(word) >> index & 1) << bit)
+    return entry
+
+
+def _select(index: UInt32[Array, "..."], values: list | tuple) -> UInt32[Array, "..."]:
+    """One of four values."""
+    low, high = jnp.where(index & 1 != 0, values[1], values[0]), jnp.where(index & 1 != 0, values[3], values[2])
+    return jnp.where(index & 2 != 0, high, low)
