@@ -34,8 +34,11 @@ _SYMBOLS = {0: ".", 1: "b", 2: "B", -1: "w", -2: "W"}
 _CROWN = ((-9.5, 6.5), (-10.5, -5), (-4.8, 0.2), (0, -8.5), (4.8, 0.2), (10.5, -5), (9.5, 6.5))
 
 
-def board_text(board: Board, player: int = 0) -> str:
-    """The board as lines of text: b and w men, B and W kings. Raises `ValueError` for an impossible position."""
+def board_text(board: Board, player: int = 0, draw_after: int | None = None) -> str:
+    """The board as lines of text: b and w men, B and W kings. Raises `ValueError` for an impossible position.
+
+    It is drawn if `draw_after` moves without capture have been made.
+    """
     board = _checked(board, player)
     edge = " +" + "-" * 17 + "+"
     lines = [f" {unparse(board)}", edge]
@@ -43,23 +46,25 @@ def board_text(board: Board, player: int = 0) -> str:
         squares = [square_at(row, column) for column in range(8)]
         cells = [_SYMBOLS[board.squares[square - 1]] if square else " " for square in squares]
         lines.append(f" | {' '.join(cells)} |" + "".join(f"{square:4}" for square in squares if square))
-    for white in (False, True):
-        if status := _status(board, white):
-            lines += [edge, f" {side_name(white)} ({_player(board, white, player)}) {status}"]
+    lines.append(edge)
+    for white, status in _statuses(board, draw_after).items():
+        lines.append(f" {side_name(white)} ({_player(board, white, player)}) {status}")
     return "\n".join(lines)
 
 
-def board_picture(board: Board, theme: str = "light", player: int = 0) -> Picture:
+def board_picture(board: Board, theme: str = "light", player: int = 0, draw_after: int | None = None) -> Picture:
     """The board as a `Picture` for documents and grids. Raises `ValueError` for an impossible position."""
     board, colours = _checked(board, player), drawing.theme_named(theme)
-    elements = [*_ground(board, colours), *_pieces(board, colours), *_plates(board, colours, player)]
-    statuses = (f"{side_name(white)} {_status(board, white)}" for white in (False, True) if _status(board, white))
+    elements = [*_ground(board, colours), *_pieces(board, colours), *_plates(board, colours, player, draw_after)]
+    statuses = [f"{side_name(white)} {status}" for white, status in _statuses(board, draw_after).items()]
     return Picture(WIDTH, HEIGHT, elements, f"Checkers {unparse(board)}: {', '.join(statuses)}")
 
 
-def board_svg(board: Board, theme: str = "light", player: int = 0, size: float | None = None) -> str:
+def board_svg(
+    board: Board, theme: str = "light", player: int = 0, size: float | None = None, draw_after: int | None = None
+) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return drawing.document(board_picture(board, theme, player), theme, size)
+    return drawing.document(board_picture(board, theme, player, draw_after), theme, size)
 
 
 def _checked(board: Board, player: int) -> Board:
@@ -72,13 +77,13 @@ def _player(board: Board, white: bool, player: int) -> str:
     return f"player {player if white == board.white_to_move else 1 - player}"
 
 
-def _status(board: Board, white: bool) -> str:
-    """What this side is to do, or has won."""
+def _statuses(board: Board, draw_after: int | None) -> dict[bool, str]:
+    """What the sides (True: White) are to do or have reached."""
+    if draw_after is not None and board.quiet >= draw_after:
+        return {False: "draws", True: "draws"}
     if not legal_actions(board):
-        return "wins" if white != board.white_to_move else ""
-    if white != board.white_to_move:
-        return ""
-    return f"jumps on from {board.jumper}" if board.jumper else "to move"
+        return {not board.white_to_move: "wins"}
+    return {board.white_to_move: f"jumps on from {board.jumper}" if board.jumper else "to move"}
 
 
 def _ground(board: Board, colours: Theme) -> Iterator[str]:
@@ -125,7 +130,7 @@ def _piece(x: float, y: float, face: Piece, king: bool) -> Iterator[str]:
         yield element("circle", cx=x, cy=y, r=RADIUS * 0.52, **groove)
 
 
-def _plates(board: Board, colours: Theme, player: int) -> Iterator[str]:
+def _plates(board: Board, colours: Theme, player: int, draw_after: int | None) -> Iterator[str]:
     """A line about each side: its colour, the player's id, its pieces, what is to do."""
     for white, y in ((False, PLATE / 2), (True, HEIGHT - PLATE / 2)):
         piece, x = colours.pieces[0 if white else 1], LEFT + 7
@@ -133,7 +138,8 @@ def _plates(board: Board, colours: Theme, player: int) -> Iterator[str]:
         yield text(x + 15, y, side_name(white), 14, colours.ink, "start", font_weight=600)
         counts = f"{_player(board, white, player)} · {_counted(board, white)}"
         yield text(x + 70, y, counts, 13, colours.faint, "start")
-        yield text(WIDTH - LEFT, y, _status(board, white), 14, colours.ink, "end")
+        if status := _statuses(board, draw_after).get(white):
+            yield text(WIDTH - LEFT, y, status, 14, colours.ink, "end")
 
 
 def _counted(board: Board, white: bool) -> str:
