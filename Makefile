@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train test lint certify bench
+.PHONY: setup train test lint docs certify bench
 
 setup: $(READY)
 
@@ -30,6 +30,12 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+# The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
+# counts what it prints. The variable turns an advertisement off.
+docs: $(READY)
+	$(BIN)/python docs/tables.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 certify: $(READY)
 	$(BIN)/pytest -m slow

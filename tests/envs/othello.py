@@ -6,15 +6,15 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float32, Int8, Int32
+from jaxtyping import Array, Bool, Int8, Int32
 
 from jaxgames.envs import Game, Outcome
+from jaxgames.envs.cells import Cells
 from jaxgames.envs.drawing import Picture, document, element, text, theme_named
+from jaxgames.envs.symmetry import of_grid, square_grid
 
 PASS = 64
 NAMES = [f"{column}{row}" for row in range(1, 9) for column in "abcdefgh"] + ["pass"]
-
-
 DIRECTIONS = np.array([(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if (row, column) != (0, 0)])
 
 
@@ -82,17 +82,29 @@ class Othello(Game[Board]):
         squares = position.squares.at[taken.ravel()].set(jnp.int8(1), mode="drop").at[square].set(jnp.int8(1))
         squares = jnp.where(action == PASS, position.squares, squares)
         after = Board(squares, position.black)
-        over = ~moves(after).any() & ~moves(other_side(after)).any()
-        return Outcome(other_side(after), jnp.bool_(True), over, self.result(after))
+        result = jnp.sign(jnp.sum(squares, dtype=jnp.int32)).astype(jnp.float32)
+        return Outcome(other_side(after), jnp.bool_(True), self.ended(after), result)
 
-    def result(self, board: Board) -> Float32[Array, ""]:
-        """What the player to act wins if the game is over: 1, 0 or -1."""
-        return jnp.sign(jnp.sum(board.squares, dtype=jnp.int32)).astype(jnp.float32)
+    def ended(self, position):
+        """Whether neither player has a move; asked of positions that are set up, too."""
+        return ~moves(position).any() & ~moves(other_side(position)).any()
 
     def view(self, position, acting):
         """bool[8, 8, 2]: the player's own disks, and those of the other one."""
         squares = jnp.where(acting, position.squares, -position.squares).reshape(8, 8)
         return jnp.stack([squares == 1, squares == -1], axis=-1)
+
+    # For learners: other inputs than the observation, and what changes nothing in the rules.
+
+    @property
+    def encodings(self):
+        """64 numbers: 1 for an own disk, -1 for the other player's, 0 for none."""
+        return {"cells": Cells(self)}
+
+    @property
+    def symmetries(self):
+        """Four rotations and four mirrors; the pass stays the pass."""
+        return tuple(of_grid(name, grid, np.append(grid, PASS), planes=2) for name, grid in square_grid(8).items())
 
     # For people: notation, names of actions, drawings.
 

@@ -1,0 +1,110 @@
+"""The docs build without a warning, their tables are those of the code, and their Python runs as pasted."""
+
+import importlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jaxgames
+from jaxgames.envs import registry
+from tests.envs.othello import Othello
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PACKAGES = ("envs", "envs.backgammon", "algos.td", "nets", "players", "arena", "runs")
+
+spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
+assert spec and spec.loader
+tables = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tables)
+
+
+def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(settings), "-d", str(site)]
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_the_site_has_every_page_and_every_public_name(tmp_path):
+    built = build(ROOT / "mkdocs.yml", tmp_path)
+    assert built.returncode == 0, built.stderr
+    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+    pages = {page.removesuffix("index").strip("/") for page in pages}
+    assert pages == {path.parent.relative_to(tmp_path).as_posix().strip(".") for path in tmp_path.rglob("index.html")}
+    reference = "".join(path.read_text("utf-8") for path in (tmp_path / "api").rglob("index.html"))
+    ids = set(re.findall(r'id="jaxgames\.([\w.]+)"', reference))
+    missing = {
+        f"{package}.{name}"
+        for package in PACKAGES
+        for name in importlib.import_module(f"jaxgames.{package}").__all__
+        if not any(found.startswith(f"{package}.") and found.endswith(f".{name}") for found in ids)
+    }
+    assert not missing
+    assert "class Othello(Game[Board])" in re.sub("<[^>]+>", "", (tmp_path / "games/your-own/index.html").read_text())
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        ("[gone](games/gone.md) [gone](games/index.md#gone)", ("games/gone.md", "#gone")),
+        ("::: jaxgames.gone", ("jaxgames.gone",)),
+        ('--8<-- "gone.py"', ("gone.py",)),
+    ],
+)
+def test_a_fault_ends_the_build(tmp_path, fault, named):
+    shutil.copytree(DOCS, tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    with (tmp_path / "docs" / "conventions.md").open("a") as page:
+        page.write(f"\n\n{fault}\n")
+    built = build(tmp_path / "mkdocs.yml", tmp_path / "site")
+    assert built.returncode != 0 and all(name in built.stderr for name in named), built.stderr
+
+
+def test_tables_are_those_of_the_code(tmp_path, monkeypatch):
+    """`make docs` writes them anew."""
+    assert not tables.stale_pages()
+    for name in jaxgames.available_games():
+        assert f"<!-- table: {name} -->" in (DOCS / "games" / f"{name.replace('_', '-')}.md").read_text("utf-8")
+    shutil.copytree(DOCS, tmp_path / "docs")
+    monkeypatch.setitem(registry.GAMES, "othello", Othello)
+    assert tables.stale_pages(tmp_path / "docs") == ["games/index.md"]
+    assert tables.stale_pages(tmp_path / "docs", write=True) == ["games/index.md"]
+    assert not tables.stale_pages(tmp_path / "docs")
+    assert "| [`othello`](othello.md) | v1 | 65 | bool[8, 8, 2] |" in (tmp_path / "docs/games/index.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four", "checkers"])
+def test_certifications_are_tests(name):
+    page = (DOCS / "games" / f"{name}.md").read_text("utf-8").partition("## What was checked against what")[2]
+    rows = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    assert rows
+    for row in rows:
+        tests = re.findall(r"`(test_\w+\.py)::(test_\w+)`", row)
+        assert tests, row
+        for file, test in tests:
+            assert f"\ndef {test}(" in (ROOT / "tests" / "envs" / file).read_text("utf-8"), row
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["index", "conventions", "games/tic-tac-toe", "games/connect-four", "games/checkers", "games/your-own"],
+)
+def test_python_runs_as_pasted(page, monkeypatch):
+    """And prints what the comment beside the `print` begins with."""
+    monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back
+    printed: list[str] = []
+    names = {"Othello": Othello, "print": lambda *values: printed.append(" ".join(map(str, values)))}
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text("utf-8"), re.DOTALL)
+    code = "\n".join(block for block in blocks if "--8<--" not in block)
+    exec(compile(code, f"{page}.md", "exec"), names)
+    comments = re.findall(r"^ *print\(.*?\)(?: +# (.*))?$", code, re.MULTILINE)
+    assert len(printed) == len(comments) > 0
+    for said, comment in zip(printed, comments, strict=True):
+        assert not comment or comment.startswith(said)
