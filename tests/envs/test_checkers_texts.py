@@ -187,6 +187,7 @@ def test_canonical_text():
         ("B:W21:B1:", "ends too early: expected H"),
         ("B:W21:B1:Q1", r"character 10 \('Q'\): expected H .* J"),
         ("B:W21:B1:H", "ends too early: a number stands after H"),
+        ("B:W21:B1:H16777216", r"character 11 \('1'\): at most 16777215 moves are counted"),
         ("B:W21:B1:H1:H2", r"character 13 \('H'\): H is given twice"),
         ("B:W21:B1:J1", r"character 11 \('1'\): the piece on 1 cannot go on jumping"),
         ("B:W21:B1:J21", r"character 11 \('2'\): on 21 there is no piece of Black, who is to move"),
@@ -224,7 +225,7 @@ def with_pieces(**changes):
         (Board((0,) * 32), "there is no piece on the board"),
         (START._replace(jumper=12), "the piece on 12 cannot go on jumping"),
         (START._replace(jumper=-1), "on -1; squares are 1 to 32"),
-        (START._replace(quiet=-1), "quiet is -1; it counts single moves without capture, from 0"),
+        (START._replace(quiet=-1), "quiet is -1; it counts single moves without capture, from 0 to 16777215"),
         (Board(with_pieces(s18=-1, s14=1), True, 18, 5), "quiet is 5; it must be 0 where a piece that has captured"),
     ],
 )

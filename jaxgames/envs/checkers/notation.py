@@ -7,6 +7,7 @@ import re
 
 from jaxgames.envs.checkers.moves import legal_actions, legal_moves, read_squares, why_illegal
 from jaxgames.envs.checkers.plain_board import (
+    MOST_QUIET,
     PIECES,
     SQUARES,
     Board,
@@ -114,6 +115,8 @@ class _Reader:
                 raise self._wrong(counts["J"][1], reason)
             if quiet:
                 raise self._wrong(counts["H"][1], "a piece that must go on jumping has just captured; the count is 0")
+        if quiet > MOST_QUIET:
+            raise self._wrong(counts["H"][1], f"at most {MOST_QUIET} moves are counted")
         return check_board(board)
 
     def _pieces(self, white: bool) -> None:
@@ -157,8 +160,8 @@ class _Reader:
             if name in found:
                 raise self._wrong(self.at, f"{name} is given twice")
             self.at += 1
-            found[name] = (self._number(f"a number stands after {name}"), self.at)
-            found[name] = (found[name][0], self.at - len(str(found[name][0])))
+            start = self.at
+            found[name] = (self._number(f"a number stands after {name}"), start)
         if self._next() == "." and self.at == len(self.text) - 1:
             self.at += 1
         if self.at < len(self.text):

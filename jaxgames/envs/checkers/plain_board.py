@@ -9,6 +9,7 @@ from typing import NamedTuple
 BLACK_MAN, BLACK_KING, WHITE_MAN, WHITE_KING = 1, 2, -1, -2
 SQUARES = 32
 PIECES = 12  # of one side at the start; there are never more
+MOST_QUIET = 2**24 - 1  # moves without capture that a position can count
 
 DIRECTIONS = ((1, -1), (1, 1), (-1, -1), (-1, 1))
 """(rows, columns) of directions 0..3, the mover's own rows counting from the mover's side: forward, then backward."""
@@ -136,8 +137,8 @@ def check_board(board: Board) -> Board:
     checked = Board(squares, bool(board.white_to_move), int(board.jumper), int(board.quiet))
     if reason := jumper_error(checked):
         raise ValueError(reason)
-    if checked.quiet < 0:
-        raise ValueError(f"quiet is {checked.quiet}; it counts single moves without capture, from 0")
+    if not 0 <= checked.quiet <= MOST_QUIET:
+        raise ValueError(f"quiet is {checked.quiet}; it counts single moves without capture, from 0 to {MOST_QUIET}")
     if checked.quiet and checked.jumper:
         raise ValueError(f"quiet is {checked.quiet}; it must be 0 where a piece that has captured goes on jumping")
     return checked
