@@ -1,5 +1,6 @@
 """Playing many games on: one scan, with new games in place of those that end."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -64,23 +65,43 @@ def rollout(
     `transitions.after` is what was there before a reset, the last observation and reward of a game are never lost.
     """
 
-    def step(states, key):
-        policy_key, chance_key, reset_key = jax.random.split(key, 3)
+    def step(states, keys):
+        policy_key, chance_key, opening_key, player_key = keys
         actions = policy(policy_key, states)
         after = jax.vmap(game.apply)(states, actions)
         if game.outcome_probabilities:
             outcomes = game.draw_outcome(random_words(chance_key, actions.shape))
             after = jax.vmap(game.resolve)(after, outcomes)
         kept = keep(Transition(states, actions, after))
-        return (renewed(game, after, reset_key) if auto_reset else after), kept
+        return (renewed(game, after, opening_key, player_key) if auto_reset else after), jax.tree.map(_flattened, kept)
 
-    return lax.scan(step, states, jax.random.split(key, num_steps))
+    keys = jax.random.split(key, (num_steps, 4))  # in the loop it would cost as much as a step
+    states, kept = lax.scan(step, states, keys)
+    return states, jax.tree.map(_stacked, kept, is_leaf=lambda x: isinstance(x, _Flat))
 
 
-def renewed(game: Game, states: State, key: Key[Array, ""]) -> State:
+@dataclasses.dataclass(frozen=True)
+class _Flat:
+    """An array of several axes as one row for each game: XLA:CPU fills such rows six times as fast."""
+
+    rows: Array
+    shape: tuple[int, ...]
+
+
+jax.tree_util.register_dataclass(_Flat, data_fields=["rows"], meta_fields=["shape"])
+
+
+def _flattened(kept: Array) -> _Flat:
+    return _Flat(kept.reshape(*kept.shape[:1], -1) if kept.ndim > 2 else kept, kept.shape)
+
+
+def _stacked(flat: _Flat) -> Array:
+    return flat.rows.reshape(-1, *flat.shape)
+
+
+def renewed(game: Game, states: State, opening_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:
     """The states, with new games in place of those that have ended."""
     ended = states.terminated | states.truncated
-    opening_key, player_key = jax.random.split(key)
     positions = jax.vmap(game.opening)(jax.random.split(opening_key, ended.size))
     players = random_words(player_key, ended.shape) >> 31
     fresh = game.state(positions, players.astype(jnp.int32))

@@ -1,6 +1,8 @@
 """Connect Four and all of Connect X: any board from 2 x 2 to 10 x 10, any length of line from 3 to 8."""
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -8,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
-from jaxgames.envs import bits
+from jaxgames.envs import bits, once
 from jaxgames.envs.cells import Cells
 from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words
@@ -86,20 +88,16 @@ class ConnectFour(Game[Position]):
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
         own = board.either(position.own, self._stone(position, action))
-        wins = self._wins(own)
+        wins = once.flag(self._wins(own), position.own[0])
         after = Position(position.opponent, own)
         return Outcome(after, jnp.bool_(True), wins | self._is_full(after), wins.astype(jnp.float32))
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
         """Own stones and the other's, seen by the player to act or by the other one."""
-        column, row = np.arange(self.cols), np.arange(self.rows)[::-1, None]
-        places = (column * (self.rows + 1) + row)[..., None].astype(np.uint32)
-        sides = [(jnp.where(acting, x, y), jnp.where(acting, y, x)) for x, y in zip(*position, strict=True)]
-        words = [jnp.stack(side).reshape(1, 1, 2) for side in sides]
-        seen = jnp.zeros((self.rows, self.cols, 2), jnp.uint32)
-        for index, word in enumerate(words):
-            seen = jnp.where(places // 32 == index, word >> places % 32, seen)
-        return (seen & 1) != 0
+        own = [jnp.where(acting, x, y) for x, y in zip(*position, strict=True)]
+        other = [jnp.where(acting, y, x) for x, y in zip(*position, strict=True)]
+        shown = [word & jnp.asarray(bits_) for word, bits_ in zip([*own, *other], self._shown, strict=True)]
+        return (functools.reduce(operator.or_, shown) != 0).reshape(self.rows, self.cols, 2)
 
     def parse(self, text: str) -> Position:
         """The columns of all moves from the empty board on, `4453`; `ValueError` that points at what is wrong."""
@@ -124,6 +122,15 @@ class ConnectFour(Game[Position]):
     @property
     def _words(self) -> int:
         return -(-(self.rows + 1) * self.cols // 32)
+
+    @property
+    def _shown(self) -> UInt32[np.ndarray, "words elements"]:
+        """For each word of the own stones, then of the other's, the bit that each element of the observation shows."""
+        player, row, column = np.meshgrid(range(2), range(self.rows)[::-1], range(self.cols), indexing="ij")
+        place = (column * (self.rows + 1) + row).transpose(1, 2, 0).ravel()
+        word = (player.transpose(1, 2, 0).ravel() * self._words) + place // 32
+        bit = np.uint32(1) << (place % 32).astype(np.uint32)
+        return np.where(np.arange(2 * self._words)[:, None] == word, bit, np.uint32(0))
 
     def _row(self, row: int) -> int:
         """All squares of a row, as a Python integer of bits."""
