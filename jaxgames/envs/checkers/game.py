@@ -95,7 +95,7 @@ class Checkers(Game[Position]):
         return action.astype(jnp.int32)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
-        """A step, or one jump: +1 if the other player is left without a move."""
+        """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
         piece, direction = _piece(position, action)
         turn = _select(direction, [jnp.uint32(turn) for turn in board.TURNS])
@@ -111,11 +111,11 @@ class Checkers(Game[Position]):
         stops = ~jumped | (arrives & ~was_king) | ((again[0] | again[1] | again[2] | again[3]) == 0)
         switch = once.flag(stops, position.status)
         quiet = jnp.where(jumped, jnp.uint32(0), board.quiet(position) + 1)
-        stuck = switch & ~board.can_move(opponent, own, kings, ~white)
+        stuck, drawn = switch & ~board.can_move(opponent, own, kings, ~white), quiet >= self.draw_after
         jumper = jnp.where(switch, jnp.uint32(0), 64 + bits.top_index(target))
         actor, other = jnp.where(switch, opponent, own), jnp.where(switch, own, opponent)
         after = Position(actor, other, kings, board.status(white ^ switch, jumper, quiet))
-        return Outcome(after, switch, stuck | (quiet >= self.draw_after), stuck.astype(jnp.float32))
+        return Outcome(after, switch, stuck | drawn, (stuck & ~drawn).astype(jnp.float32))
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
         """Men and kings of the player who looks, of the other one, and the piece that must go on jumping."""
