@@ -1,0 +1,155 @@
+"""Times the loops of `games.py`: compiled, warmed up until the games are in all their phases, then turn by turn."""
+
+import dataclasses
+import math
+import re
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+from _common import compiled
+from _figures import Figure, Report, Timing
+from _games import Loop, new_games
+from jax import lax
+
+Rates = tuple[Figure, Figure | None]
+"""Steps per second, and games per second where games were counted."""
+
+SMALL = 256
+"""The games that are mixed and then copied, where all of a batch would take minutes."""
+
+
+class Runner(Protocol):
+    """Something that plays: told by name and library, it plays for a while each time it is run."""
+
+    mode: str
+    by: str
+    unit: str
+    compile_seconds: float | None
+
+    def run(self) -> tuple[int, int | None]:
+        """Plays on; how many steps it made and how many games ended (None if nobody counts)."""
+        ...
+
+
+class Compiled:
+    """A loop as a compiled program that takes the number of its blocks, its games mixed."""
+
+    def __init__(self, loop: Loop, batch: int, mixed: int, seconds: float, seed: int, copies: bool = False):
+        self.mode, self.by, self.unit = loop.mode, loop.by, loop.unit
+        self.loop, self.batch = loop, batch
+        self.key, self.calls, self.blocks = jax.random.key(seed), 0, 1
+        small = min(batch, SMALL) if copies else batch
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.carry = self._carry(new_games(loop.fresh, self.key, small))
+            program, self.compile_seconds = compiled(self._play, *self._arguments(1))
+            self.text = program.as_text() or ""
+            self.program = program
+            self._advance(-(-mixed // loop.steps))
+            if small < batch:
+                states = jax.tree.map(lambda x: jnp.tile(x, (batch // small, *(1,) * (x.ndim - 1))), self.carry[0])
+                self.carry = self._carry(states)
+                self.program, self.compile_seconds = compiled(self._play, *self._arguments(1))
+        self._calibrate(seconds)
+
+    def run(self) -> tuple[int, int | None]:
+        """Plays on for about as many seconds as was asked for."""
+        ended = self._advance(self.blocks)
+        return self.blocks * self.loop.steps * self.batch, ended
+
+    def _carry(self, states: Any) -> Any:
+        return states, self.loop.more(states)
+
+    def _arguments(self, blocks: int) -> tuple[Any, jax.Array, jax.Array]:
+        return self.carry, jax.random.fold_in(self.key, self.calls), jnp.int32(blocks)
+
+    def _advance(self, blocks: int) -> int | None:
+        self.calls += 1
+        self.carry, ended = jax.block_until_ready(self.program(*self._arguments(blocks)))
+        return None if ended is None else int(ended)
+
+    def _play(self, carry: Any, key: jax.Array, blocks: jax.Array) -> tuple[Any, jax.Array | None]:
+        def block(number, both):
+            carry, total = both
+            carry, ended = self.loop.block(carry, jax.random.fold_in(key, number))
+            return carry, None if ended is None else total + ended
+
+        _, ended = jax.eval_shape(self.loop.block, carry, key)
+        return lax.fori_loop(0, blocks, block, (carry, None if ended is None else jnp.int32(0)))
+
+    def _calibrate(self, seconds: float) -> None:
+        """How many blocks take about so many seconds."""
+        while True:
+            start = time.perf_counter()
+            self._advance(self.blocks)
+            wall = time.perf_counter() - start
+            if wall > seconds / 8 or wall * 8 > 1:
+                self.blocks = max(1, round(self.blocks * seconds / wall))
+                return
+            self.blocks *= 4
+
+
+def in_turn(runners: Sequence[Runner], repeats: int) -> list[tuple[list[Timing], int | None]]:
+    """Timings of all runners, one after the other in each repeat, and the games that ended in all their repeats.
+
+    Whatever else the machine does meets all of them alike.
+    """
+    timings: list[list[Timing]] = [[] for _ in runners]
+    games: list[int | None] = [0 for _ in runners]
+    for _ in range(repeats):
+        for number, runner in enumerate(runners):
+            wall, cpu = time.perf_counter(), time.process_time()
+            steps, ended = runner.run()
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            timings[number].append(Timing(steps, wall, cpu))
+            so_far = games[number]
+            games[number] = None if ended is None or so_far is None else so_far + ended
+    return list(zip(timings, games, strict=True))
+
+
+def figures(
+    report: Report,
+    what: str,
+    runner: Runner,
+    timings: list[Timing],
+    games: int | None,
+    length: float | None = None,
+    beside: Rates | None = None,
+    times: float | None = None,
+) -> Rates:
+    """Steps per second and games per second, one of which must be so many `times` the peer's, `beside`.
+
+    All repeats together say how long a game is, as chance decides how many of them end in one repeat; where nobody
+    counted, it is `length`.
+    """
+    if games:
+        length = sum(timing.amount for timing in timings) / games
+    rates = tuple(timing.amount / timing.wall for timing in timings)
+    turns = runner.unit == "turns"
+    asked = times * beside[turns].value if times and beside and beside[turns] else None
+    steps = Figure(what, runner.by, f"{runner.unit}/s", rates, tuple(timings), runner.compile_seconds)
+    steps = report.add(steps if turns else dataclasses.replace(steps, at_least=asked))
+    if not length:
+        return steps, None
+    note = f"{length:.1f} {runner.unit} a game"
+    by_games = Figure(what, runner.by, "games/s", tuple(rate / length for rate in rates), note=note)
+    return steps, report.add(dataclasses.replace(by_games, at_least=asked) if turns else by_games)
+
+
+def written_in_loop(program: str, kept: Sequence[jax.ShapeDtypeStruct]) -> bool:
+    """Whether the text of a compiled program computes arrays like these, `[steps, batch, ...]`, in the body of a loop."""
+    blocks = {block.split(" ", 1)[0].lstrip("%"): block for block in re.split(r"\n(?=%?[\w.\-]+ \()", program)}
+    bodies = "".join(blocks.get(name, "") for name in set(re.findall(r"body=%?([\w.\-]+)", program)))
+    computed = re.findall(r" = ([^=]*?)\b(?:fusion|call|dynamic-update-slice|custom-call)\(", bodies)
+    made = {
+        (kind, int(lengths[0]), math.prod(map(int, lengths)))
+        for result in computed
+        for kind, dims in re.findall(r"(\w+)\[([\d,]+)\]", result)
+        for lengths in [dims.split(",")]
+    }
+    kinds = {"bool": "pred", "float32": "f32", "int32": "s32", "uint8": "u8"}
+    return all((kinds[str(array.dtype)], array.shape[0], math.prod(array.shape)) in made for array in kept)
