@@ -34,7 +34,7 @@ test: lint
 # The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
 # counts what it prints. The variable turns an advertisement off.
 docs: $(READY)
-	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 certify: $(READY)

@@ -19,10 +19,10 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PACKAGES = ("envs", "envs.backgammon", "algos.td", "nets", "players", "arena", "runs")
 
-spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
+spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
 assert spec and spec.loader
-tables = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(tables)
+generate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(generate)
 
 
 def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -67,16 +67,16 @@ def test_a_fault_ends_the_build(tmp_path, fault, named):
     assert built.returncode != 0 and all(name in built.stderr for name in named), built.stderr
 
 
-def test_tables_are_those_of_the_code(tmp_path, monkeypatch):
+def test_tables_and_pictures_are_those_of_the_code(tmp_path, monkeypatch):
     """`make docs` writes them anew."""
-    assert not tables.stale_pages()
+    assert not generate.stale()
     for name in jaxgames.available_games():
         assert f"<!-- table: {name} -->" in (DOCS / "games" / f"{name.replace('_', '-')}.md").read_text("utf-8")
     shutil.copytree(DOCS, tmp_path / "docs")
     monkeypatch.setitem(registry.GAMES, "othello", Othello)
-    assert tables.stale_pages(tmp_path / "docs") == ["games/index.md"]
-    assert tables.stale_pages(tmp_path / "docs", write=True) == ["games/index.md"]
-    assert not tables.stale_pages(tmp_path / "docs")
+    assert generate.stale(tmp_path / "docs") == ["games/index.md"]
+    assert generate.stale(tmp_path / "docs", write=True) == ["games/index.md"]
+    assert not generate.stale(tmp_path / "docs")
     assert "| [`othello`](othello.md) | v1 | 65 | bool[8, 8, 2] |" in (tmp_path / "docs/games/index.md").read_text()
 
 

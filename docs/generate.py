@@ -1,7 +1,8 @@
-"""Writes the tables of the docs from the code: `python docs/tables.py`, and with `--check` only says which are stale.
+"""Writes what the docs take from the code: `python docs/generate.py`, and with `--check` only says what is stale.
 
 A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game, or `games` for the
-table of all of them. The pages hold the tables themselves, so that they can be read without building anything.
+table of all of them. Pictures are `images/NAME.svg`. All of it is part of the repository, so that pages can be read
+without building anything.
 """
 
 import dataclasses
@@ -18,18 +19,34 @@ from jaxgames.envs import Game
 DOCS = Path(__file__).parent
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
+PICTURES = {
+    "backgammon": ("backgammon", "4HPwATDgc/ABMA:31"),
+    "tic-tac-toe": ("tic_tac_toe", "X.O/.X./..O"),
+    "connect-four": ("connect_four", "444453356"),
+    "checkers": ("checkers", "W:W15,22,24,29,30,K2:B1,3,8,11,K26"),
+}
+"""The positions that are shown: games and texts."""
 
-def stale_pages(docs: Path = DOCS, write: bool = False) -> list[str]:
-    """The pages whose tables are not those of the code, after `write` brought up to date."""
-    stale = []
-    for page in sorted(docs.rglob("*.md")):
-        text = page.read_text("utf-8")
-        fresh = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], text)
-        if fresh != text:
-            stale.append(str(page.relative_to(docs)))
+
+def stale(docs: Path = DOCS, write: bool = False) -> list[str]:
+    """The files that are not what the code says, with `write` brought up to date."""
+    found = []
+    for path, fresh in expected(docs).items():
+        if not path.exists() or path.read_text("utf-8") != fresh:
+            found.append(path.relative_to(docs).as_posix())
             if write:
-                page.write_text(fresh, "utf-8")
-    return stale
+                path.write_text(fresh, "utf-8")
+    return sorted(found)
+
+
+def expected(docs: Path) -> dict[Path, str]:
+    """The content of all pages and pictures, with what comes from the code."""
+    files = {}
+    for page in docs.rglob("*.md"):
+        files[page] = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page.read_text("utf-8"))
+    for name, (game_id, text) in PICTURES.items():
+        files[docs / "images" / f"{name}.svg"] = jaxgames.make(game_id).from_string(text).to_svg() + "\n"
+    return files
 
 
 def table(name: str) -> str:
@@ -86,14 +103,14 @@ def _markdown(rows: list[tuple]) -> str:
 
 
 def main() -> int:
-    """Write the tables, or with `--check` fail if any is stale."""
+    """Write it all, or with `--check` fail if any is stale."""
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
-        print("usage: python docs/tables.py [--check]", file=sys.stderr)
+        print("usage: python docs/generate.py [--check]", file=sys.stderr)
         return 2
-    stale = stale_pages(write=not check)
-    print("\n".join(stale) or "all tables are up to date")
-    return int(check and bool(stale))
+    files = stale(write=not check)
+    print("\n".join(files) or "tables and pictures are up to date")
+    return int(check and bool(files))
 
 
 if __name__ == "__main__":
