@@ -248,7 +248,7 @@ class Game(Generic[Position]):
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
         """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""
         count, done = state._step_count, state.terminated | state.truncated
-        action = once.index(jnp.clip(jnp.asarray(action, jnp.int32), -1, self.num_actions), count)
+        action = once.index(jnp.asarray(action, jnp.int32), count)
         legal = once.flag(self.is_legal(state._position, action), count)
         after = self.play(state._position, action)
         over = once.flag(~done & (after.over | ~legal), count)

@@ -2,34 +2,36 @@
 
 XLA:CPU fuses every operation into each of its users. What ten arrays are made of is then computed ten times, and for an
 observation of 84 elements 84 times more; `jax.lax.optimization_barrier` does not change that. What XLA does not repeat
-is an expensive operation, and a float division is one of those. Dividing by a one that XLA does not know to be one
-leaves the value as it is, and makes XLA store it. The compiler behind XLA does know, and drops the division itself.
+is an expensive operation, and a division by a number that it does not know is one of those. So divide by a one that
+XLA does not know to be one: the value is as it was, but XLA stores it. The compiler behind XLA does know, and drops the
+division itself.
 """
 
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 
-def _one(like: Array) -> Float32[Array, "..."]:
-    """1.0 for each element of an array of whole numbers."""
-    return ((like | 1) != 0).astype(jnp.float32)
+def _one(like: Array, dtype: type) -> Array:
+    """1 for each element of an array of whole numbers."""
+    return ((like | 1) != 0).astype(dtype)
+
+
+def word(value: UInt32[Array, "..."], like: Array) -> UInt32[Array, "..."]:
+    """A word, computed once. `like` is any array of whole numbers that the program is given and does not compute."""
+    return lax.div(value, _one(like, jnp.uint32))
+
+
+def index(value: Int32[Array, "..."], like: Array) -> Int32[Array, "..."]:
+    """A whole number, computed once."""
+    return lax.div(value, _one(like, jnp.int32))
 
 
 def flag(value: Bool[Array, "..."], like: Array) -> Bool[Array, "..."]:
-    """A flag, computed once. `like` is any array of whole numbers that a program is given (not computes)."""
-    return value.astype(jnp.float32) / _one(like) != 0
+    """A flag, computed once."""
+    return word(value.astype(jnp.uint32), like) != 0
 
 
 def number(value: Float32[Array, "..."], like: Array) -> Float32[Array, "..."]:
     """A number, computed once."""
-    return value / _one(like)
-
-
-def index(value: Int32[Array, "..."], like: Array) -> Int32[Array, "..."]:
-    """A whole number below 2^24, computed once."""
-    return (value.astype(jnp.float32) / _one(like)).astype(value.dtype)
-
-
-def word(value: UInt32[Array, "..."], like: Array) -> UInt32[Array, "..."]:
-    """A word, computed once: by its halves, as floats hold 24 bits."""
-    return index(value & 0xFFFF, like) | (index(value >> 16, like) << 16)
+    return lax.div(value, _one(like, jnp.float32))

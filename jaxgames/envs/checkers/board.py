@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt32
 
+from jaxgames.envs import once
 from jaxgames.envs.checkers.plain_board import DIRECTIONS, SQUARES, king_row, row_and_column, square_at
 
 Word = UInt32[Array, "..."]
@@ -64,6 +65,14 @@ class Moves(NamedTuple):
     jumps: Bool[Array, "..."]
 
 
+def as_seen(word: Word, turned: Bool[Array, "..."]) -> Word:
+    """The same squares on the board turned by 180 degrees, where it is `turned`: the bits in reverse, then rotated."""
+    back = word
+    for width, low in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
+        back = ((back >> width) & low) | ((back & low) << width)
+    return jnp.where(turned, rotate(back, 28), word)
+
+
 def rotate(word: Word, by: int | Word) -> Word:
     """The word rotated to the left by 1..31 bits."""
     return (word << by) | (word >> (32 - by))
@@ -106,7 +115,7 @@ def moves(position: Position) -> Moves:
     own, other, kings, is_white = position.own, position.opponent, position.kings, white(position)
     empty, only = ~(own | other), jumper(position)
     jumping = jumps(jnp.where(only != 0, only, own), kings, other, empty, is_white)
-    forced = (jumping[0] | jumping[1] | jumping[2] | jumping[3]) != 0
+    forced = once.flag((jumping[0] | jumping[1] | jumping[2] | jumping[3]) != 0, position.status)
     stepping = steps(own, kings, empty, is_white)
     a, b, c, d = (jnp.where(forced, jump, step) for jump, step in zip(jumping, stepping, strict=True))
     return Moves((a, b, c, d), forced)

@@ -1,6 +1,8 @@
 """English draughts: forced capture, jumps one action at a time, a man that reaches the king row stops there."""
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -66,10 +68,9 @@ class Checkers(Game[Position]):
 
     def legal(self, position: Position) -> Bool[Array, "128"]:
         """bool[128]."""
-        words = [once.word(word, position.own) for word in board.moves(position).sources]
-        white = board.white(position)
-        sources = jnp.stack([jnp.where(white, words[3 - d], words[d]) for d in range(4)])
-        return bits.has(sources[None, :], _places(white)[:, None]).reshape(128)
+        sources, white = board.moves(position).sources, board.white(position)
+        own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
+        return _shown([once.word(board.as_seen(word, white), position.status) for word in own], _MASK)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -122,10 +123,9 @@ class Checkers(Game[Position]):
         own = jnp.where(acting, position.own, position.opponent)
         other = jnp.where(acting, position.opponent, position.own)
         kings = position.kings
-        planes = jnp.stack([own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)])
+        words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        places = jnp.where(turned, 11 - _GRID, _GRID) & 31
-        return bits.has(planes[None, None, :], places[:, :, None]) & _DARK[:, :, None]
+        return _shown([board.as_seen(word, turned) for word in words], _PLANES).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""
@@ -137,7 +137,7 @@ class Checkers(Game[Position]):
 
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document, White at the bottom."""
-        return drawing.board_svg(to_plain(position), theme=theme, player=player)
+        return drawing.board_svg(to_plain(position), theme=theme, player=player, draw_after=self.draw_after)
 
     def action_to_string(self, state: State, action: int) -> str:
         """A step, `11-15`, or one jump, `22x15`."""
@@ -148,18 +148,24 @@ class Checkers(Game[Position]):
         return notation.parse_action(to_plain(single(state)._position), text)
 
 
-def _grid() -> tuple[np.ndarray, np.ndarray]:
-    """The place of each square of the 8 x 8 board, row 0 nearest to the player, and which squares are played on."""
+def _showing(places: np.ndarray, number: int) -> np.ndarray:
+    """[number, elements]: for each of `number` words the bit that element `place * number + word` shows; 0 for none."""
+    bit = np.where(places < 32, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
+    return (np.eye(number, dtype=np.uint32)[:, None, :] * bit[None, :, None]).reshape(number, -1)
+
+
+def _grid() -> np.ndarray:
+    """The place of each square of the 8 x 8 board, row 0 nearest to the player; 32 where nothing stands."""
     rows, columns = np.indices((8, 8))
-    return ((18 + 4 * rows - 3 * columns) % 32).astype(np.uint32), (rows + columns) % 2 == 1
+    return np.where((rows + columns) % 2 == 1, (18 + 4 * rows - 3 * columns) % 32, 32).ravel()
 
 
-_GRID, _DARK = _grid()
+_MASK, _PLANES = _showing(board.PLACE, 4), _showing(_grid(), 5)
 
 
-def _places(white: Bool[Array, ""]) -> UInt32[Array, "32"]:
-    """The place of each square in the frame of the player to act."""
-    return jnp.where(white, 11 - board.PLACE, board.PLACE) & 31
+def _shown(words: list[UInt32[Array, ""]], showing: np.ndarray) -> Bool[Array, " elements"]:
+    """The elements whose bit is set in their word."""
+    return functools.reduce(operator.or_, [word & row for word, row in zip(words, showing, strict=True)]) != 0
 
 
 def _piece(position: Position, action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
