@@ -125,7 +125,7 @@ class Checkers(Game[Position]):
         kings = position.kings
         words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        return _shown([board.as_seen(word, turned) for word in words], _PLANES).reshape(8, 8, 5)
+        return _shown([once.word(board.as_seen(word, turned), position.status) for word in words], _PLANES).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""

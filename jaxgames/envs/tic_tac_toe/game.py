@@ -17,6 +17,7 @@ from jaxgames.envs.tic_tac_toe.plain import from_plain, to_plain
 from jaxgames.envs.tic_tac_toe.position import FULL, Position, free, has_line
 
 _CELLS = np.arange(9, dtype=np.uint32)
+_SHOWN = (np.uint32(1) << (_CELLS[:, None] + np.array([0, 16], np.uint32))).ravel()  # the bit that each element shows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +67,8 @@ class TicTacToe(Game[Position]):
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
         """Own cells and the other's, seen by the player to act or by the other one."""
-        shifts = jnp.where(np.array([[True, False]]) == acting, jnp.uint32(0), jnp.uint32(16))
-        return bits.has(position.cells, jnp.asarray(_CELLS[:, None]) + shifts).reshape(3, 3, 2)
+        seen = jnp.where(acting, position.cells, (position.cells << 16) | (position.cells >> 16))
+        return ((seen & jnp.asarray(_SHOWN)) != 0).reshape(3, 3, 2)
 
     def parse(self, text: str) -> Position:
         """Three rows, `XO./.../..X`, X being the player who began; `ValueError` that points at what is wrong."""
