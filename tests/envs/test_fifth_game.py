@@ -15,6 +15,7 @@ from jaxgames.envs import registry, rollout
 from tests.envs.othello import PASS, Othello
 
 GAMES, STEPS = 128, 66
+QUICKLY = {"xla_backend_optimization_level": "0"}  # compiled so, as each program runs once
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,13 +30,12 @@ def played():
     """Random games: the last states; for every step the states before it, masks, views, and actions."""
     game = jaxgames.make("othello")
 
-    @jax.jit
     def play(key):
         states = jax.vmap(game.init)(jax.random.split(key, GAMES))
         last, moves = rollout(game, states, key, STEPS)
         return last, moves.states, moves.states.legal_action_mask, moves.states.observation, moves.actions
 
-    return jax.device_get(play(jax.random.key(0)))
+    return jax.device_get(jax.jit(play, compiler_options=QUICKLY)(jax.random.key(0)))
 
 
 # --8<-- [start:rules]
@@ -69,7 +69,7 @@ def test_rules_are_those_of_openspiel(played):
 
 def test_a_game_may_end_while_squares_are_empty():
     game, theirs = jaxgames.make("othello"), pyspiel.load_game("othello").new_initial_state()
-    state, step = game.init(jax.random.key(0)), jax.jit(game.step)
+    state, step = game.init(jax.random.key(0)), jax.jit(game.step, compiler_options=QUICKLY)
     for name in "e6 f4 e3 f6 g5 d6 e7 f5 c5".split():
         assert not state.terminated and not theirs.is_terminal()
         action = game.string_to_action(state, name)
@@ -114,7 +114,7 @@ def test_a_learner_takes_it_as_it_is():
         TDConfig(game="othello", encoding="observation", hidden=(4,), outputs=2, method="window", batch=4, plies=4)
     )
     state = learner.init(jax.random.key(0))
-    after, metrics = jax.jit(learner.update)(state, jax.random.key(1))
+    after, metrics = jax.jit(learner.update, compiler_options=QUICKLY)(state, jax.random.key(1))
     assert metrics.plies == 16 and metrics.positions > 0
     changed = jax.tree.map(lambda old, new: bool(jnp.any(old != new)), state.params, after.params)
     assert any(jax.tree.leaves(changed))
