@@ -1,0 +1,214 @@
+"""Perft: how many games of so many turns there are from a position. It certifies the rules of a game.
+
+The name is that of chess programmers ("performance test", Robert Hyatt's Crafty). Turns are counted, not actions: a
+multiple jump is one turn. A game that ends earlier counts up to its last turn and no further. What truncates a game
+(`step_limit`) is no rule, and is left aside.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float32, UInt64
+
+from jaxgames.envs.core import Game, State, single
+from jaxgames.envs.turns import (
+    SIZE,
+    Expansion,
+    batches,
+    columns_of,
+    joined,
+    rows,
+    rows_of,
+    single_actions,
+    turns,
+    unique,
+)
+
+Report = Callable[[Sequence[int]], None]
+
+
+def perft(
+    game: Game,
+    depth: int,
+    state: State | None = None,
+    *,
+    distinct: bool = False,
+    report: Report | None = None,
+    size: int = SIZE,
+) -> list[int]:
+    """The number of games of 0, 1, ... `depth` turns from a state (the opening), exactly.
+
+    Every way to jump counts, as in OEIS A133046; with `distinct`, ways that lead to the same position are one turn, as
+    in other published counts (in draughts: the same piece captures the same pieces and ends on the same square).
+    `report` is given the counts so far, now and then. At most `size` positions are expanded at once, those next to the
+    end first, so that memory does not grow with the count. Raises `ValueError` for a game with chance or a depth below
+    0.
+    """
+    start = _start(game, depth, state)
+    counts = [0] * (depth + 1)
+    counts[0] = 1
+    waiting = _Waiting(depth, size)
+    if not bool(start.terminated):
+        waiting.add(0, _batch(start._position))
+    while (taken := waiting.take()) is not None:
+        ply, positions = taken
+        if ply + 1 == depth and single_actions(game):
+            counts[depth] += Expansion(game, positions, size).total
+        elif distinct:
+            found = turns(game, positions, size, distinct=True)
+            counts[ply + 1] += len(found.parent)
+            if ply + 1 < depth:
+                waiting.add(ply + 1, rows(found.position, ~found.over))
+        else:
+            for page in Expansion(game, positions, size).pages():
+                counts[ply + 1] += int(np.count_nonzero(page.complete))
+                waiting.add(ply, rows(page.position, ~page.complete))
+                if ply + 1 < depth:
+                    waiting.add(ply + 1, rows(page.position, page.complete & ~page.over))
+        if report is not None:
+            report(counts)
+    return counts
+
+
+def divide(
+    game: Game,
+    depth: int,
+    state: State | None = None,
+    *,
+    distinct: bool = False,
+    report: Report | None = None,
+    size: int = SIZE,
+) -> dict[str, int]:
+    """`perft` to this depth by the first turn: its actions' names, and how many games begin with it.
+
+    `report` is given the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
+    """
+    start = _start(game, depth, state)
+    if depth < 1:
+        raise ValueError(f"depth {depth}: expected 1 or more to divide by the first turn")
+    found: dict[str, int] = {}
+    seen: set[bytes] = set()
+    for names, after, over in _first_turns(game, start, size):
+        if distinct and _bytes(after._position) in seen:
+            continue
+        seen.add(_bytes(after._position))
+        after = after.replace(terminated=np.bool_(over))
+        found[names] = perft(game, depth - 1, after, distinct=distinct, report=report, size=size)[-1]
+    return found
+
+
+class Ply(NamedTuple):
+    """The different positions after so many turns: in how many ways each is reached, and which of them end the game.
+
+    `reward` is what the player who moved last has won there.
+    """
+
+    position: Any
+    ways: UInt64[np.ndarray, " n"]
+    over: Bool[np.ndarray, " n"]
+    reward: Float32[np.ndarray, " n"]
+
+
+def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> Iterator[Ply]:
+    """All positions that are reached in 0, 1, ... `depth` turns, each once a ply; ends early after the last game.
+
+    Memory grows with their number. Positions differ by all that the rules need (in draughts also by the moves since the
+    last capture). Raises `ValueError` as `perft`, and `OverflowError` where the ways are more than 2^63.
+    """
+    start = _start(game, depth, state)
+    over = np.array([bool(start.terminated)])
+    ply = Ply(_batch(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
+    for number in range(depth + 1):
+        yield ply
+        if number == depth or ply.over.all():
+            return
+        live = rows(ply, ~ply.over)
+        found: list[Ply] = []
+        for index, batch in batches(np.arange(len(live.ways)), live.position, size):
+            after = turns(game, batch, size)
+            found.append(Ply(after.position, live.ways[index[after.parent]], after.over, after.reward))
+            if sum(len(part.ways) for part in found[1:]) > 64 * size:
+                found = [_merged(joined(found))]
+        ply = _merged(joined(found))
+
+
+def count_positions(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:
+    """The number of different positions after 0, 1, ... `depth` turns, as `plies` finds them."""
+    counts = [len(ply.ways) for ply in plies(game, depth, state, size=size)]
+    return counts + [0] * (depth + 1 - len(counts))
+
+
+class _Waiting:
+    """Positions to expand, by ply."""
+
+    def __init__(self, depth: int, size: int):
+        self._plies: list[list] = [[] for _ in range(depth)]
+        self._size = size
+
+    def add(self, ply: int, positions: Any) -> None:
+        if ply < len(self._plies) and rows_of(positions):
+            self._plies[ply].append(positions)
+
+    def take(self) -> tuple[int, Any] | None:
+        """A full batch of the last ply that has one, else what the first ply has; None if there is nothing."""
+        numbers = [sum(map(rows_of, parts)) for parts in self._plies]
+        filled = [ply for ply, number in enumerate(numbers) if number >= self._size]
+        begun = [ply for ply, number in enumerate(numbers) if number]
+        if not begun:
+            return None
+        ply = filled[-1] if filled else begun[0]
+        parts, number = self._plies[ply], 0
+        taken = []
+        while parts and number < self._size:
+            taken.append(parts.pop())
+            number += rows_of(taken[-1])
+        if number > self._size:
+            cut = rows_of(taken[-1]) - (number - self._size)
+            parts.append(rows(taken[-1], slice(cut, None)))
+            taken[-1] = rows(taken[-1], slice(cut))
+        return ply, joined(taken)
+
+
+def _start(game: Game, depth: int, state: State | None) -> State:
+    if game.outcome_probabilities:
+        raise ValueError(f"{game.id} has chance: perft counts the games of games without it")
+    if depth < 0:
+        raise ValueError(f"depth {depth}: expected 0 or more")
+    return single(game.state(game.opening(jax.random.key(0))) if state is None else state)
+
+
+def _batch(position: Any) -> Any:
+    return jax.tree.map(lambda x: np.asarray(x)[None], position)
+
+
+def _bytes(position: Any) -> bytes:
+    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(position))
+
+
+def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, State, bool]]:
+    """The turns of one state: the names of the actions, the state after it, whether the game is over."""
+    if bool(state.terminated):
+        return
+    for page in Expansion(game, _batch(state._position), size).pages():
+        for index, action in enumerate(page.action.tolist()):
+            name, complete = game.action_to_string(state, action), bool(page.complete[index])
+            player = 1 - state.current_player if complete else state.current_player
+            after = game.state(rows(page.position, index), player)
+            if complete:
+                yield name, after, bool(page.over[index])
+            else:
+                for names, last, over in _first_turns(game, after, size):
+                    # Where each action goes on from the square where the last one ended: 22x15 15x8 is 22x15x8.
+                    yield re.sub(r"([0-9]+) \1(?=[x-])", r"\1", f"{name} {names}"), last, over
+
+
+def _merged(ply: Ply) -> Ply:
+    first, kind = unique(columns_of(ply.position))
+    if ply.ways.astype(np.float64).sum() > 2.0**63:
+        raise OverflowError("more than 2^63 ways; enumerate to a smaller depth")
+    ways = np.zeros(len(first), np.uint64)
+    np.add.at(ways, kind, ply.ways)
+    return rows(ply, first)._replace(ways=ways)
