@@ -92,10 +92,10 @@ def test_certifications_are_tests(name):
             assert f"\ndef {test}(" in (ROOT / "tests" / "envs" / file).read_text("utf-8"), row
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["index", "conventions", "games/tic-tac-toe", "games/connect-four", "games/checkers", "games/your-own"],
-)
+GAMES = ["tic-tac-toe", "connect-four", "checkers", "tools", "your-own"]
+
+
+@pytest.mark.parametrize("page", ["index", "conventions", *(f"games/{name}" for name in GAMES)])
 def test_python_runs_as_pasted(page, monkeypatch):
     """And prints what the comment beside the `print` begins with."""
     monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back

@@ -25,6 +25,7 @@ def registered():
         yield
 
 
+# --8<-- [start:rules]
 @pytest.fixture(scope="module")
 def played():
     """Random games: the last states; for every step the states before it, masks, views, and actions."""
@@ -38,7 +39,6 @@ def played():
     return jax.device_get(jax.jit(play, compiler_options=QUICKLY)(jax.random.key(0)))
 
 
-# --8<-- [start:rules]
 def test_rules_are_those_of_openspiel(played):
     """Legal actions, who is to act, what is seen, the end and the result, in random games."""
     last, before, masks, views, actions = played
