@@ -23,7 +23,8 @@ class MatchResult:
 
     `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
     are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
-    they count as games of no points. `seconds` does not contain the compilation.
+    they count as games of no points. `seconds` does not contain the compilation, `max_reward` is the most points that a
+    game is worth.
     """
 
     game: str
@@ -45,6 +46,22 @@ class MatchResult:
     plies_per_game: float
     seconds: float
     games_per_second: float
+    max_reward: int
+
+    @property
+    def score(self) -> float:
+        """In games of single points: won games, and half of the drawn ones, as a fraction of all."""
+        return (1 + self.ppg) / 2
+
+    @property
+    def score_low(self) -> float:
+        """The lower end of the score's 95 % interval."""
+        return max(0.0, (1 + self.ppg_low) / 2)
+
+    @property
+    def score_high(self) -> float:
+        """The upper end of the score's 95 % interval."""
+        return min(1.0, (1 + self.ppg_high) / 2)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, ready for JSON."""
@@ -98,6 +115,7 @@ def match(
         plies_per_game=float(plies.mean()),
         seconds=seconds,
         games_per_second=2 * pairs / seconds,
+        max_reward=a.game.max_reward,
     )
 
 

@@ -19,10 +19,15 @@ def result_table(result: MatchResult) -> Table:
     table.add_column()
     table.add_column(result.a, justify="right")
     table.add_column(result.b, justify="right")
-    table.add_row("points per game", f"{result.ppg:+.3f}", f"{-result.ppg:+.3f}", style="bold")
-    table.add_row(
-        "95 % interval", _interval(result.ppg_low, result.ppg_high), _interval(-result.ppg_high, -result.ppg_low)
-    )
+    if result.max_reward > 1:
+        table.add_row("points per game", f"{result.ppg:+.3f}", f"{-result.ppg:+.3f}", style="bold")
+        table.add_row(
+            "95 % interval", _interval(result.ppg_low, result.ppg_high), _interval(-result.ppg_high, -result.ppg_low)
+        )
+    else:
+        low, high = result.score_low, result.score_high
+        table.add_row("score", _percent(result.score), _percent(1 - result.score), style="bold")
+        table.add_row("95 % interval", _percents(low, high), _percents(1 - high, 1 - low))
     table.add_row("won", _percent(result.win_rate), _percent(result.loss_rate))
     if result.gammon_rate or result.gammon_loss_rate:
         table.add_row("gammons among them", _percent(result.gammon_rate), _percent(result.gammon_loss_rate))
@@ -59,6 +64,10 @@ def show(results: Sequence[MatchResult], title: str | None = None) -> None:
 
 def _interval(low: float, high: float) -> str:
     return f"{low:+.3f} to {high:+.3f}"
+
+
+def _percents(low: float, high: float) -> str:
+    return f"{100 * low:.1f} to {_percent(high)}"
 
 
 def _percent(rate: float) -> str:

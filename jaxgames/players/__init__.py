@@ -2,6 +2,6 @@
 
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Memory, Player, Turn
-from jaxgames.players.registry import available_players, make
+from jaxgames.players.registry import available_players, game_of, make
 
-__all__ = ["Memory", "Player", "Turn", "available_players", "greedy", "make"]
+__all__ = ["Memory", "Player", "Turn", "available_players", "game_of", "greedy", "make"]

@@ -53,6 +53,16 @@ def make(spec: str, game: Game) -> Player:
     raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {', '.join(SPECS)}")
 
 
+def game_of(spec: str) -> str | None:
+    """The id of the game that the training in a folder learned; None for players of no certain game.
+
+    Raises `ValueError` if the folder is no run.
+    """
+    if spec.partition(":")[0] in PLAYERS or not (spec and Path(spec).is_dir()):
+        return None
+    return trained.game_of(spec)
+
+
 def _spec(name: str, option: str | None) -> str:
     return name if option is None else f"{name}:{option}"
 

@@ -15,14 +15,30 @@ def load(path: str | Path, game: Game) -> Player:
     """
     from jaxgames.algos.td import load_player_value
 
+    run, step = _opened(path)
+    trained_on = _game(run) or game.id
+    if trained_on != game.id:
+        raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
+    return greedy(game, str(path), *load_player_value(run, step))
+
+
+def game_of(path: str | Path) -> str | None:
+    """The id of the game of the run in folder `path`, or of one of its checkpoints; None if it does not say.
+
+    Raises `ValueError` if the folder is no run.
+    """
+    return _game(_opened(path)[0])
+
+
+def _opened(path: str | Path) -> tuple[Run, int | None]:
+    """The run, and the number of the checkpoint if one is named."""
     path = Path(path)
     name, _, step = path.name.rpartition("-")
     if path.parent.name == "checkpoints" and name == "step" and step.isdecimal():
-        run, which = Run.open(path.parent.parent), int(step)
-    else:
-        run, which = Run.open(path), None
+        return Run.open(path.parent.parent), int(step)
+    return Run.open(path), None
+
+
+def _game(run: Run) -> str | None:
     settings = run.config.get("learner")
-    trained_on = settings.get("game", game.id) if isinstance(settings, dict) else game.id
-    if trained_on != game.id:
-        raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
-    return greedy(game, str(path), *load_player_value(run, which))
+    return settings.get("game") if isinstance(settings, dict) else None

@@ -1,16 +1,17 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
-from jaxgames.recipes import backgammon_backprop, td_gammon
-from jaxgames.recipes.recipe import Published, TDRecipe
+from jaxgames.recipes import backgammon_backprop, td, td_gammon
+from jaxgames.recipes.recipe import Plan, Recipe, Training
 
-RECIPES: dict[str, TDRecipe] = {recipe.name: recipe for recipe in (td_gammon.RECIPE, backgammon_backprop.RECIPE)}
+_ALL: tuple[Recipe, ...] = (td_gammon.RECIPE, backgammon_backprop.RECIPE, td.RECIPE)
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 
 
-def recipe_named(name: str) -> TDRecipe:
+def recipe_named(name: str) -> Recipe:
     """The recipe with this name; `ValueError` if there is none."""
     if name not in RECIPES:
         raise ValueError(f"unknown recipe {name!r}; available: {', '.join(RECIPES)}")
     return RECIPES[name]
 
 
-__all__ = ["RECIPES", "Published", "TDRecipe", "recipe_named"]
+__all__ = ["RECIPES", "Plan", "Recipe", "Training", "recipe_named"]

@@ -3,7 +3,7 @@
 import dataclasses
 
 from jaxgames.algos.td import TDConfig
-from jaxgames.recipes.recipe import Published, TDRecipe
+from jaxgames.recipes.td_recipe import BACKGAMMON_OPPONENTS, Published, TDRecipe
 
 _BACKPROP = TDConfig(method="result", batch=128, plies=1024)
 
@@ -16,6 +16,8 @@ RECIPE = TDRecipe(
             _BACKPROP, optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False
         ),
     },
+    opponents=BACKGAMMON_OPPONENTS,
+    watched="pubeval",
     published=(
         Published(
             "pubeval", 0.26, "TD, the thesis", "TD(lambda), for comparison: the thesis that rebuilds TD-Gammon 0.0"

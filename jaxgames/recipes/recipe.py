@@ -1,65 +1,64 @@
-"""What a recipe is: a named training with settings to choose from, and what others have published about it."""
+"""What a recipe is: a named training with settings to choose from, begun and resumed in a run folder."""
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any, Protocol
 
-from jaxgames.algos.td import TDConfig
-
-
-@dataclasses.dataclass(frozen=True)
-class Published:
-    """A published result: points per game against `opponent`, a few words for the curve, and where it stands."""
-
-    opponent: str
-    ppg: float
-    label: str
-    source: str
+from jaxgames.recipes.report import Report
+from jaxgames.runs import Run
 
 
 @dataclasses.dataclass(frozen=True)
-class TDRecipe:
-    """A TD training: named settings, the first of them the usual ones, and the players it is measured against."""
+class Plan:
+    """What somebody asks of a training; None and empty where nothing was said."""
 
-    name: str
-    summary: str
-    settings: Mapping[str, TDConfig]
-    published: tuple[Published, ...] = ()
-    opponents: tuple[str, ...] = ("random", "simple:3", "pubeval")
-    watched: str = "pubeval"
-    """The opponent met at intervals during training."""
-
-    def config(self, setting: str | None = None, changes: Mapping[str, str] | None = None) -> TDConfig:
-        """The settings named `setting`, with some of them changed by texts such as `{"hidden": "80"}`.
-
-        Raises `ValueError` for an unknown name or a text that cannot be read.
-        """
-        setting = setting or next(iter(self.settings))
-        if setting not in self.settings:
-            raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(self.settings)}")
-        return dataclasses.replace(self.settings[setting], **_read(changes or {}))
+    game: str | None = None
+    setting: str | None = None
+    changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Numbers of the setting to be changed, as texts: `{"hidden": "80"}`."""
+    minutes: float | None = None
+    games: int | None = None
+    seed: int | None = None
+    devices: int | None = None
+    measured_games: int | None = None
+    final_games: int | None = None
 
 
-def _read(changes: Mapping[str, str]) -> dict[str, Any]:
-    types = get_type_hints(TDConfig)
-    read = {}
-    for name, text in changes.items():
-        if name not in types or name == "updates":
-            names = ", ".join(known for known in types if known != "updates")
-            raise ValueError(f"unknown setting {name!r}; available: {names}")
-        try:
-            read[name] = _parse(types[name], text)
-        except ValueError:
-            kind = {bool: "true or false", int: "a whole number", float: "a number"}.get(
-                types[name], "numbers as in 40,40"
-            )
-            raise ValueError(f"{name}={text!r}: expected {kind}") from None
-    return read
+class Training(Protocol):
+    """A recipe at work in a run folder."""
+
+    def run_to_end(self) -> dict[str, Any]:
+        """Trains to the end and returns the results, ready for JSON."""
+        ...
 
 
-def _parse(kind: Any, text: str) -> Any:
-    if kind is bool:
-        return {"true": True, "false": False}.get(text.lower()) if text.lower() in ("true", "false") else int("no")
-    if get_args(kind):
-        return tuple(int(part) for part in text.split(",") if part)
-    return kind(text)
+class Recipe(Protocol):
+    """A named training. Whatever makes no sense is a `ValueError` before there is a run folder.
+
+    The run's configuration holds the name as `recipe`, by which the recipe is found again to resume.
+    """
+
+    @property
+    def name(self) -> str:
+        """As given on the command line."""
+        ...
+
+    def help(self) -> str:
+        """What `jaxgames train --help` says: a line about it, then indented lines of settings."""
+        ...
+
+    def check(self, plan: Plan) -> None:
+        """Raises `ValueError` if there is no such game, setting or number to be changed."""
+        ...
+
+    def begin(self, plan: Plan, path: str, report: Report) -> Training:
+        """Makes the run folder `path`, in which everything that decides the result is fixed."""
+        ...
+
+    def resume(self, run: Run, report: Report) -> Training:
+        """Goes on in a run folder."""
+        ...
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """Prints results for people."""
+        ...

@@ -12,10 +12,14 @@ from jaxgames.arena import match
 from jaxgames.players.player import Player
 
 
-def updates_per_test(config: TDConfig, plies_per_game: float) -> int:
+def plies_in_update(config: TDConfig, plies_per_game: int) -> int:
+    """Plies of one update, all games together."""
+    return config.batch * (plies_per_game if config.method == "result" else config.plies)
+
+
+def updates_per_test(config: TDConfig, plies_per_game: int) -> int:
     """Updates in which about 1,000 games are played."""
-    plies = config.batch * (plies_per_game if config.method == "result" else config.plies)
-    return max(1, round(GAMES_BETWEEN_TESTS * plies_per_game / plies))
+    return max(1, round(GAMES_BETWEEN_TESTS * plies_per_game / plies_in_update(config, plies_per_game)))
 
 
 def after_block(checkpoint: Checkpoint, player: Player, config: TDConfig) -> Checkpoint:

@@ -3,7 +3,7 @@
 import dataclasses
 
 from jaxgames.algos.td import TDConfig
-from jaxgames.recipes.recipe import Published, TDRecipe
+from jaxgames.recipes.td_recipe import BACKGAMMON_OPPONENTS, Published, TDRecipe
 
 _FAST = TDConfig()
 
@@ -29,6 +29,8 @@ RECIPE = TDRecipe(
             method="exact", decay=0.7, batch=64, plies=16, optimizer="sgd", schedule="tested", symmetric=False
         ),
     },
+    opponents=BACKGAMMON_OPPONENTS,
+    watched="pubeval",
     published=(
         Published("pubeval", 0.26, "the thesis", "TD(lambda), 198-40-4: the thesis that rebuilds TD-Gammon 0.0"),
         Published("pubeval", 0.33, "40 hidden units", "best known for 40 hidden units (compgammon, Benchmark 2)"),

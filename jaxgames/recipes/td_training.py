@@ -14,60 +14,25 @@ from jaxtyping import Array, Key
 from jaxgames.algos.td import Metrics, TDConfig, TDState
 from jaxgames.algos.td.parallel import AXIS, Parallel
 from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
-from jaxgames.arena import MatchResult, match
+from jaxgames.arena import match
+from jaxgames.arena.every_line import every_line
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
-from jaxgames.recipes import recipe_named, step_tests
-from jaxgames.recipes.recipe import TDRecipe
+from jaxgames.recipes import step_tests, strength
+from jaxgames.recipes.goal import Goal
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
+from jaxgames.recipes.step_tests import plies_in_update
+from jaxgames.recipes.td_recipe import TDRecipe
 from jaxgames.runs import Run
 
-PLIES_PER_GAME = (
-    62  # of a game between players that have learned something; only to plan the schedule from a number of games
-)
 PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
-PLIES_PER_MEASUREMENT, FEWEST, MOST = (
-    2_500_000,
-    2,
-    40,
-)  # that is how many measurements of strength there are at least, at most
+FEWEST, MOST = 2, 40  # measurements of strength
 
 
-@dataclasses.dataclass(frozen=True)
-class Goal:
-    """When a training is done: after so many minutes or games; with which seed, on how many devices, and how it is
-    measured.
-
-    A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
-    into a number of updates when the training begins, by the speed of the machine.
-    """
-
-    minutes: float | None = None
-    games: int | None = None
-    seed: int = 0
-    devices: int = 1
-    measured_games: int = 2_000
-    """Games against the watched opponent at intervals."""
-    final_games: int = 10_000
-    """Games against each opponent at the end."""
-
-    @property
-    def seconds(self) -> float:
-        """The time to train, 0 if the goal is a number of games."""
-        return 60.0 * (self.minutes or 0.0)
-
-    def __post_init__(self) -> None:
-        if (self.minutes is None) == (self.games is None):
-            raise ValueError("give either a number of minutes or a number of games")
-        for name in ("minutes", "games", "devices", "measured_games", "final_games"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 10**12:
-                raise ValueError(f"{name.replace('_', '-')} {value}: expected a number above 0")
-
-
-class Training:
-    """A recipe at work in a run folder. `Training.begin` or `Training.resume`, then `run_to_end`."""
+class TDTraining:
+    """A recipe at work in a run folder: `TDTraining.begin`, or `TDTraining` to resume; then `run_to_end`."""
 
     def __init__(self, recipe: TDRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report = recipe, run, report
@@ -79,22 +44,29 @@ class Training:
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
     @classmethod
-    def begin(
-        cls, recipe: TDRecipe, config: TDConfig, goal: Goal, path: str, setting: str, report: Report
-    ) -> "Training":
+    def begin(cls, recipe: TDRecipe, plan: Plan, path: str, report: Report) -> "TDTraining":
         """Plans a training and makes its run folder. Everything that decides the result is fixed here."""
+        config = recipe.config(plan.setting, plan.changes)
+        devices = _devices_for(config.batch) if plan.devices is None else plan.devices
+        numbers = {name: getattr(plan, name) for name in ("seed", "measured_games", "final_games")}
+        numbers = {name: number for name, number in numbers.items() if number is not None}
+        goal = Goal(minutes=plan.minutes, games=plan.games, devices=devices, **numbers)
+        changes = (f"{name}={text}" for name, text in plan.changes.items())
+        setting = " ".join([plan.setting or next(iter(recipe.settings)), *changes])
         Run.check_free(path)
+        config.network()  # so that an unknown encoding is known before there is a folder
         _placed(config, goal.devices)
+        plies = plies_in_update(config, recipe.plies_per_game)
         if goal.games is not None:
-            updates = max(1, round(goal.games * PLIES_PER_GAME / _plies(config)))
+            updates = max(1, round(goal.games * recipe.plies_per_game / plies))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            updates = max(1, round(goal.seconds / _seconds_per_update(config, goal)))
-        block = max(1, min(PLIES_PER_BLOCK // _plies(config), updates // 10))
+            updates = max(1, round(goal.seconds / _seconds_per_update(config, goal, plies)))
+        block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
         if config.schedule == "tested":
-            block = step_tests.updates_per_test(config, PLIES_PER_GAME)
+            block = step_tests.updates_per_test(config, recipe.plies_per_game)
         blocks = -(-updates // block)
-        measurements = min(max(updates * _plies(config) / PLIES_PER_MEASUREMENT, FEWEST), MOST)
+        measurements = min(max(updates * plies / recipe.plies_per_measurement, FEWEST), MOST)
         content = {
             "recipe": recipe.name,
             "setting": setting,
@@ -109,14 +81,6 @@ class Training:
             "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
         }
         return cls(recipe, Run.create(path, content), report)
-
-    @classmethod
-    def resume(cls, path: str, report: Report) -> "Training":
-        """Goes on with the training in a folder. Raises `ValueError` if there is none, or too few devices."""
-        run = Run.open(path)
-        if "learner" not in run.config:
-            raise ValueError(f"{path} holds no TD training; expected a run of `jaxgames train`")
-        return cls(recipe_named(run.config["recipe"]), run, report)
 
     def run_to_end(self) -> dict[str, Any]:
         """Trains until the goal, measures the best player against all opponents, and returns the results."""
@@ -143,7 +107,8 @@ class Training:
                     line |= self._measure_strength(checkpoint, line)
                     self.run.log(line)
                     self.run.save(step, checkpoint)
-                    self.run.draw_curve(references=[(p.label, p.ppg) for p in self.recipe.published])
+                    references = [(p.label, p.ppg) for p in self.recipe.published]
+                    self.run.draw_curve(panels=strength.panels(self.recipe, self.run.metrics()), references=references)
                 else:
                     self.run.log(line)
                 progress(int(checkpoint.games) if goal["games"] else step, line)
@@ -190,39 +155,43 @@ class Training:
         return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
 
     def _measure_strength(self, checkpoint: Checkpoint, line: dict[str, Any]) -> dict[str, Any]:
-        """PPG against the watched opponent; the player is kept unless it is clearly worse than the one kept before."""
-        watched = self.recipe.watched
-        player = self._player(checkpoint.state.params)
-        result = match(player, self.opponents[watched], self.run.config["measured_games"], seed=self.run.config["seed"])
-        best = self.run.best_info()
-        if best is None or result.ppg_high >= best["ppg"]:
-            info = {"step": line["step"], "games": line["games"], "opponent": watched, "ppg": result.ppg}
+        """Strength by now; the player is kept unless it is clearly worse than the one kept before."""
+        player, opponent = self._player(checkpoint.state.params), self.opponents[self.recipe.watched]
+        settings = self.run.config
+        measured = strength.measure(self.recipe, player, opponent, settings["measured_games"], settings["seed"])
+        if strength.is_kept(self.recipe, measured, self.run.best_info()):
+            info = {"step": line["step"], "games": line["games"], **strength.remembered(self.recipe, measured)}
             self.run.save_best(checkpoint.state.params, info)
-        return {f"ppg_{watched}{end}": getattr(result, f"ppg{end}") for end in ("", "_low", "_high")}
+        return measured
 
     def _results(self, seconds: float, games: int) -> dict[str, Any]:
         info, params = self.run.load_best(template(self.config).state.params)
         player = self._player(params, str(self.run.path))
-        matches: list[MatchResult] = []
+        number, seed = self.run.config["final_games"], self.run.config["seed"] + 1
+        matches = []
         for name, opponent in self.opponents.items():
-            games_each = self.run.config["final_games"]
-            self.report.say(f"playing {games_each:,} games against {name} ...")
-            matches.append(match(player, opponent, games_each, seed=self.run.config["seed"] + 1))
+            self.report.say(f"playing {number:,} games against {name} ...")
+            matches.append(match(player, opponent, number, seed=seed))
+        lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
         return {
             "run": str(self.run.path),
             "recipe": self.recipe.name,
             "setting": self.run.config["setting"],
+            "game": self.config.game,
             "games": info["games"],
             "seconds": seconds,
             "games_per_second": games / seconds if games else None,
             "published": [dataclasses.asdict(published) for published in self.recipe.published],
             "matches": [result.to_dict() for result in matches],
+            **lines,
             "curve": str(self.run.path / "curve.png"),
         }
 
 
-def _plies(config: TDConfig) -> int:
-    return config.batch * (PLIES_PER_GAME if config.method == "result" else config.plies)
+def _devices_for(batch: int) -> int:
+    """As many devices as get 128 games each: with fewer, waiting for each other costs more than is gained."""
+    available = jax.device_count()
+    return max(n for n in range(1, available + 1) if n == 1 or (batch % n == 0 and batch // n >= 128))
 
 
 def _placed(config: TDConfig, devices: int) -> Any:
@@ -243,12 +212,12 @@ def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> 
     return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
 
 
-def _seconds_per_update(config: TDConfig, goal: Goal) -> float:
+def _seconds_per_update(config: TDConfig, goal: Goal, plies: int) -> float:
     """The time of an update once play has become sensible. What is learned here is thrown away."""
     learner = _placed(config, goal.devices)
     place = getattr(learner, "place", lambda state: state)
     state = place(jax.jit(make_learner(config).init)(jax.random.key(1)))
-    number = max(1, PLIES_PER_BLOCK // _plies(config))
+    number = max(1, PLIES_PER_BLOCK // plies)
     state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
     budget, began = min(6.0, goal.seconds / 20), time.perf_counter()
     while True:

@@ -3,12 +3,13 @@
 import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from jaxgames.algos.td import Learner, Metrics, TDConfig, TDState, ValueNetwork, WindowTD
-from jaxgames.algos.td.self_play import Games, Ply, greedy_ply
+from jaxgames.algos.td.self_play import Games, Ply, play_ply
 from tests.algos import reference_td as reference
 from tests.algos.reference_td import Game, Layer, Seen
 
@@ -83,18 +84,35 @@ def update(learner: Learner, state: TDState, key) -> tuple[TDState, Metrics]:
     return learner.update(state, key)
 
 
-@partial(jax.jit, static_argnames="network")
-def play(network: ValueNetwork, params, games: Games, key) -> tuple[Games, Ply]:
+class Recorded(NamedTuple):
+    """What a ply led to, and in which games it was a random one (None: in none)."""
+
+    ply: Ply
+    random: np.ndarray | None
+
+
+@partial(jax.jit, static_argnames=("network", "explore"))
+def play(network: ValueNetwork, params, games: Games, key, explore: float = 0.0) -> tuple[Games, Recorded]:
     """One ply of all games, chosen as a learner with this network does; compiled once for all learners that have it."""
-    return greedy_ply(network.game, games, network.value(params, 1 - games.player[0]), key)
+    games, *ply = play_ply(network.game, games, network.value(params, 1 - games.player[0]), key, explore)
+    return games, Recorded(*ply)
 
 
-def written(plies: list[Ply], see: See) -> list[Game]:
-    """All games of a record, each with the positions that it went through."""
+def written(plies: list[Recorded], see: See) -> list[Game]:
+    """All games of a record, each with the positions that it went through.
+
+    To learning a random turn is a cut: a record ends before it, without a result, and a new one begins after it.
+    """
     found = []
-    for slot in range(len(plies[0].over) if plies else 0):
+    for slot in range(len(plies[0].ply.over) if plies else 0):
         start, positions = 0, []
-        for number, ply in enumerate(plies):
+        for number, (ply, random) in enumerate(plies):
+            if random is not None and random[slot]:
+                found.append(Game(start, positions, None))
+                start, positions = number, []
+                if ply.over[slot]:
+                    start = number + 1
+                    continue
             if ply.over[slot]:
                 found.append(Game(start, positions, float(ply.result[slot])))
                 start, positions = number + 1, []
@@ -102,6 +120,16 @@ def written(plies: list[Ply], see: See) -> list[Game]:
                 positions.append(see(ply, slot))
         found.append(Game(start, positions, None))
     return found
+
+
+def over_in(plies: list[Recorded]) -> np.ndarray:
+    """bool[plies, slots]: whether a game ended."""
+    return np.array([recorded.ply.over for recorded in plies])
+
+
+def random_in(plies: list[Recorded]) -> np.ndarray:
+    """bool[plies, slots]: whether a turn was random."""
+    return np.array([np.zeros_like(ply.over) if random is None else random for ply, random in plies])
 
 
 def assert_close(params, layers: list[Layer], start, atol: float = 5e-6) -> None:

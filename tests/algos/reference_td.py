@@ -28,7 +28,8 @@ class Seen(NamedTuple):
 class Game(NamedTuple):
     """Ply number `start + i` led to `positions[i]`; the ply after the last of them ended the game.
 
-    `result` is that of the first player; None if the record ends before the game does.
+    `result` is that of the first player; None if the record ends before the game does. So it does where a random turn
+    is taken, from which nothing is learned about the positions before it; those after it are another record.
     """
 
     start: int
@@ -161,7 +162,7 @@ def window(layers, games: list[Game], begin: int, end: int, decay: float, step_s
         result = target(game.result, len(layers[-1].bias)) if ended else None
         known = [predict(layers, seen) for seen in game.positions[: max(0, end - game.start)]]
         for number, seen in enumerate(game.positions):
-            if begin - 1 <= game.start + number <= end - 2:
+            if begin - 1 <= game.start + number <= end - 2 and (ended or known[number + 1 :]):
                 errors = lambda_return(known[number + 1 :], result, decay) - known[number]
                 squared_error += float((errors**2).sum())
                 for k, slope in enumerate(gradients(layers, seen)):

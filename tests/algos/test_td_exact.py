@@ -13,8 +13,10 @@ from tests.algos.recording import (
     assert_same_games,
     begin,
     layers_of,
+    over_in,
     params_of,
     play,
+    random_in,
     see_backgammon,
     see_track,
     update,
@@ -35,6 +37,7 @@ CASES = {
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
+    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
 }
 
 
@@ -50,19 +53,20 @@ def test_equals_the_reference(case):
         state, metrics = update(learner, state, key)
         totals += metrics.squared_error, metrics.positions, metrics.games
         for ply_key in jax.random.split(key, PLIES):
-            games, ply = play(learner.network, params_of(layers), games, ply_key)
+            games, ply = play(learner.network, params_of(layers), games, ply_key, config.explore)
             plies.append(jax.device_get(ply))
             played = written(plies, see)
             layers, squared_error = reference.td_lambda(
                 layers_of(start.params), played, len(plies), config.decay, config.step_size
             )
     assert_same_games(state.games, games)
-    assert_same_games(state.last, plies[-1])
+    assert_same_games(state.last, plies[-1].ply)
     assert_close(state.params, layers, start.params)
-    finished = [game for game in played if game.result is not None]
-    assert len(finished) >= 4 and any(game.start > 0 for game in finished)
+    finished = over_in(plies).sum()
+    assert finished >= 4 and any(game.start > 0 and game.result is not None for game in played)
+    assert (random_in(plies).sum() > 10) == (config.explore > 0)
     learned = sum(len(game.positions) - (game.result is None and game.positions != []) for game in played)
-    np.testing.assert_allclose(totals, [squared_error, learned, len(finished)], rtol=1e-4)
+    np.testing.assert_allclose(totals, [squared_error, learned, finished], rtol=1e-4)
     assert metrics.plies == PLIES * config.batch and state.updates == 3
 
 

@@ -8,7 +8,18 @@ import pytest
 
 from jaxgames.algos.td import ResultTD, TDConfig, self_play
 from tests.algos import reference_td as reference
-from tests.algos.recording import assert_close, begin, layers_of, play, see_backgammon, see_track, update, written
+from tests.algos.recording import (
+    assert_close,
+    begin,
+    layers_of,
+    over_in,
+    play,
+    random_in,
+    see_backgammon,
+    see_track,
+    update,
+    written,
+)
 
 DASH = TDConfig(
     game="dash", encoding="track", hidden=(7,), method="result", batch=4, plies=40,
@@ -19,6 +30,7 @@ CASES = {
     "symmetric": (DASH, see_track(True)),
     "cut off, six outputs": (dataclasses.replace(DASH, plies=6, outputs=6), see_track(True)),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
+    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
 }
 
 
@@ -34,21 +46,25 @@ def test_equals_the_reference(case):
         games = self_play.start(learner.network.game, start_key, config.batch)
         plies, over = [], np.zeros(config.batch, bool)
         while not over.all() and len(plies) < config.plies:
-            games, ply = play(learner.network, state.params, games, jax.random.fold_in(play_key, len(plies)))
+            ply_key = jax.random.fold_in(play_key, len(plies))
+            games, ply = play(learner.network, state.params, games, ply_key, config.explore)
             plies.append(jax.device_get(ply))
-            over |= ply.over
-        played = [game for game in written(plies, see) if game.start == 0]
-        assert len(played) == config.batch
+            over |= ply.ply.over
+        # A slot's first game only, all of its records: what is played after its end is no part of it.
+        ends = [int(np.argmax(ended)) if ended.any() else len(plies) - 1 for ended in over_in(plies).T]
+        slots = [[jax.tree.map(lambda x, s=slot: x[s : s + 1], ply) for ply in plies] for slot in range(config.batch)]
+        played = [game for slot, end in zip(slots, ends, strict=True) for game in written(slot[: end + 1], see)]
         layers, squared_error = reference.monte_carlo(layers, played, config.step_size)
         state, metrics = update(learner, state, key)
         assert_close(state.params, layers, start.params)
-        finished = [game for game in played if game.result is not None]
-        assert (metrics.games, metrics.cut_off) == (len(finished), config.batch - len(finished))
-        assert metrics.positions == sum(len(game.positions) for game in finished)
-        assert metrics.plies == sum(len(game.positions) + (game.result is not None) for game in played)
-        assert metrics.points == sum(abs(game.result) for game in finished)
+        assert (metrics.games, metrics.cut_off) == (over.sum(), config.batch - over.sum())
+        assert metrics.positions == sum(len(game.positions) for game in played if game.result is not None)
+        assert metrics.plies == sum(ends) + config.batch
+        points = [plies[end].ply.result[slot] for slot, end in enumerate(ends) if over[slot]]
+        assert metrics.points == sum(map(abs, points))
         np.testing.assert_allclose(metrics.squared_error, squared_error, rtol=1e-4)
         cut_off += int(metrics.cut_off)
-    assert len({len(game.positions) for game in played}) > 1
+    assert len(set(ends)) > 1
+    assert random_in(plies).any() == (config.explore > 0)
     assert (cut_off > 0) == ("cut off" in case)
     assert state.updates == 2

@@ -15,7 +15,9 @@ from tests.algos.recording import (
     begin,
     counts,
     layers_of,
+    over_in,
     play,
+    random_in,
     see_backgammon,
     see_track,
     update,
@@ -35,6 +37,7 @@ CASES = {
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
+    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
 }
 
 
@@ -47,7 +50,7 @@ def test_equals_the_reference(case):
     for number in range(3):  # games go on from one window to the next
         key = jax.random.key(20 + number)
         for ply_key in jax.random.split(key, PLIES):
-            games, ply = play(learner.network, state.params, games, ply_key)
+            games, ply = play(learner.network, state.params, games, ply_key, config.explore)
             plies.append(jax.device_get(ply))
         played = written(plies, see)
         first = len(plies) - PLIES
@@ -55,14 +58,15 @@ def test_equals_the_reference(case):
         state, metrics = update(learner, state, key)
         assert_close(state.params, layers, start.params)
         np.testing.assert_allclose(metrics.squared_error, squared_error, rtol=1e-4)
-        over = np.array([ply.over for ply in plies[first:]])
-        before = [plies[first - 1].over if first else np.ones(config.batch, bool), *over[:-1]]
-        assert metrics.positions == (~np.array(before)).sum() and metrics.games == over.sum()
-        points = [abs(ply.result[ply.over]).sum() for ply in plies[first:]]
+        over, random = over_in(plies)[first:], random_in(plies)[first:]
+        before = np.array([plies[first - 1].ply.over if first else np.ones(config.batch, bool), *over[:-1]])
+        assert metrics.positions == (~before & ~random).sum() and metrics.games == over.sum()
+        assert (random & ~before).any() == (config.explore > 0)
+        points = [abs(ply.result[ply.over]).sum() for ply, _ in plies[first:]]
         assert metrics.points == sum(points) and metrics.plies == over.size and metrics.cut_off == 0
     assert_same_games(state.games, games)
-    assert_same_games(state.last, plies[-1])
-    assert sum(game.result is not None for game in played) >= 4
+    assert_same_games(state.last, plies[-1].ply)
+    assert over_in(plies).sum() >= 4
 
 
 def test_choices_are_the_best_by_the_reference():
@@ -74,7 +78,8 @@ def test_choices_are_the_best_by_the_reference():
     game, layers, games = learner.network.game, layers_of(state.params), state.games
     choices = set()
     for number in range(20):
-        before, (games, ply) = jax.device_get(games), play(learner.network, state.params, games, jax.random.key(number))
+        before = jax.device_get(games)
+        games, (ply, _) = play(learner.network, state.params, games, jax.random.key(number))
         for slot in range(config.batch):
             position = jax.tree.map(lambda x, slot=slot: x[slot], before.positions)
             player, worths = int(before.player[slot]), []

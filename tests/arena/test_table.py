@@ -11,6 +11,7 @@ RESULT = MatchResult(
     game="backgammon", a="runs/a", b="pubeval", seed=0, games=10_000, ppg=0.331, ppg_low=0.31, ppg_high=0.352,
     win_rate=0.601, gammon_rate=0.172, backgammon_rate=0.013, loss_rate=0.399, gammon_loss_rate=0.081,
     backgammon_loss_rate=0.002, draw_rate=0.0, stopped=0, plies_per_game=58.7, seconds=4.0, games_per_second=2500.0,
+    max_reward=3,
 )  # fmt: skip
 
 

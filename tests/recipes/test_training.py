@@ -124,7 +124,7 @@ def test_help_lists_the_recipes(capsys):
         ("train td-gammon --out {out} --set decay=x", "expected a number"),
         ("train td-gammon --out {out} --set decay=1.5", "from 0 to 1"),
         ("train td-gammon --out {out} --set decay", "NAME=VALUE"),
-        ("train td-gammon --out {out} --set foo=1", "available: game"),
+        ("train td-gammon --out {out} --set foo=1", "available: encoding"),
         ("train td-gammon --out {out} --setting foo", "available: fast"),
         ("train td-gammon --out {out} --devices 99", "99 devices"),
         ("train td-gammon --out {out} --set batch=3 --devices 2", "evenly"),

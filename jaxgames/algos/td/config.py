@@ -41,6 +41,8 @@ class TDConfig:
     """
     decay: float = 0.6
     """Lambda of TD(lambda). Not used by `result`."""
+    explore: float = 0.0
+    """Probability that a turn of self-play is a random one: without chance all games would be the same."""
     batch: int = 128
     """Games played at once."""
     plies: int = 4
@@ -68,6 +70,7 @@ class TDConfig:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
         for name, low, high in (
             ("decay", 0, 1),
+            ("explore", 0, 1),
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
             ("step_size", 0, 100),
@@ -85,6 +88,8 @@ class TDConfig:
         encodings = {"observation": ObservationEncoding(game), **game.encodings}
         if self.encoding not in encodings:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
+        if not self.symmetric and not getattr(game, "alternates", True):
+            raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
         layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer)
         outcomes = Outcomes(OUTCOMES[self.outputs])
         return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric)

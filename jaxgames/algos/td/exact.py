@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from jaxgames.algos.td.learner import Learner, Metrics, TDState, count, sum_of_squares
-from jaxgames.algos.td.self_play import greedy_ply
+from jaxgames.algos.td.self_play import play_ply
 from jaxgames.algos.td.traces import EligibilityTraces, eligibility_traces
 
 
@@ -37,14 +37,16 @@ class ExactTD(Learner):
     def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         network, before = self.network, state.last
         value = network.value(state.params, self.player_after(state.games.player))
-        games, ply = greedy_ply(network.game, state.games, value, key)
+        games, ply, explored = play_ply(network.game, state.games, value, key, self.config.explore)
+        # A random turn tells nothing about the position before it: no error, and no trace that leads back beyond it.
+        nothing = before.over if explored is None else before.over | explored
         expected = network.predict(state.params, before.positions, before.player)
         following = network.predict(state.params, ply.positions, ply.player)
         target = jnp.where(ply.over[:, None], network.outcomes.target(ply.result), following)
-        errors = jnp.where(before.over[:, None], 0.0, target - expected)
+        errors = jnp.where(nothing[:, None], 0.0, target - expected)
         gradients = network.gradients(state.params, before.positions, before.player)
-        ascent, traces = self.traces.update(gradients, state.memory, errors, before.over)
+        ascent, traces = self.traces.update(gradients, state.memory, errors, nothing)
         descent = jax.tree.map(jnp.negative, ascent)
         params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
-        metrics = self.everywhere(Metrics(**sum_of_squares(errors, ~before.over), **count(ply)))
+        metrics = self.everywhere(Metrics(**sum_of_squares(errors, ~nothing), **count(ply)))
         return state._replace(params=params, optimizer=optimizer, games=games, last=ply, memory=traces), metrics

@@ -9,14 +9,14 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.td import self_play
 from jaxgames.algos.td.learner import Learner, Metrics, TDState
-from jaxgames.algos.td.self_play import Games, Ply, greedy_ply
+from jaxgames.algos.td.self_play import Games, Ply, play_ply
 
 BLOCK = 16  # plies learned from at once
 
 
 class _Record(NamedTuple):
     """All plies of a batch of games, [plies, batch]; `length` counts those of each game, `results` are the first
-    player's.
+    player's, `explored` is the number of the latest random ply.
     """
 
     games: Games
@@ -24,6 +24,7 @@ class _Record(NamedTuple):
     length: Int32[Array, " batch"]
     results: Float32[Array, " batch"]
     running: Bool[Array, " batch"]
+    explored: Int32[Array, " batch"]
     number: Int32[Array, ""]
 
 
@@ -31,7 +32,8 @@ class _Record(NamedTuple):
 class ResultTD(Learner):
     """TD(1) with weights frozen for whole games: the comparison's second method.
 
-    A game of more than `plies` plies is cut off: nothing is learned from it, and the metrics count it.
+    A game of more than `plies` plies is cut off: nothing is learned from it, and the metrics count it. From a game with
+    random turns only the positions after the last of them are learned.
     """
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
@@ -44,7 +46,8 @@ class ResultTD(Learner):
         blank = Ply(games.positions, games.player, nothing > 0, nothing)
         room = -(-config.plies // BLOCK) * BLOCK
         plies = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), blank)
-        record = _Record(games, plies, jnp.zeros(config.batch, jnp.int32), nothing, nothing == 0, jnp.int32(0))
+        none = jnp.zeros(config.batch, jnp.int32)
+        record = _Record(games, plies, none, nothing, nothing == 0, none, jnp.int32(0))
 
         def unfinished(record):
             return jnp.any(record.running) & (record.number < config.plies)
@@ -52,7 +55,7 @@ class ResultTD(Learner):
         def ply(record):
             value = network.value(state.params, self.player_after(record.games.player))
             key = jax.random.fold_in(play_key, record.number)
-            games, ply = greedy_ply(game, record.games, value, key, renew=False)
+            games, ply, explored = play_ply(game, record.games, value, key, config.explore, renew=False)
             ends = record.running & ply.over
             return _Record(
                 games=games,
@@ -60,6 +63,9 @@ class ResultTD(Learner):
                 length=record.length + record.running.astype(jnp.int32),
                 results=jnp.where(ends, ply.result, record.results),
                 running=record.running & ~ply.over,
+                explored=record.explored
+                if explored is None
+                else jnp.where(record.running & explored, record.number, record.explored),
                 number=record.number + 1,
             )
 
@@ -86,6 +92,7 @@ class ResultTD(Learner):
             plies = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, start, BLOCK), record.plies)
             index = start + jnp.arange(BLOCK, dtype=jnp.int32)
             learned = (index[:, None] < record.length[None, :] - 1) & ~record.running[None, :]
+            learned &= index[:, None] >= record.explored[None, :]
 
             def loss(params):
                 flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, plies.player))

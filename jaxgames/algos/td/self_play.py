@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, Value
+from jaxgames.envs.words import random_words
 
 
 class Games(NamedTuple):
@@ -34,22 +36,31 @@ def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
     return Games(jax.vmap(game.opening)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
 
 
-def greedy_ply(game: Game, games: Games, value: Value, key: Key[Array, ""], renew: bool = True) -> tuple[Games, Ply]:
-    """The best turn of each game by `value`, then chance; where a game is over a new one begins, with the next player
-    to act.
+def play_ply(
+    game: Game, games: Games, value: Value, key: Key[Array, ""], explore: float = 0.0, renew: bool = True
+) -> tuple[Games, Ply, Bool[Array, " batch"] | None]:
+    """The best turn of each game by `value`, or with probability `explore` a random one; then chance; where a game is
+    over a new one begins, with the next player to act.
 
-    If games are not to be renewed, a position at the end stays without chance: there is nothing left to play, so it
-    costs least.
+    Also returns which turns were random, None if none ever is. If games are not to be renewed, a position at the end
+    stays without chance: there is nothing left to play, so it costs least.
     """
     batch = len(games.player)
     outcome, _ = game.best_turn(games.positions, value)
+    explored = None
+    if explore:  # by words of their own, so that without it the same games are played as ever
+        words = random_words(jax.random.fold_in(key, 1), (2, batch))
+        random = words[0] < np.uint32(min(round(explore * 2**32), 2**32 - 1))
+        other = game.random_turn(games.positions, words[1])
+        outcome = jax.tree.map(lambda new, old: jnp.where(_expand(random, new), new, old), other, outcome)
+        explored = random
     next_player = jnp.where(outcome.switch, 1 - games.player, games.player)
     result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
     chance_key, opening_key = jax.random.split(key)
     positions = with_chance(game, outcome.position, chance_key)
     ended = jax.vmap(game.opening)(jax.random.split(opening_key, batch)) if renew else outcome.position
     positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), ended, positions)
-    return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result)
+    return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result), explored
 
 
 def with_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:

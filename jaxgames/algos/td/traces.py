@@ -46,7 +46,7 @@ def eligibility_traces(decay: float) -> EligibilityTraces:
         """What to add to the parameters (before any step size), and the traces.
 
         `gradients` are like the traces; a kernel's may be an `Outer`. Where a game is `over` its trace is emptied: the
-        position at its end is no prediction.
+        position at its end is no prediction. (So it is where a turn was random.)
         """
         keep = jnp.where(over, 0.0, decay).astype(jnp.float32)
         weight = jnp.where(over, 0.0, 1.0).astype(jnp.float32)

@@ -8,7 +8,7 @@ from jaxtyping import Array, Key
 
 from jaxgames.algos.td.learner import Learner, Metrics, TDState, count, sum_of_squares
 from jaxgames.algos.td.returns import lambda_returns
-from jaxgames.algos.td.self_play import greedy_ply
+from jaxgames.algos.td.self_play import play_ply
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,17 +23,18 @@ class WindowTD(Learner):
 
         def ply(games, key):
             value = network.value(state.params, self.player_after(games.player))
-            return greedy_ply(network.game, games, value, key)
+            games, ply, explored = play_ply(network.game, games, value, key, self.config.explore)
+            return games, (ply, explored)
 
-        games, plies = jax.lax.scan(ply, state.games, jax.random.split(key, self.config.plies))
+        games, (plies, explored) = jax.lax.scan(ply, state.games, jax.random.split(key, self.config.plies))
         seen = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), state.last, plies)
-        learned = ~seen.over[:-1]
+        learned = ~seen.over[:-1] if explored is None else ~(seen.over[:-1] | explored)
         results = network.outcomes.target(plies.result)
 
         def half_squared_error(params):
             flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (seen.positions, seen.player))
             values = network.predict(params, *flat).reshape(*seen.over.shape, -1)
-            targets = lambda_returns(jax.lax.stop_gradient(values), results, plies.over, self.config.decay)
+            targets = lambda_returns(jax.lax.stop_gradient(values), results, plies.over, self.config.decay, explored)
             errors = jnp.where(learned[..., None], targets - values[:-1], 0.0)
             return 0.5 * jnp.sum(errors**2), errors
 

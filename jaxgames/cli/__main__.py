@@ -1,0 +1,8 @@
+"""`python -m jaxgames.cli`, as `jaxgames`."""
+
+import sys
+
+from jaxgames.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""`jaxgames match A B`: two players against each other."""
+
+import argparse
+from typing import Any
+
+from jaxgames.cli.output import print_json
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("match", help="let two players play")
+    parser.add_argument("a", metavar="A", help="a player: random, pubeval, simple:1..3, or a run folder")
+    parser.add_argument("b", metavar="B", help="another one")
+    parser.add_argument("--game", help="the game (that of the run folders, else backgammon)")
+    parser.add_argument(
+        "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Plays the match and prints its result."""
+    from jaxgames import make
+    from jaxgames.arena import match
+    from jaxgames.players import game_of
+    from jaxgames.players import make as make_player
+
+    game = make(options.game or game_of(options.a) or game_of(options.b) or "backgammon")
+    result = match(make_player(options.a, game), make_player(options.b, game), options.games, seed=options.seed)
+    if options.json:
+        print_json(result.to_dict())
+    else:
+        from jaxgames.arena.table import show
+
+        show([result])

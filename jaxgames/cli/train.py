@@ -1,0 +1,80 @@
+"""`jaxgames train RECIPE`: a training from start to end, or on from where it was stopped."""
+
+import argparse
+import os
+from typing import Any
+
+from jaxgames.cli.output import print_json
+
+_PLANNED = ("recipe", "game", "minutes", "games", "seed", "setting", "devices", "measured_games", "final_games")
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("train", help="train a player", formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.description = "Train a player by a recipe:\n\n" + _recipes()
+    parser.add_argument("recipe", nargs="?", help="the recipe (not with --resume)")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="the run folder; never overwritten")
+    parser.add_argument("--game", help="the game, for recipes of several games")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, help="how long to train on this machine")
+    length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
+    parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
+    parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
+    )
+    parser.add_argument("--devices", type=int, help="devices to use (one for every 128 games at once)")
+    parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
+    parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
+    parser.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Trains and prints the result."""
+    _use_all_cores()
+    from jaxgames.recipes import Plan, recipe_named
+    from jaxgames.recipes.report import Report
+    from jaxgames.runs import Run
+
+    report = Report(quiet=options.json)
+    if options.resume:
+        if options.set or any(getattr(options, name) is not None for name in _PLANNED):
+            raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
+        folder = Run.open(options.out)
+        if "recipe" not in folder.config:
+            raise ValueError(f"{options.out} holds no training; expected a run of `jaxgames train`")
+        recipe = recipe_named(folder.config["recipe"])
+        training = recipe.resume(folder, report)
+    else:
+        if options.recipe is None:
+            raise ValueError("name a recipe, as listed by: jaxgames train --help")
+        recipe = recipe_named(options.recipe)
+        asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
+        plan = Plan(**asked, changes=dict(_assignment(text) for text in options.set))
+        training = recipe.begin(plan, options.out, report)
+    result = training.run_to_end()
+    print_json(result) if options.json else recipe.show(result)
+
+
+def _recipes() -> str:
+    from jaxgames.recipes import RECIPES
+
+    return "\n".join(f"  {name:22}{recipe.help()}" for name, recipe in RECIPES.items())
+
+
+def _use_all_cores() -> None:
+    """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices."""
+    import jax
+
+    if "XLA_FLAGS" not in os.environ and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
+        jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as decay=0.5")
+    return name, value
