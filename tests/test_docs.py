@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 
 import jaxgames
@@ -95,8 +96,16 @@ def test_certifications_are_tests(name):
 GAMES = ["tic-tac-toe", "connect-four", "checkers", "tools", "your-own"]
 
 
+@pytest.fixture
+def compiled_quickly():
+    """Each program runs once."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 @pytest.mark.parametrize("page", ["index", "conventions", *(f"games/{name}" for name in GAMES)])
-def test_python_runs_as_pasted(page, monkeypatch):
+def test_python_runs_as_pasted(page, monkeypatch, compiled_quickly):
     """And prints what the comment beside the `print` begins with."""
     monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back
     printed: list[str] = []
