@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jaxgames import cli
-from jaxgames.recipes import RECIPES
+from jaxgames.recipes import RECIPES, Plan
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -30,7 +30,7 @@ def test_commands_can_be_read():
             continue
         options = cli._parser().parse_args(arguments)
         if getattr(options, "recipe", None):
-            RECIPES[options.recipe].config(options.setting)
+            RECIPES[options.recipe].check(Plan(game=options.game, setting=options.setting))
 
 
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#:]+)\)", README) or ["no links"])

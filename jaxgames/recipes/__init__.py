@@ -1,9 +1,14 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
-from jaxgames.recipes import backgammon_backprop, td, td_gammon
+from jaxgames.recipes import backgammon_backprop, td, td_gammon, tic_tac_toe_self_play
 from jaxgames.recipes.recipe import Plan, Recipe, Training
 
-_ALL: tuple[Recipe, ...] = (td_gammon.RECIPE, backgammon_backprop.RECIPE, td.RECIPE)
+_ALL: tuple[Recipe, ...] = (
+    td_gammon.RECIPE,
+    backgammon_backprop.RECIPE,
+    td.RECIPE,
+    tic_tac_toe_self_play.RECIPE,
+)
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 
 
