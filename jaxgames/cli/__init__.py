@@ -1,5 +1,5 @@
-"""The command line: `jaxgames train RECIPE`, `jaxgames match A B`. Bad input gets one line that says what would be
-right.
+"""The command line: `jaxgames train`, `jaxgames match`, `jaxgames perft`. Bad input gets one line that says what would
+be right.
 
 A command is one module of this package with `add(commands)`, which adds its parser, and one entry in `COMMANDS`.
 """
@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from jaxgames.cli import match, train
+from jaxgames.cli import match, perft, train
 
-COMMANDS = (train, match)
+COMMANDS = (train, match, perft)
 
 
 class _Parser(argparse.ArgumentParser):

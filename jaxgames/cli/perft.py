@@ -1,0 +1,72 @@
+"""`jaxgames perft GAME DEPTH`: how many games of so many turns there are."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from jaxgames.cli.output import print_json
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("perft", help="count the games of so many turns (a multiple jump is one turn)")
+    parser.add_argument("game", metavar="GAME", help="a game without chance, for example checkers")
+    parser.add_argument("depth", metavar="DEPTH", type=int, help="how many turns")
+    parser.add_argument("--from", dest="start", metavar="POSITION", help="a position in the game's notation")
+    parser.add_argument("--divide", action="store_true", help="by the first turn")
+    parser.add_argument(
+        "--distinct",
+        action="store_true",
+        help="count ways to jump that lead to the same position once (else each of them, as OEIS A133046)",
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Counts and prints the counts."""
+    from jaxgames import make
+    from jaxgames.envs.perft import divide, perft
+
+    game = make(options.game, **dict(_option(text) for text in options.set))
+    state = None if options.start is None else game.from_string(options.start)
+    progress = _Progress(quiet=options.json or not sys.stderr.isatty())
+    count = divide if options.divide else perft
+    begun = time.perf_counter()
+    found = count(game, options.depth, state, distinct=options.distinct, report=progress)
+    seconds = time.perf_counter() - begun
+    progress.clear()
+    total = sum(found.values()) if isinstance(found, dict) else found[-1]
+    if options.json:
+        result = {"game": game.id, "depth": options.depth, "distinct": options.distinct, "from": options.start}
+        print_json({**result, "divide" if options.divide else "counts": found, "total": total, "seconds": seconds})
+        return
+    for name, number in found.items() if isinstance(found, dict) else enumerate(found):
+        print(f"{name!s:>16}  {number:>24,}")
+    print(f"{total:,} games in {seconds:.1f} s")
+
+
+class _Progress:
+    """What has been counted so far, on one line, a few times a second."""
+
+    def __init__(self, quiet: bool):
+        self._quiet, self._shown = quiet, time.perf_counter()
+
+    def __call__(self, counts: Sequence[int]) -> None:
+        if not self._quiet and time.perf_counter() > self._shown + 0.3:
+            self._shown = time.perf_counter()
+            print(f"\r{counts[-1]:,} games", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _option(text: str) -> tuple[str, int]:
+    name, equals, value = text.partition("=")
+    if not equals or not value.strip().lstrip("-").isdigit():
+        raise ValueError(f"--set {text!r}: expected NAME=NUMBER, such as rows=5")
+    return name, int(value)
