@@ -5,6 +5,7 @@ None where it does not count them.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,6 +27,10 @@ MIXED = {"tic_tac_toe": 40, "connect_four": 160, "checkers": 400, "backgammon": 
 
 SLOW = {"backgammon"}
 """Games that a few hundred of are mixed, and then copied to make the batch: all of it would take minutes."""
+
+
+CACHE, LONG = 4 * 2**20, 64
+"""Bytes of what *written* keeps in a block of steps, and the steps of a block that is longer than that."""
 
 
 class Loop(NamedTuple):
@@ -84,23 +89,35 @@ def positions(game: Game, batch: int, steps: int = 256) -> Loop:
     return Loop(mode, "jaxgames", game.opening, lambda states: None, block, steps, unit)
 
 
-def written(game: Game, batch: int, steps: int = 16) -> Loop:
+def written(game: Game, batch: int, steps: int | None = None) -> Loop:
     """*written*, ours: `rollout`, which keeps observation, mask, rewards and ends of every step.
 
-    They are written as a learner would read them, `[steps, batch, ...]`, block after block.
+    They are written as a learner reads them, `[steps, batch, ...]`, one block of steps over the other. By default a
+    block is small enough for the processor's cache (pgx's loop overwrites what a single step wrote).
     """
+    states = jax.eval_shape(lambda key: new_games(game.init, key, batch), jax.random.key(0))
+
+    def play(states, key, steps):
+        return rollout(game, states, key, steps, auto_reset=True, keep=observed)
+
+    def shapes(steps):
+        return jax.eval_shape(functools.partial(play, steps=steps), states, jax.random.key(0))[1]
+
+    short = steps is None
+    if short:
+        size = sum(math.prod(x.shape) * x.dtype.itemsize for x in shapes(1))
+        steps = max(2, min(16, CACHE // size))
+    kept = shapes(steps)
 
     def block(carry, key):
-        states, kept = rollout(game, carry[0], key, steps, auto_reset=True, keep=observed)
-        return (states, kept), jnp.sum(kept[3], dtype=jnp.int32)
-
-    states = jax.eval_shape(lambda key: new_games(game.init, key, batch), jax.random.key(0))
-    _, kept = jax.eval_shape(lambda s, key: block((s, None), key)[0], states, jax.random.key(0))
+        states, arrays = play(carry[0], key, steps)
+        return (states, arrays), jnp.sum(arrays[3], dtype=jnp.int32)
 
     def more(states):
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), kept)
 
-    return Loop("written", "jaxgames", game.init, more, block, steps, kept=tuple(kept))
+    mode = "written" if short else f"written, {steps} steps at a time"
+    return Loop(mode, "jaxgames", game.init, more, block, steps, kept=tuple(kept))
 
 
 def observed(transition: Transition) -> tuple[jax.Array, ...]:
@@ -186,7 +203,7 @@ def played_out(env: Any, key: jax.Array, batch: int) -> tuple[jax.Array, jax.Arr
     def step(carry):
         states, points, steps, key = carry
         key, choice_key, step_key = jax.random.split(key, 3)
-        steps = steps + going(states)
+        steps = steps + going(states).astype(jnp.int32)
         actions = random_action(choice_key, states.legal_action_mask)
         states = jax.vmap(env.step)(states, actions, jax.random.split(step_key, batch))
         return states, points + states.rewards[rows, first], steps, key

@@ -5,7 +5,7 @@ import math
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import jax
@@ -38,22 +38,19 @@ class Runner(Protocol):
 class Compiled:
     """A loop as a compiled program that takes the number of its blocks, its games mixed."""
 
-    def __init__(self, loop: Loop, batch: int, mixed: int, seconds: float, seed: int, copies: bool = False):
-        self.mode, self.by, self.unit = loop.mode, loop.by, loop.unit
-        self.loop, self.batch = loop, batch
+    def __init__(self, loop: Callable[[int], Loop], batch: int, mixed: int, seconds: float, seed: int, copies: bool):
         self.key, self.calls, self.blocks = jax.random.key(seed), 0, 1
-        small = min(batch, SMALL) if copies else batch
+        self.batch = min(batch, SMALL) if copies else batch
+        self.loop = loop(self.batch)
+        self.mode, self.by, self.unit = self.loop.mode, self.loop.by, self.loop.unit
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.carry = self._carry(new_games(loop.fresh, self.key, small))
-            program, self.compile_seconds = compiled(self._play, *self._arguments(1))
-            self.text = program.as_text() or ""
-            self.program = program
-            self._advance(-(-mixed // loop.steps))
-            if small < batch:
-                states = jax.tree.map(lambda x: jnp.tile(x, (batch // small, *(1,) * (x.ndim - 1))), self.carry[0])
-                self.carry = self._carry(states)
-                self.program, self.compile_seconds = compiled(self._play, *self._arguments(1))
+            self._begin(new_games(self.loop.fresh, self.key, self.batch))
+            self._advance(-(-mixed // self.loop.steps))
+            if self.batch < batch:
+                copied = jnp.arange(batch) % self.batch
+                self.batch, self.loop = batch, loop(batch)
+                self._begin(jax.tree.map(lambda x: x[copied], self.carry[0]))
         self._calibrate(seconds)
 
     def run(self) -> tuple[int, int | None]:
@@ -61,8 +58,10 @@ class Compiled:
         ended = self._advance(self.blocks)
         return self.blocks * self.loop.steps * self.batch, ended
 
-    def _carry(self, states: Any) -> Any:
-        return states, self.loop.more(states)
+    def _begin(self, states: Any) -> None:
+        self.carry = states, self.loop.more(states)
+        self.program, self.compile_seconds = compiled(self._play, *self._arguments(1))
+        self.text = self.program.as_text() or ""
 
     def _arguments(self, blocks: int) -> tuple[Any, jax.Array, jax.Array]:
         return self.carry, jax.random.fold_in(self.key, self.calls), jnp.int32(blocks)
@@ -111,40 +110,53 @@ def in_turn(runners: Sequence[Runner], repeats: int) -> list[tuple[list[Timing],
     return list(zip(timings, games, strict=True))
 
 
+def lengths(
+    runners: Sequence[Runner], found: Sequence[tuple[list[Timing], int | None]]
+) -> dict[tuple[str, str], float]:
+    """How long a game is, by library and unit, over all runners that counted games: all of them play at random.
+
+    Chance decides how many games end in one repeat, so that no repeat alone could say games per second.
+    """
+    totals: dict[tuple[str, str], tuple[float, int]] = {}
+    for runner, (timings, games) in zip(runners, found, strict=True):
+        if games is not None:
+            steps, ended = totals.get((runner.by, runner.unit), (0.0, 0))
+            totals[runner.by, runner.unit] = steps + sum(timing.amount for timing in timings), ended + games
+    return {which: steps / ended for which, (steps, ended) in totals.items() if ended}
+
+
 def figures(
     report: Report,
     what: str,
     runner: Runner,
     timings: list[Timing],
-    games: int | None,
-    length: float | None = None,
+    length: dict[tuple[str, str], float],
     beside: Rates | None = None,
     times: float | None = None,
 ) -> Rates:
-    """Steps per second and games per second, one of which must be so many `times` the peer's, `beside`.
-
-    All repeats together say how long a game is, as chance decides how many of them end in one repeat; where nobody
-    counted, it is `length`.
-    """
-    if games:
-        length = sum(timing.amount for timing in timings) / games
+    """Steps per second and games per second, one of which must be so many `times` the peer's, `beside`."""
     rates = tuple(timing.amount / timing.wall for timing in timings)
     turns = runner.unit == "turns"
-    asked = times * beside[turns].value if times and beside and beside[turns] else None
+    peer = beside[turns] if beside else None
+    asked = times * peer.value if times and peer else None
     steps = Figure(what, runner.by, f"{runner.unit}/s", rates, tuple(timings), runner.compile_seconds)
     steps = report.add(steps if turns else dataclasses.replace(steps, at_least=asked))
-    if not length:
+    each = length.get((runner.by, runner.unit))
+    if each is None:
         return steps, None
-    note = f"{length:.1f} {runner.unit} a game"
-    by_games = Figure(what, runner.by, "games/s", tuple(rate / length for rate in rates), note=note)
-    return steps, report.add(dataclasses.replace(by_games, at_least=asked) if turns else by_games)
+    note = f"{each:.1f} {runner.unit} a game"
+    games = Figure(what, runner.by, "games/s", tuple(rate / each for rate in rates), note=note)
+    return steps, report.add(dataclasses.replace(games, at_least=asked) if turns else games)
 
 
 def written_in_loop(program: str, kept: Sequence[jax.ShapeDtypeStruct]) -> bool:
-    """Whether the text of a compiled program computes arrays like these, `[steps, batch, ...]`, in the body of a loop."""
+    """Whether the text of a compiled program makes arrays like these, `[steps, batch, ...]`, in the body of a loop.
+
+    To be made takes more than one operand: filling them with a constant does not count.
+    """
     blocks = {block.split(" ", 1)[0].lstrip("%"): block for block in re.split(r"\n(?=%?[\w.\-]+ \()", program)}
     bodies = "".join(blocks.get(name, "") for name in set(re.findall(r"body=%?([\w.\-]+)", program)))
-    computed = re.findall(r" = ([^=]*?)\b(?:fusion|call|dynamic-update-slice|custom-call)\(", bodies)
+    computed = re.findall(r" = ([^=]*?)\b(?:fusion|call|dynamic-update-slice|custom-call)\([^)]*,", bodies)
     made = {
         (kind, int(lengths[0]), math.prod(map(int, lengths)))
         for result in computed

@@ -4,7 +4,7 @@ The figures differ by what a step does (`--modes`):
 
 * rules only: our `rollout` that keeps nothing, beside pgx's own loop (`written`), as pgx has none with less in it;
 * written: each library's own loop, ours `rollout`, pgx's `auto_reset` and `act_randomly`; observation, mask and
-  rewards are written in every step;
+  rewards are written in every step; ours in blocks of steps that fit a cache, and in longer ones;
 * same loop: one driver for both, one cheap draw over the bool mask; observation and mask are read in every step;
 * their loop: pgx's driver as it is, only the game swapped;
 * whole turns: bare positions of backgammon, where a turn is up to four actions, beside pgx's own loop.
@@ -16,14 +16,15 @@ import argparse
 import math
 import sys
 import warnings
+from functools import partial
 from typing import Any
 
+import _games as loop
 import jax
 import numpy as np
 from _common import begin, compiled, finish, one_line_errors, parsed, parser, peer
 from _figures import Comparison, Figure, Report
-from _games import MIXED, SLOW, make, new_games, observed, pgx_loop, played_out, positions, rules, same_loop, written
-from _games_timing import Compiled, Rates, figures, in_turn, written_in_loop
+from _games_timing import Compiled, Rates, figures, in_turn, lengths, written_in_loop
 from _openspiel import OpenSpiel
 
 from jaxgames.envs.rollout import rollout
@@ -36,6 +37,7 @@ PGX = ("tic_tac_toe", "connect_four", "backgammon")
 OPENSPIEL = ("tic_tac_toe", "connect_four", "checkers")
 TITLES = {"tic_tac_toe": "tic-tac-toe", "connect_four": "Connect Four"}
 TITLES |= {name: name for name in GAMES if name not in TITLES}
+SHOWN = ("rules only", "written", "same loop", "their loop", "whole turns")
 STATE_BYTES = {"tic_tac_toe": 24, "connect_four": 40, "checkers": 48, "backgammon": 80}
 COMPILE_SECONDS = 3
 ASKED: dict[tuple[str, str], dict[int, float]] = {
@@ -84,76 +86,79 @@ def main() -> int:
 
 def one_batch(report: Report, name: str, batch: int, modules: dict[str, Any], options: argparse.Namespace) -> None:
     """All modes of a game at one batch size, ours and the peers' repeats in turn."""
-    loops = pgx_loops(name, batch, modules["pgx"], options.modes) if "pgx" in modules and name in PGX else []
-    loops += our_loops(name, batch, options.modes, "pgx" in modules)
+    loops = pgx_loops(name, modules["pgx"], options.modes) if "pgx" in modules and name in PGX else []
+    loops += our_loops(name, options.modes, "pgx" in modules)
     runners: list[Any] = []
     if "openspiel" in modules and name in OPENSPIEL:
         runners += [OpenSpiel(name, options.seconds, options.seed, observe) for observe in (False, True)]
-    runners += [Compiled(loop, batch, MIXED[name], options.seconds, options.seed, name in SLOW) for loop in loops]
+    settings = batch, loop.MIXED[name], options.seconds, options.seed, name in loop.SLOW
+    runners += [Compiled(each, *settings) for each in loops]
     for runner in runners:
         if runner.by == "jaxgames" and runner.loop.kept:
-            done = written_in_loop(runner.text, runner.loop.kept)
-            report.checks[f"{TITLES[name]}, batch {batch:,}: all that is kept is written in every step"] = done
+            what = f"{TITLES[name]}, {runner.mode}, batch {batch:,}: all that is kept is written in every step"
+            report.checks[what] = written_in_loop(runner.text, runner.loop.kept)
     found = in_turn(runners, options.repeats)
-    length = None  # of our games, for the loops that do not count them
-    for runner, (timings, games) in zip(runners, found, strict=True):
-        if games and (runner.by, runner.unit) == ("jaxgames", "steps"):
-            length = sum(timing.amount for timing in timings) / games
+    length = lengths(runners, found)
     rates: dict[str, Rates] = {}
-    for runner, (timings, games) in zip(runners, found, strict=True):  # the peers come first
+    for runner, (timings, _) in zip(runners, found, strict=True):  # the peers come first
         one = runner.by == "OpenSpiel"
         what = f"{TITLES[name]}, {runner.mode}" + ("" if one else f", batch {batch:,}")
         if runner.by != "jaxgames":
-            rates[runner.mode] = figures(report, what, runner, timings, games)
+            rates[runner.mode] = figures(report, what, runner, timings, length)
             continue
-        beside = rates.get("same loop" if runner.mode == "same loop" else "written", rates.get(OpenSpiel.PLAIN))
+        same = runner.mode == "same loop"
+        beside = rates.get("same loop") if same else rates.get("written", rates.get(OpenSpiel.PLAIN))
         times = ASKED.get((name, runner.mode), {}).get(batch, 1 if runner.mode == "their loop" else None)
-        ours = figures(report, what, runner, timings, games, length, beside, times)
-        if runner.mode != "bare positions":
+        ours = figures(report, what, runner, timings, length, beside, times)
+        if runner.mode in SHOWN:
             pick = 1 if runner.unit == "turns" else 0
             report.comparisons.append(Comparison(what, ours[pick], beside and beside[pick]))
 
 
-def our_loops(name: str, batch: int, modes: list[str], pgx: bool) -> list[Any]:
-    """Our loops in the modes that are asked for."""
-    game, loops = make(name), []
+def our_loops(name: str, modes: list[str], pgx: bool) -> list[Any]:
+    """Our loops in the modes that are asked for, each made for a batch size."""
+    game, loops = loop.make(name), []
     if "rules" in modes:
-        loops += [rules(game, batch)] + ([positions(game, batch)] if name != "backgammon" else [])
-    if "turns" in modes and name == "backgammon":
-        loops.append(positions(game, batch))
+        loops.append(partial(loop.rules, game))
+    if ("turns" if name == "backgammon" else "rules") in modes:
+        loops.append(partial(loop.positions, game))
     if "written" in modes:
-        loops.append(written(game, batch))
+        loops += [partial(loop.written, game), partial(loop.written, game, steps=loop.LONG)]
     if "same" in modes:
-        loops.append(same_loop("jaxgames", game, batch))
+        loops.append(partial(loop.same_loop, "jaxgames", game))
     if "their" in modes and name in PGX and pgx:
-        loops.append(pgx_driver("their loop", "jaxgames", game, batch))
+        loops.append(pgx_driver("their loop", "jaxgames", game))
     return loops
 
 
-def pgx_loops(name: str, batch: int, pgx: Any, modes: list[str]) -> list[Any]:
+def pgx_loops(name: str, pgx: Any, modes: list[str]) -> list[Any]:
     """pgx's loops that they are compared with."""
-    env = pgx.make(name)
-    steps = 2 if name in SLOW else 16
-    loops = []
+    env, steps, loops = pgx_game(name, pgx), 2 if name in loop.SLOW else 16, []
     if {"rules", "written", "their", "turns"} & set(modes):
-        loops.append(pgx_driver("written", "pgx", env, batch, steps))
+        loops.append(pgx_driver("written", "pgx", env, steps))
     if "same" in modes:
-        loops.append(same_loop("pgx", env, batch, steps))
+        loops.append(partial(loop.same_loop, "pgx", env, steps=steps))
     return loops
 
 
-def pgx_driver(mode: str, by: str, env: Any, batch: int, steps: int = 16) -> Any:
+def pgx_driver(mode: str, by: str, env: Any, steps: int = 16) -> Any:
     """pgx's own driver of a game."""
-    return pgx_loop(mode, by, env, peer("pgx.experimental.utils"), peer("pgx.experimental.wrappers"), batch, steps)
+    utils, wrappers = peer("pgx.experimental.utils"), peer("pgx.experimental.wrappers")
+    return partial(loop.pgx_loop, mode, by, env, utils, wrappers, steps=steps)
+
+
+def pgx_game(name: str, pgx: Any) -> Any:
+    """pgx's game, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pgx.make(name)
 
 
 def state_bytes(report: Report, name: str, modules: dict[str, Any]) -> None:
     """The bytes of one state: all its arrays."""
-    envs = [("jaxgames", make(name), STATE_BYTES[name])]
+    envs = [("jaxgames", loop.make(name), STATE_BYTES[name])]
     if "pgx" in modules and name in PGX:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            envs.append(("pgx", modules["pgx"].make(name), None))
+        envs.append(("pgx", pgx_game(name, modules["pgx"]), None))
     found = []
     for by, env, most in envs:
         leaves = jax.tree.leaves(jax.eval_shape(env.init, jax.random.key(0)))
@@ -165,15 +170,15 @@ def state_bytes(report: Report, name: str, modules: dict[str, Any]) -> None:
 
 def compile_time(report: Report, name: str, options: argparse.Namespace) -> None:
     """The seconds that tracing and compiling takes for the `rollout` of *written*, once for each repeat."""
-    game, batch = make(name), max(options.batch)
+    game, batch = loop.make(name), max(options.batch)
     key = jax.random.key(options.seed)
-    states = jax.jit(lambda key: new_games(game.init, key, batch))(key)
+    states = jax.jit(lambda key: loop.new_games(game.init, key, batch))(key)
     seconds = []
     for _ in range(min(options.repeats, 3)):
         jax.clear_caches()
 
         def play(states, key):
-            return rollout(game, states, key, 16, auto_reset=True, keep=observed)
+            return rollout(game, states, key, 16, auto_reset=True, keep=loop.observed)
 
         seconds.append(compiled(play, states, key)[1])
     what = f"{TITLES[name]}, compiling a rollout with observations"
@@ -185,12 +190,12 @@ def who_wins(report: Report, name: str, modules: dict[str, Any], options: argpar
     if name == "backgammon":
         return
     games, key = 20_000, jax.random.key(options.seed)
-    envs = {"jaxgames": make(name)}
+    envs = {"jaxgames": loop.make(name)}
     if "pgx" in modules and name in PGX:
-        envs["pgx"] = modules["pgx"].make(name)
+        envs["pgx"] = pgx_game(name, modules["pgx"])
     shares = {}
     for by, env in envs.items():
-        points, steps = map(np.asarray, played_out(env, jax.random.fold_in(key, len(by)), games))
+        points, steps = map(np.asarray, loop.played_out(env, jax.random.fold_in(key, len(by)), games))
         shares[by] = (games, float(np.mean(points > 0)), float(np.mean(points < 0)))
         won, lost = (f"{100 * share:.1f} %" for share in shares[by][1:])
         length = f"{np.mean(steps):.2f} actions each"

@@ -4,9 +4,12 @@ import importlib
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -93,3 +96,84 @@ def test_void_figures_are_not_saved(helpers, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         helpers.common.parsed(helpers.common.parser("a benchmark"))
     assert "void" in capsys.readouterr().err
+
+
+@pytest.fixture
+def play(helpers):
+    """The modules of the benchmark of random play, `games.py` as `script`."""
+    names = {"script": "games", "loops": "_games", "timing": "_games_timing", "openspiel": "_openspiel"}
+    yield type("Play", (), {short: importlib.import_module(name) for short, name in names.items()})
+    for name in names.values():
+        sys.modules.pop(name, None)
+
+
+def test_what_random_play_keeps_is_written_in_every_step(play):
+    game = play.loops.make("tic_tac_toe")
+    loop = play.timing.Compiled(partial(play.loops.written, game, steps=4), 32, 8, 0.001, 0, copies=False)
+    steps, ended = loop.run()
+    observation, mask, rewards, ends = loop.carry[1]
+    assert steps == 32 * loop.blocks * 4 and 0 < ended < steps / 5
+    np.testing.assert_array_equal(mask, ~jnp.any(observation, -1).reshape(4, 32, 9))
+    pieces = np.asarray(observation).sum((2, 3, 4))
+    np.testing.assert_array_equal(pieces[1:], np.where(ends, 0, pieces + 1)[:-1])
+    assert not np.asarray(rewards)[~np.asarray(ends)].any()
+    assert play.timing.written_in_loop(loop.text, loop.loop.kept)
+
+
+def test_arrays_that_are_only_filled_are_not_written(play):
+    kept = (jax.ShapeDtypeStruct((4, 32, 9), jnp.bool_),)
+    filled = jax.jit(
+        lambda n: jax.lax.fori_loop(0, n, lambda i, x: jnp.zeros((4, 32, 9), bool), jnp.ones((4, 32, 9), bool))
+    )
+    assert not play.timing.written_in_loop(filled.lower(jnp.int32(3)).compile().as_text(), kept)
+
+
+def test_repeats_are_taken_in_turn(play):
+    class Runner:
+        by, unit, compile_seconds = "us", "steps", None
+
+        def __init__(self, mode, games):
+            self.mode, self.games = mode, games
+
+        def run(self):
+            order.append(self.mode)
+            return 100, self.games
+
+    order: list[str] = []
+    runners = [Runner("a", 10), Runner("b", None), Runner("c", 40)]
+    found = play.timing.in_turn(runners, 2)
+    assert "".join(order) == "abcabc" and [games for _, games in found] == [20, None, 80]
+    assert play.timing.lengths(runners, found) == {("us", "steps"): 4.0}
+
+
+def test_what_is_asked_is_a_multiple_of_the_peer(play, helpers):
+    runner = type("Runner", (), {"by": "us", "unit": "turns", "compile_seconds": None, "mode": "whole turns"})()
+    timings, length = [helpers.figures.Timing(1000, 1.0, 1.0)], {("us", "turns"): 50.0}
+    peer = tuple(
+        helpers.figures.Figure("", "pgx", unit, (value,)) for unit, value in (("steps/s", 400.0), ("games/s", 3.0))
+    )
+    report = helpers.figures.Report("games", "")
+    turns, games = play.timing.figures(report, "x", runner, timings, length, peer, 10)
+    assert (turns.at_least, games.value, games.at_least, games.reached) == (None, 20.0, 30.0, False)
+
+
+def test_shares_of_wins_differ_by_chance_only(play):
+    exact = (10**12, play.script.FIRST_WINS, play.script.SECOND_WINS)
+    assert play.script.agree((20_000, 0.583, 0.290), exact)
+    assert not play.script.agree((20_000, 0.583, 0.310), exact)
+    assert not play.script.agree((20_000, 0.600, 0.288), exact)
+
+
+def test_openspiel_plays_whole_games(play):
+    pytest.importorskip("pyspiel")
+    spiel = play.openspiel.OpenSpiel("tic_tac_toe", 0.05, 0)
+    steps, games = spiel.run()
+    assert 5 < steps / games < 9 and spiel.first > spiel.second
+
+
+@pytest.mark.parametrize("wrong", [["--games", "go"], ["--batch", "0"], ["--modes", ""], ["--against", "us"]])
+def test_options_of_random_play(play, wrong, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["games.py", *wrong])
+    with pytest.raises(SystemExit):
+        play.script.main()
+    assert "known:" in capsys.readouterr().err or wrong[0] == "--batch"
