@@ -3,10 +3,15 @@
 Everything is elementwise, so it works at any batch shape, fuses, and needs no gather and no scatter.
 """
 
+import functools
+import operator
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
-from jaxtyping import Int32, UInt32
+from jaxtyping import Array, Bool, Int32, UInt32
 
 Word = UInt32[jax.Array, "..."]
 
@@ -65,7 +70,19 @@ def select(words: Word, rank: Word) -> Word:
     return index
 
 
-def scaled(word: Word, number: Word) -> Word:
+def spread(words: Sequence[Word], places: np.ndarray, count: int = 1) -> Bool[Array, " elements"]:
+    """Sets as flags: element `i * len(words) + k` says whether bit `places[i]` of word k is set; places from 32 on
+    show nothing.
+
+    One `and` for each word and element, in one flat row: XLA:CPU makes vector code of that, and of little else.
+    """
+    bit_of = np.where(places < 32, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
+    shown = np.eye(len(words), dtype=np.uint32)[:, None, :] * bit_of[None, :, None]
+    parts = [word & row for word, row in zip(words, shown.reshape(len(words), -1), strict=True)]
+    return functools.reduce(operator.or_, parts) != 0
+
+
+def scaled(word: Word, number: Word | int) -> Word:
     """A random word as one of 0 .. `number` - 1: the high half of their product, without a division.
 
     For `number` up to 65,536; no result is more likely than another by more than `number` / 2^32.

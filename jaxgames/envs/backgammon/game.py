@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs import bits
+from jaxgames.envs import bits, once
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import best_plays, play_out, random_plays, score_by
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
@@ -80,7 +81,7 @@ class Backgammon(Game[Position]):
 
     def opening(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
-        choice = jax.random.randint(key, (), 0, len(_OPENING), jnp.int32)
+        choice = bits.scaled(jax.random.bits(key), len(_OPENING)).astype(jnp.int32)
         side = board.from_counts(jnp.asarray(START))
         return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING)[choice])
 
@@ -93,11 +94,11 @@ class Backgammon(Game[Position]):
         """bool[156]; action 0 alone when no checker can move."""
         high, low = high_low(position.dice)
         high_word, low_word = legal_words(position)
-        dice = jnp.arange(1, 7, dtype=jnp.uint32)[None, :]
-        sources = jnp.arange(26, 0, -1, dtype=jnp.uint32)[:, None]
-        words = jnp.where(dice == high, high_word, jnp.uint32(0)) | jnp.where(dice == low, low_word, jnp.uint32(0))
-        mask = bits.has(words, sources).reshape(156)
-        return mask | ((jnp.arange(156, dtype=jnp.int32) == 0) & ((high_word | low_word) == 0))
+        high_word, low_word = (once.word(word, position.dice) for word in (high_word, low_word))
+        none = jnp.uint32(0)
+        words = [jnp.where(die == high, high_word, none) | jnp.where(die == low, low_word, none) for die in range(1, 7)]
+        mask = bits.spread(words, np.arange(26, 0, -1))
+        return mask | ((np.arange(156) == 0) & ((high_word | low_word) == 0))
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -106,6 +107,18 @@ class Backgammon(Game[Position]):
         high_word, low_word = legal_words(position)
         plays = (bits.has(high_word, source) & (die == high)) | (bits.has(low_word, source) & (die == low))
         return jnp.where(action == 0, (high_word | low_word) == 0, plays & (action > 0) & (action < 156))
+
+    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """A legal action, drawn uniformly by its rank among the sources for both dice."""
+        high, low = high_low(position.dice)
+        high_word, low_word = legal_words(position)
+        low_word = jnp.where(high == low, jnp.uint32(0), low_word)
+        before, after = lax.population_count(high_word), lax.population_count(low_word)
+        rank = bits.scaled(word, before + after)
+        plays_high = rank < before
+        source = bits.select(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
+        action = (26 - source) * 6 + jnp.where(plays_high, high, low) - 1
+        return jnp.where(before + after == 0, 0, action.astype(jnp.int32))
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """One checker moved, or the pass."""

@@ -1,8 +1,6 @@
 """English draughts: forced capture, jumps one action at a time, a man that reaches the king row stops there."""
 
 import dataclasses
-import functools
-import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -70,7 +68,7 @@ class Checkers(Game[Position]):
         """bool[128]."""
         sources, white = board.moves(position).sources, board.white(position)
         own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
-        return _shown([once.word(board.as_seen(word, white), position.status) for word in own], _MASK)
+        return bits.spread([once.word(board.as_seen(word, white), position.status) for word in own], board.PLACE)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -125,7 +123,8 @@ class Checkers(Game[Position]):
         kings = position.kings
         words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        return _shown([once.word(board.as_seen(word, turned), position.status) for word in words], _PLANES).reshape(8, 8, 5)
+        words = [once.word(board.as_seen(word, turned), position.status) for word in words]
+        return bits.spread(words, _GRID).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""
@@ -148,24 +147,13 @@ class Checkers(Game[Position]):
         return notation.parse_action(to_plain(single(state)._position), text)
 
 
-def _showing(places: np.ndarray, number: int) -> np.ndarray:
-    """[number, elements]: for each of `number` words the bit that element `place * number + word` shows; 0 for none."""
-    bit = np.where(places < 32, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
-    return (np.eye(number, dtype=np.uint32)[:, None, :] * bit[None, :, None]).reshape(number, -1)
-
-
 def _grid() -> np.ndarray:
     """The place of each square of the 8 x 8 board, row 0 nearest to the player; 32 where nothing stands."""
     rows, columns = np.indices((8, 8))
     return np.where((rows + columns) % 2 == 1, (18 + 4 * rows - 3 * columns) % 32, 32).ravel()
 
 
-_MASK, _PLANES = _showing(board.PLACE, 4), _showing(_grid(), 5)
-
-
-def _shown(words: list[UInt32[Array, ""]], showing: np.ndarray) -> Bool[Array, " elements"]:
-    """The elements whose bit is set in their word."""
-    return functools.reduce(operator.or_, [word & row for word, row in zip(words, showing, strict=True)]) != 0
+_GRID = _grid()
 
 
 def _piece(position: Position, action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:

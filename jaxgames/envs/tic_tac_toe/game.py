@@ -16,9 +16,6 @@ from jaxgames.envs.tic_tac_toe import drawing, notation
 from jaxgames.envs.tic_tac_toe.plain import from_plain, to_plain
 from jaxgames.envs.tic_tac_toe.position import FULL, Position, free, has_line
 
-_CELLS = np.arange(9, dtype=np.uint32)
-_SHOWN = (np.uint32(1) << (_CELLS[:, None] + np.array([0, 16], np.uint32))).ravel()  # the bit that each element shows
-
 
 @dataclasses.dataclass(frozen=True)
 class TicTacToe(Game[Position]):
@@ -48,7 +45,7 @@ class TicTacToe(Game[Position]):
 
     def legal(self, position: Position) -> Bool[Array, "9"]:
         """bool[9]: the empty cells."""
-        return bits.has(free(position), jnp.asarray(_CELLS))
+        return bits.spread([free(position)], np.arange(9))
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`."""
@@ -67,8 +64,9 @@ class TicTacToe(Game[Position]):
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
         """Own cells and the other's, seen by the player to act or by the other one."""
-        seen = jnp.where(acting, position.cells, (position.cells << 16) | (position.cells >> 16))
-        return ((seen & jnp.asarray(_SHOWN)) != 0).reshape(3, 3, 2)
+        cells, turned = position.cells, position.cells >> 16
+        own, other = jnp.where(acting, cells, turned), jnp.where(acting, turned, cells)
+        return bits.spread([own, other], np.arange(9)).reshape(3, 3, 2)
 
     def parse(self, text: str) -> Position:
         """Three rows, `XO./.../..X`, X being the player who began; `ValueError` that points at what is wrong."""
