@@ -32,18 +32,18 @@ TIC_TAC_TOE = _recipe(
     minutes=None,
     games=300_000,
     plies_per_game=7,
-    plies_per_measurement=100_000,
+    plies_per_measurement=200_000,
     every_line=True,
 )
 CONNECT_FOUR = _recipe(
-    TDConfig(**_DEEP, game="connect_four", explore=0.1, plies=8, step_size=0.002),
+    TDConfig(**_DEEP, game="connect_four", explore=0.3, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=25,
 )
 CHECKERS = _recipe(
-    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", explore=0.05, plies=8, step_size=0.002),
+    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", explore=0.1, plies=8, step_size=0.002),
     minutes=3.0,
-    plies_per_game=60,
+    plies_per_game=75,
 )
 BACKGAMMON = dataclasses.replace(td_gammon.RECIPE, name=NAME)
 
