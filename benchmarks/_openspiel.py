@@ -1,4 +1,4 @@
-"""Random legal play by OpenSpiel's Python API, one game at a time, as its examples play."""
+"""Random legal play by OpenSpiel's Python API, one game at a time."""
 
 import random
 import time
@@ -10,18 +10,19 @@ from _common import peer
 class OpenSpiel:
     """A game of OpenSpiel, played on for some seconds each time it is run; one process, one core.
 
-    Every step asks for the legal actions, draws one by Python's `random`, applies it, and asks whether the game is
-    over; then a new one begins. With `observe`, every step also asks for the tensor of the observation, the mask and
-    the rewards.
+    The ways to play, by mode: `PLAIN` is the loop of OpenSpiel's own `example.py` without what it prints; `LEAN` makes
+    only the calls that a game without chance cannot do without, which that loop could be tuned to; `OBSERVED` is
+    `PLAIN`, and asks in every step for the tensor of the observation, the mask and the rewards.
     """
 
     PLAIN = "called from Python"
+    LEAN = "called from Python, leanest loop"
+    OBSERVED = "called from Python, with observation and mask"
     by, unit, compile_seconds = "OpenSpiel", "steps", None
 
-    def __init__(self, name: str, seconds: float, seed: int, observe: bool = False):
-        self.mode = "called from Python, with observation and mask" if observe else self.PLAIN
+    def __init__(self, name: str, seconds: float, seed: int, mode: str = PLAIN):
+        self.mode, self.seconds = mode, seconds
         self.game = peer("pyspiel").load_game(name)
-        self.seconds, self.observe = seconds, observe
         self.random = random.Random(seed)
         self.state = self.game.new_initial_state()
         self.first = self.second = self.games = 0
@@ -30,9 +31,10 @@ class OpenSpiel:
 
     def run(self) -> tuple[int, int]:
         """Steps made, and games that ended."""
+        play = self._lean if self.mode == self.LEAN else self._plain
         steps, games, end = 0, self.games, time.perf_counter() + self.seconds
         while time.perf_counter() < end:
-            self._play(64)
+            play(64)
             steps += 64
         return steps, self.games - games
 
@@ -41,23 +43,34 @@ class OpenSpiel:
         self.run()
         return self.games, self.first / self.games, self.second / self.games
 
-    def _play(self, steps: int) -> None:
+    def _plain(self, steps: int) -> None:
+        state, choice, observed = self.state, self.random.choice, self.mode == self.OBSERVED
+        for _ in range(steps):
+            if state.is_chance_node() or state.is_simultaneous_node():
+                raise ValueError(f"{self.game} has chance or simultaneous moves: nothing here plays them")
+            action = choice(state.legal_actions(state.current_player()))
+            if observed:
+                state.observation_tensor()
+                state.legal_actions_mask()
+                state.rewards()
+            state.apply_action(action)
+            if state.is_terminal():
+                state = self._over(state)
+        self.state = state
+
+    def _lean(self, steps: int) -> None:
         state, draw = self.state, self.random.random
         for _ in range(steps):
             actions = state.legal_actions()
-            if self.observe:
-                self._look(state)
             state.apply_action(actions[int(draw() * len(actions))])
             if state.is_terminal():
-                result = state.returns()[0]
-                self.games += 1
-                self.first += result > 0
-                self.second += result < 0
-                state = self.game.new_initial_state()
+                state = self._over(state)
         self.state = state
 
-    @staticmethod
-    def _look(state: Any) -> None:
-        state.observation_tensor()
-        state.legal_actions_mask()
-        state.rewards()
+    def _over(self, state: Any) -> Any:
+        """Notes who won, and begins anew."""
+        result = state.returns()[0]
+        self.games += 1
+        self.first += result > 0
+        self.second += result < 0
+        return self.game.new_initial_state()

@@ -9,7 +9,8 @@ The figures differ by what a step does (`--modes`):
 * their loop: pgx's driver as it is, only the game swapped;
 * whole turns: bare positions of backgammon, where a turn is up to four actions, beside pgx's own loop.
 
-OpenSpiel is called from Python, a game at a time. The loops: `_games.py`.
+OpenSpiel is called from Python, a game at a time, by the loop of its own example; a leaner loop is shown too. Where pgx
+has no such game, both *rules only* and *written* stand beside OpenSpiel. The loops: `_games.py` and `_openspiel.py`.
 """
 
 import argparse
@@ -90,7 +91,8 @@ def one_batch(report: Report, name: str, batch: int, modules: dict[str, Any], op
     loops += our_loops(name, options.modes, "pgx" in modules)
     runners: list[Any] = []
     if "openspiel" in modules and name in OPENSPIEL:
-        runners += [OpenSpiel(name, options.seconds, options.seed, observe) for observe in (False, True)]
+        modes = (OpenSpiel.PLAIN, OpenSpiel.LEAN, OpenSpiel.OBSERVED)
+        runners += [OpenSpiel(name, options.seconds, options.seed, mode) for mode in modes]
     settings = batch, loop.MIXED[name], options.seconds, options.seed, name in loop.SLOW
     runners += [Compiled(each, *settings) for each in loops]
     for runner in runners:
@@ -201,7 +203,7 @@ def who_wins(report: Report, name: str, modules: dict[str, Any], options: argpar
         length = f"{np.mean(steps):.2f} actions each"
         report.notes.append(f"{TITLES[name]}, {games:,} games by {by}: {won} won by who began, {lost} lost, {length}")
     if "openspiel" in modules and name in OPENSPIEL:
-        shares["OpenSpiel"] = OpenSpiel(name, 4.0, options.seed).shares()
+        shares["OpenSpiel"] = OpenSpiel(name, 4.0, options.seed, OpenSpiel.LEAN).shares()
     if name == "tic_tac_toe":
         shares["the whole tree"] = (10**12, FIRST_WINS, SECOND_WINS)
     for by, other in shares.items():

@@ -166,9 +166,10 @@ def test_shares_of_wins_differ_by_chance_only(play):
 
 def test_openspiel_plays_whole_games(play):
     pytest.importorskip("pyspiel")
-    spiel = play.openspiel.OpenSpiel("tic_tac_toe", 0.05, 0)
-    steps, games = spiel.run()
-    assert 5 < steps / games < 9 and spiel.first > spiel.second
+    for mode in (play.openspiel.OpenSpiel.PLAIN, play.openspiel.OpenSpiel.LEAN):
+        spiel = play.openspiel.OpenSpiel("tic_tac_toe", 0.05, 0, mode)
+        steps, games = spiel.run()
+        assert 5 < steps / games < 9 and spiel.first > spiel.second
 
 
 @pytest.mark.parametrize("wrong", [["--games", "go"], ["--batch", "0"], ["--modes", ""], ["--against", "us"]])
