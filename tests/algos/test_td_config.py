@@ -11,6 +11,7 @@ import pytest
 
 from jaxgames.algos.td import TDConfig, load_player_value, make_learner, step_sizes
 from jaxgames.algos.td.saved import METHODS, config_of
+from tests.algos.small_games import Dash
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ from jaxgames.algos.td.saved import METHODS, config_of
         ({"outputs": 5}, "outputs=5: expected one of 2, 4, 6"),
         ({"decay": 1.1}, "decay=1.1: expected a number from 0 to 1"),
         ({"decay": float("nan")}, "decay=nan: expected a number from 0 to 1"),
+        ({"explore": 1.5}, "explore=1.5: expected a number from 0 to 1"),
         ({"batch": 0}, "batch=0: expected a number from 1 to"),
         ({"plies": 0}, "plies=0: expected a number from 1 to"),
         ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),
@@ -51,6 +53,15 @@ def test_networks_that_cannot_be(changes, message):
     with pytest.raises(ValueError) as error:
         make_learner(config).init(jax.random.key(0))
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_the_first_players_view_needs_turns_that_alternate(monkeypatch):
+    config = TDConfig(game="dash", encoding="track", symmetric=False)
+    make_learner(config).network  # noqa: B018
+    monkeypatch.setattr(Dash, "alternates", False, raising=False)
+    with pytest.raises(ValueError, match="^symmetric=False: a player of dash may act twice in a row; use symmetric"):
+        make_learner(config).init(jax.random.key(0))
+    make_learner(dataclasses.replace(config, symmetric=True)).network  # noqa: B018
 
 
 def test_settings_survive_json():
