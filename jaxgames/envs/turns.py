@@ -1,57 +1,173 @@
-"""The best turn where few of many actions are legal: only those are tried."""
+"""All turns of many positions at once: the children of a batch as a flat list, in pages of a fixed size.
+
+A turn is one action, or several where the same player goes on, as in a multiple jump. Works for every game without
+chance by its rules alone. Compiled once a game: batches are padded to `SIZE` positions.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float32
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.envs.core import Game, Outcome, Position, Value
+from jaxgames.envs import bits, flat
+from jaxgames.envs.core import Game
 
-MANY = 32
-"""With more actions than that, few of them are legal."""
-USUAL = 4  # legal actions of a position for which there is room in one pass
-
-
-def best_turn(game: Game, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-    """As `game.best_turn`, and faster in games of many actions that are all of a turn, such as checkers."""
-    if type(game).best_turn is not Game.best_turn or game.num_actions <= MANY:
-        return game.best_turn(positions, value)
-    return best_of_legal(game, positions, value)
+SIZE = 16384
+"""Positions in a batch, and children in a page: enough to keep a device busy, and little memory."""
 
 
-def best_of_legal(game: Game, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-    """As `Game.best_turn`, for any number of legal actions; those of all positions stand in one list.
+class Children(NamedTuple):
+    """What actions lead to: whose child each is (an index), the action, and what `Outcome` says.
 
-    The list is worked off in passes of a fixed size, as many as it takes.
+    `complete`: the turn ends with the action; else the same player goes on.
     """
-    legal = jax.vmap(game.legal)(positions)
-    batch, actions = legal.shape
-    total = jnp.sum(legal, dtype=jnp.int32)
-    size = min(USUAL, actions) * batch
-    # Room for a whole pass after the last entry. What stands there repeats the last action of the last position.
-    (entries,) = jnp.nonzero(legal.reshape(-1), size=legal.size + size, fill_value=legal.size - 1)
-    entries = entries.astype(jnp.int32)
 
-    def more(carry):
-        return carry[0] < total
+    parent: Int32[np.ndarray, " n"]
+    action: Int32[np.ndarray, " n"]
+    position: Any
+    complete: Bool[np.ndarray, " n"]
+    over: Bool[np.ndarray, " n"]
+    reward: Float32[np.ndarray, " n"]
 
-    def try_some(carry):
-        start, best, choice = carry
-        entry = lax.dynamic_slice_in_dim(entries, start, size)
-        owner, action = entry // actions, entry % actions
-        outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[owner], positions), action)
-        worth = value(outcome.position)
-        worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, -worth, worth))
-        lowest = jnp.finfo(jnp.float32).min
-        worth = jnp.where(worth > lowest, worth, lowest)  # NaN too, as in `Game.best_turn`
-        worth = jnp.where(start + np.arange(size, dtype=np.int32) < total, worth, -jnp.inf)
-        highest = jax.ops.segment_max(worth, owner, batch, indices_are_sorted=True)
-        first = jnp.where(worth == highest[owner], action, actions)
-        first = jax.ops.segment_min(first, owner, batch, indices_are_sorted=True)
-        better = highest > best  # of equals the first one stays
-        return start + size, jnp.where(better, highest, best), jnp.where(better, first, choice)
 
-    nothing = (jnp.int32(0), jnp.full(batch, -jnp.inf, jnp.float32), jnp.zeros(batch, jnp.int32))
-    _, worth, choice = lax.while_loop(more, try_some, nothing)
-    return jax.vmap(game.play)(positions, choice), worth
+class Turns(NamedTuple):
+    """Whole turns: whose each is (an index), the position after it, and what `Outcome` says."""
+
+    parent: Int32[np.ndarray, " n"]
+    position: Any
+    over: Bool[np.ndarray, " n"]
+    reward: Float32[np.ndarray, " n"]
+
+
+class Expansion:
+    """The children of a batch of at most `size` positions (a pytree of arrays, none of them over)."""
+
+    def __init__(self, game: Game, positions: Any, size: int = SIZE):
+        count = rows_of(positions)
+        if count > size:
+            raise ValueError(f"{count} positions: expected at most {size}")
+        self._list, self._page = _programs(game, size)
+        padded = jax.tree.map(lambda x: _padded(np.asarray(x), size), positions)
+        self._children = (padded, *self._list(padded, np.int32(count)))
+        self.total = int(self._children[2][-1])
+        self._size = size
+
+    def pages(self) -> Iterator[Children]:
+        """All children, page by page."""
+        for first in range(0, self.total, self._size):
+            page = self._page(*self._children, np.int32(first))
+            yield jax.tree.map(lambda x, n=self.total - first: np.asarray(x)[:n], Children(*page))
+
+
+def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = False) -> Turns:
+    """All turns of at most `size` positions, none of them over.
+
+    With `distinct`, turns of several actions that lead a position to the same one are one turn.
+    """
+    parent, pages, several = np.arange(rows_of(positions), dtype=np.int32), [], []
+    while len(parent):
+        begun = []
+        for owner, batch in batches(parent, positions, size):
+            for page in Expansion(game, batch, size).pages():
+                page = page._replace(parent=owner[page.parent])
+                pages.append(rows(page, page.complete))
+                begun.append(rows(page, ~page.complete))
+        parent, positions = (joined([getattr(x, name) for x in begun]) for name in ("parent", "position"))
+        several.append(parent)
+    whole = joined(pages)
+    if distinct and len(joined(several)):
+        merged = np.isin(whole.parent, joined(several))
+        columns = columns_of((whole.parent[merged], rows(whole.position, merged)))
+        kept = ~merged
+        kept[np.flatnonzero(merged)[unique(columns)[0]]] = True
+        whole = rows(whole, kept)
+    return Turns(whole.parent, whole.position, whole.over, whole.reward)
+
+
+@functools.cache
+def single_actions(game: Game) -> bool:
+    """Whether every action ends the turn, as far as that is written in the rules: `switch` is a constant."""
+    position = jax.eval_shape(game.opening, jax.random.key(0))
+    program = jax.make_jaxpr(lambda *move: game.play(*move).switch)(position, jax.ShapeDtypeStruct((), jnp.int32))
+    switch = program.jaxpr.outvars[0]
+    return isinstance(switch, jax.extend.core.Literal) and bool(switch.val)
+
+
+def rows_of(tree: Any) -> int:
+    """How many rows the arrays of a pytree have."""
+    return len(jax.tree.leaves(tree)[0])
+
+
+def rows(tree: Any, which: Any) -> Any:
+    """Some rows of every array of a pytree."""
+    return jax.tree.map(lambda x: x[which], tree)
+
+
+def joined(trees: list) -> Any:
+    """Pytrees one after another."""
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *trees) if len(trees) > 1 else trees[0]
+
+
+def batches(parent: np.ndarray, positions: Any, size: int) -> Iterator[tuple[np.ndarray, Any]]:
+    """Positions and their parents, at most `size` at a time."""
+    for first in range(0, len(parent), size):
+        yield parent[first : first + size], rows(positions, slice(first, first + size))
+
+
+def columns_of(tree: Any) -> list[np.ndarray]:
+    """Every number of each row, by columns; columns in which all rows agree are left out, but for one."""
+    flat_leaves = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(tree)]
+    columns = [column for leaf in flat_leaves for column in leaf.T]
+    return [column for column in columns if (column != column[0]).any()] or columns[:1]
+
+
+def unique(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The index of one row of each kind, and the number of each row's kind."""
+    order = np.lexsort(columns)
+    starts = np.zeros(len(order), bool)
+    starts[:1] = True
+    for column in columns:
+        sorted_column = column[order]
+        starts[1:] |= sorted_column[1:] != sorted_column[:-1]
+    kind = np.empty(len(order), np.int64)
+    kind[order] = np.cumsum(starts) - 1
+    return order[starts], kind
+
+
+def _padded(leaf: np.ndarray, size: int) -> np.ndarray:
+    padded = np.zeros((size, *leaf.shape[1:]), leaf.dtype)
+    padded[: len(leaf)] = leaf
+    return padded
+
+
+@functools.lru_cache(maxsize=32)
+def _programs(game: Game, size: int) -> tuple[Callable, Callable]:
+    """Lists the legal actions of a batch as sets; and finds the children of one page of that list."""
+    words = -(-game.num_actions // 32)
+
+    def listed(positions: Any, count: Int32[Array, ""]) -> tuple[UInt32[Array, " sets"], Int32[Array, " sets"]]:
+        legal = jax.vmap(game.legal)(positions) & (jnp.arange(size, dtype=jnp.int32) < count)[:, None]
+        bytes_ = jnp.packbits(jnp.pad(legal, ((0, 0), (0, words * 32 - game.num_actions))), axis=1, bitorder="little")
+        a, b, c, d = bytes_.astype(jnp.uint32).reshape(size * words, 4).T
+        sets = a | (b << 8) | (c << 16) | (d << 24)
+        return sets, flat.cumsum(bits.popcount(sets))
+
+    def page(
+        positions: Any, sets: UInt32[Array, " sets"], ends: Int32[Array, " sets"], first: Int32[Array, ""]
+    ) -> tuple:
+        counts = bits.popcount(sets)
+        owner, _ = flat.owners(jnp.maximum(ends - first, 0), counts, size)
+        rank = jnp.arange(size, dtype=jnp.int32) + first - (ends - counts)[owner]
+        action = (owner % words) * 32 + bits.select(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
+        action, parent = lax.optimization_barrier((action, owner // words))
+        outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[parent], positions), action)
+        complete = outcome.switch | outcome.over
+        return parent, action, outcome.position, complete, outcome.over, outcome.reward
+
+    return jax.jit(listed), jax.jit(page)

@@ -8,7 +8,7 @@ from typing import Any
 from jaxtyping import Array, UInt32
 
 from jaxgames.envs.core import Game, Outcome, Value
-from jaxgames.envs.turns import best_turn
+from jaxgames.envs.legal_turns import best_turn
 from jaxgames.players.player import Player
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs import turns
+from jaxgames.envs import legal_turns as turns
 from jaxgames.envs.core import Game
 from jaxgames.envs.rollout import rollout
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, Value
-from jaxgames.envs.turns import best_turn
+from jaxgames.envs.legal_turns import best_turn
 from jaxgames.envs.words import random_words
 
 
