@@ -9,7 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxgames.envs.conformance_play import ConformanceError, Report, check_play, check_turns, require
+from jaxgames.envs.conformance_play import (
+    ConformanceError,
+    Report,
+    check_draws,
+    check_play,
+    check_symmetries,
+    check_turns,
+    jit,
+    require,
+)
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action
 
@@ -22,9 +31,9 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     """Check that `game` keeps the contracts that rollouts, learners, searches and players build on.
 
     Plays `num_games` random games at once (at least 4), each for at most `max_actions` actions, and checks at every
-    step legal and illegal actions, rewards, chance and the end; on positions from these games, any batch rank, whole
-    turns and, if the game has them, notation and drawings. Raises `ConformanceError` naming the contract that is
-    broken, else says what was played.
+    step legal and illegal actions, rewards, chance and the end; on positions from these games, any batch rank, random
+    draws, whole turns and, if the game has them, symmetries, notation and drawings. Raises `ConformanceError` naming
+    the contract that is broken, else says what was played.
     """
     if num_games < 4:
         raise ValueError(f"num_games {num_games} is too few; at least 4 are needed")
@@ -32,12 +41,15 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     key, start_key, play_key, turn_key = jax.random.split(jax.random.key(seed), 4)
     _check_description(game)
     _check_types(game, key)
-    states = jax.jit(jax.vmap(game.init))(jax.random.split(start_key, num_games))
+    states = jit(jax.vmap(game.init))(jax.random.split(start_key, num_games))
     _check_start(game, states)
-    sample, report = check_play(game, states, play_key, seed, max_actions)
+    check_symmetries(game, key)
+    sample, last, report = check_play(game, states, play_key, seed, max_actions)
     _check_ranks(game, sample, key)
+    check_draws(game, sample, key)
     check_turns(game, sample, turn_key)
     _check_texts(game, sample)
+    _check_ends(game, last)
     require(game, flags == [getattr(jax.config, name) for name in GLOBAL_FLAGS], "changes a global flag of JAX")
     return report
 
@@ -110,30 +122,32 @@ def _check_start(game: Game, states: State) -> None:
     require(game, not states.rewards.any(), "gives rewards at the start")
 
 
-def _look(rank: int, game: Game) -> Callable:
-    """What states of this batch rank show, and what they step to."""
-    step: Callable = game.step
-    for _ in range(rank):
-        step = jax.vmap(step)
-    return jax.jit(lambda state, action, key: (state.legal_action_mask, state.observation, step(state, action, key)))
-
-
 def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """The same results for one state, a batch, and a batch of batches; with typed and with legacy keys."""
     keys = jax.random.split(key, 4)
-    states = jax.tree.map(lambda x: x[:4], jax.device_get(sample))
-    masks = jax.jit(lambda states: states.legal_action_mask)(states)
-    actions = np.asarray(random_action(key, masks))
-    one, many, square = (_look(rank, game) for rank in range(3))
-    batch = many(states, actions, keys)
-    legacy = many(states, actions, jax.random.key_data(keys))
+    states = jax.tree.map(lambda x: x[:4], sample)
+
+    def look(state: State, step: Callable, *arguments: Any) -> tuple:
+        return state.legal_action_mask, state.observation, step(state, *arguments)
+
+    @jit  # all in one program, which compiles much faster than each alone
+    def looks(states: State, keys: Any) -> list:
+        actions, legacy = random_action(key, states), jax.random.key_data(keys)
+        squared = jax.tree.map(lambda x: x.reshape(2, 2, *x.shape[1:]), (states, actions, keys))
+        square = look(squared[0], jax.vmap(jax.vmap(game.step)), *squared[1:])
+        picked = [jax.tree.map(lambda x, i=i: x[i], (states, actions, keys)) for i in range(2)]
+        singles = [look(one[0], game.step, *one[1:]) for one in picked]
+        return [
+            look(states, jax.vmap(game.step), actions, keys),
+            look(states, jax.vmap(game.step), actions, legacy),
+            jax.tree.map(lambda *x: jnp.stack(x), *singles),
+            jax.tree.map(lambda x: x.reshape(4, *x.shape[2:]), square),
+        ]
+
+    batch, legacy, single, square = jax.device_get(looks(states, keys))
     require(game, _equal(batch, legacy), "steps otherwise with legacy keys than with typed ones")
-    singles = [one(jax.tree.map(lambda x, i=i: x[i], states), actions[i], keys[i]) for i in range(4)]
-    single = jax.tree.map(lambda *x: np.stack(x), *singles)
-    require(game, _equal(batch, single), "plays a batch otherwise than its states")
-    squared = jax.tree.map(lambda x: x.reshape(2, 2, *x.shape[1:]), (states, actions, keys))
-    flat = jax.tree.map(lambda x: x.reshape(4, *x.shape[2:]), jax.device_get(square(*squared)))
-    require(game, _equal(batch, flat), "plays a batch of batches otherwise than its states")
+    require(game, _equal(jax.tree.map(lambda x: x[:2], batch), single), "plays a batch otherwise than its states")
+    require(game, _equal(batch, square), "plays a batch of batches otherwise than its states")
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -142,7 +156,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 def _check_texts(game: Game, sample: State) -> None:
     """Notation and drawings, where the game has them."""
-    look = jax.jit(lambda states: (states.legal_action_mask, states.observation))
+    look = jit(lambda states: (states.legal_action_mask, states.observation))
     sample = jax.tree.map(lambda x: x[:16], jax.device_get(sample))
     masks, views = jax.device_get(look(sample))
     states = [jax.tree.map(lambda x, i=i: x[i], sample) for i in range(len(masks))]
@@ -150,6 +164,7 @@ def _check_texts(game: Game, sample: State) -> None:
     if None not in texts:
         again = [game.from_string(text, int(state.current_player)) for text, state in zip(texts, states, strict=True)]
         require(game, texts == [game.to_string(state) for state in again], "writes a state otherwise once it was read")
+        require(game, not any(state.terminated for state in again), "reads a game in play as one that is over")
         new_masks, new_views = look(jax.tree.map(lambda *x: np.stack(x), *again))
         require(game, _equal(masks, new_masks), "reads a state with other legal actions")
         require(game, _equal(views, new_views), "reads a state that looks different")
@@ -164,6 +179,22 @@ def _check_texts(game: Game, sample: State) -> None:
     for some in (states[0], jax.tree.map(lambda x: x[:2], sample)):
         drawing = _if_there(some.to_svg)
         require(game, drawing is None or drawing.lstrip().startswith("<svg"), "draws something that is no SVG document")
+
+
+def _check_ends(game: Game, last: State) -> None:
+    """The last positions of games that were played to their end are over too when they are read, if they can be."""
+    last = jax.tree.map(lambda x: x[last.terminated][:16], jax.device_get(last))
+    for index in range(len(last.terminated)):
+        state = jax.tree.map(lambda x, i=index: x[i], last)
+        text = _if_there(game.to_string, state)
+        if text is None:
+            return
+        try:
+            again = game.from_string(text)
+        except ValueError:  # a game may refuse to set up a position that nobody can play on
+            continue
+        require(game, again.terminated, f"reads {text!r}, where a game has ended, as one in play")
+        require(game, not np.any(again.rewards), f"gives rewards for {text!r}, which nobody has played")
 
 
 def _if_there(function: Callable, *arguments: Any) -> Any:

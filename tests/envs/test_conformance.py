@@ -5,10 +5,12 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxgames
 from jaxgames.envs import ConformanceError, Game, Outcome, available_games, check_game
+from jaxgames.envs.symmetry import Symmetry, identity
 
 
 class Stones(NamedTuple):
@@ -42,6 +44,9 @@ class Nim(Game[Stones]):
         back = jnp.where(position.waits, outcome, 0)
         return Stones(position.left + back, jnp.bool_(False))
 
+    def ended(self, position):
+        return position.left == 0
+
     def view(self, position, acting):
         return position.left[None]
 
@@ -62,6 +67,16 @@ def test_a_game_of_ones_own():
     report = check_game(Nim(), num_games=16)
     assert report.games == report.ended == 16
     assert 16 * 3 <= report.actions <= 16 * 40
+
+
+class ShortNim(Nim):
+    step_limit = 4
+
+
+def test_a_game_that_is_cut_off():
+    report = check_game(ShortNim(), num_games=16)
+    assert report.games == report.ended == 16
+    assert 16 * 3 <= report.actions <= 16 * 4
 
 
 @pytest.mark.parametrize("game_id", available_games())
@@ -142,6 +157,33 @@ class NeverEnds(Nim):
         return super().play(position, action)._replace(over=jnp.bool_(False), position=position)
 
 
+class NeverCutOff(ShortNim):
+    def apply(self, state, action):
+        return super().apply(state, action).replace(truncated=state.truncated)
+
+
+class DrawsTooMany(Nim):
+    def draw_action(self, position, word):
+        return (word % 3).astype(jnp.int32)
+
+
+class DrawsTheFirst(Nim):
+    def draw_action(self, position, word):
+        return jnp.int32(0)
+
+
+class TurnsAround(Nim):
+    symmetries = (identity(3, (1,)), Symmetry("mirror", np.arange(2, -1, -1), np.arange(1), (1,)))
+
+
+class TurnsTwoIntoOne(Nim):
+    symmetries = (identity(3, (1,)), Symmetry("mirror", np.array([0, 0, 1]), np.arange(1), (1,)))
+
+
+class TurnsAtOnce(Nim):
+    symmetries = TurnsAround.symmetries[1:]
+
+
 class OtherOdds(Nim):
     outcome_probabilities = (0.75, 0.2)
 
@@ -199,6 +241,16 @@ class Forgets(Nim):
         return super().parse(str(min(int(text), 2)))
 
 
+class ReadsAnEnd(Nim):
+    def ended(self, position):
+        return position.left <= 4
+
+
+class ReadsNoEnd(Nim):
+    def ended(self, position):
+        return jnp.bool_(False)
+
+
 class ReadsAll(Nim):
     def parse(self, text):
         return super().parse(text if text.isdigit() else "9")
@@ -228,6 +280,12 @@ FAULTS = {
     ThirdPlayer: "current player who is not 0 or 1",
     NotANumber: "observation that is not finite",
     NeverEnds: "ends none of 32 games in 100 actions",
+    NeverCutOff: "truncated at other times than `step_limit` says",
+    DrawsTooMany: "draws an action in `draw_action` that is not legal",
+    DrawsTheFirst: "draws some legal actions in `draw_action` more often",
+    TurnsAround: "symmetry 'mirror' after which it plays otherwise",
+    TurnsTwoIntoOne: "symmetry 'mirror' that is not an order of 0 to 2",
+    TurnsAtOnce: "first does not leave the board",
     OtherOdds: "outcome probabilities with sum 0.95",
     OtherDraws: "draws outcomes with other probabilities",
     OtherShape: r"observation of shape \(1,\) at batch rank 0",
@@ -239,6 +297,8 @@ FAULTS = {
     LastTurn: "worse than a random turn",
     VainTurn: "not worth the value it gives",
     Forgets: "writes a state otherwise",
+    ReadsAnEnd: "reads a game in play as one that is over",
+    ReadsNoEnd: "reads '0', where a game has ended, as one in play",
     ReadsAll: r"reads '\?' as a position",
     OtherNames: "reads the names",
     NoDrawing: "no SVG document",
