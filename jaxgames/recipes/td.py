@@ -16,7 +16,7 @@ NAME = "td"
 
 
 def _recipe(config: TDConfig, **settings: Any) -> TDRecipe:
-    return TDRecipe(NAME, f"TD(lambda) by self-play: {config.game}", {"fast": config}, **settings)
+    return TDRecipe(NAME, f"TD(lambda) by self-play: {config.game}", {"fast": config}, measured_early=True, **settings)
 
 
 _DEEP: dict[str, Any] = {

@@ -45,6 +45,8 @@ class TDRecipe:
     """Of a game between players that have learned something; only to plan the schedule from a number of games."""
     plies_per_measurement: int = 2_500_000
     """How often strength is measured; at least twice, at most 40 times."""
+    measured_early: bool = False
+    """Whether strength is measured after 1, 2, 4, ... blocks of plies, too: for games that are learned quickly."""
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 

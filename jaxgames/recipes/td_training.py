@@ -103,7 +103,7 @@ class TDTraining:
                     raise ValueError(
                         f"the weights became infinite or NaN at update {step}: {best}; try a smaller step_size"
                     )
-                if step % self.run.config["measure_every"] == 0 or self._done(checkpoint):
+                if self._is_measured(step) or self._done(checkpoint):
                     line |= self._measure_strength(checkpoint, line)
                     self.run.log(line)
                     self.run.save(step, checkpoint)
@@ -129,6 +129,11 @@ class TDTraining:
         if goal["games"]:
             return int(checkpoint.games) >= goal["games"]
         return int(checkpoint.state.updates) >= goal["updates"]
+
+    def _is_measured(self, step: int) -> bool:
+        blocks = step // self.block
+        early = self.recipe.measured_early and blocks & (blocks - 1) == 0 and step < self.run.config["measure_every"]
+        return early or step % self.run.config["measure_every"] == 0
 
     def _block(self, checkpoint: Checkpoint) -> tuple[Checkpoint, dict[str, Any]]:
         state, metrics = _updates(self.learner, checkpoint.state, self.key, self.block)

@@ -122,6 +122,12 @@ def written(plies: list[Recorded], see: See) -> list[Game]:
     return found
 
 
+def goes_on_in(plies: list[Recorded]) -> bool:
+    """Whether somewhere a player was to act twice in a row."""
+    player, over = np.array([recorded.ply.player for recorded in plies]), over_in(plies)
+    return bool(((player[1:] == player[:-1]) & ~over[1:]).any())
+
+
 def over_in(plies: list[Recorded]) -> np.ndarray:
     """bool[plies, slots]: whether a game ended."""
     return np.array([recorded.ply.over for recorded in plies])

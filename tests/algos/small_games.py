@@ -103,6 +103,21 @@ class Dash(Game[Track]):
         return TrackEncoding()(position)
 
 
+@dataclasses.dataclass(frozen=True)
+class Relay(Dash):
+    """As `Dash`, but a player who has rolled a 1 is to act again."""
+
+    id: ClassVar[str] = "relay"
+    alternates: ClassVar[bool] = False
+
+    def play(self, position, action):
+        outcome = super().play(position, action)
+        again = (position.die == 1) & ~outcome.over
+        other, own, die = outcome.position
+        same = Track(jnp.where(again, own, other), jnp.where(again, other, own), die)
+        return outcome._replace(position=same, switch=~again)
+
+
 # Checkers of both players by point, and on the bar as 25. Gammons and backgammons can be won, and checkers hit.
 _STARTS: tuple[tuple[dict[int, int], dict[int, int]], ...] = (
     ({1: 2, 2: 1, 5: 1}, {3: 2, 1: 2}),
@@ -133,4 +148,4 @@ class ShortBackgammon(Backgammon):
         return self.chance(position, jax.random.randint(roll_key, (), 0, len(ROLLS), jnp.int32))
 
 
-GAMES: dict[str, type[Game]] = {game.id: game for game in (Nim, Dash, ShortBackgammon)}
+GAMES: dict[str, type[Game]] = {game.id: game for game in (Nim, Dash, Relay, ShortBackgammon)}

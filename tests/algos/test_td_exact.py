@@ -12,6 +12,7 @@ from tests.algos.recording import (
     assert_close,
     assert_same_games,
     begin,
+    goes_on_in,
     layers_of,
     over_in,
     params_of,
@@ -37,7 +38,7 @@ CASES = {
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
-    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
+    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", explore=0.4), see_track(True)),
 }
 
 
@@ -65,6 +66,7 @@ def test_equals_the_reference(case):
     finished = over_in(plies).sum()
     assert finished >= 4 and any(game.start > 0 and game.result is not None for game in played)
     assert (random_in(plies).sum() > 10) == (config.explore > 0)
+    assert goes_on_in(plies) == (config.game == "relay")
     learned = sum(len(game.positions) - (game.result is None and game.positions != []) for game in played)
     np.testing.assert_allclose(totals, [squared_error, learned, finished], rtol=1e-4)
     assert metrics.plies == PLIES * config.batch and state.updates == 3

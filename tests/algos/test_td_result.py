@@ -11,6 +11,7 @@ from tests.algos import reference_td as reference
 from tests.algos.recording import (
     assert_close,
     begin,
+    goes_on_in,
     layers_of,
     over_in,
     play,
@@ -30,7 +31,7 @@ CASES = {
     "symmetric": (DASH, see_track(True)),
     "cut off, six outputs": (dataclasses.replace(DASH, plies=6, outputs=6), see_track(True)),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
-    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
+    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", explore=0.4), see_track(True)),
 }
 
 
@@ -66,5 +67,6 @@ def test_equals_the_reference(case):
         cut_off += int(metrics.cut_off)
     assert len(set(ends)) > 1
     assert random_in(plies).any() == (config.explore > 0)
+    assert goes_on_in(plies) == (config.game == "relay")
     assert (cut_off > 0) == ("cut off" in case)
     assert state.updates == 2

@@ -14,6 +14,7 @@ from tests.algos.recording import (
     assert_same_games,
     begin,
     counts,
+    goes_on_in,
     layers_of,
     over_in,
     play,
@@ -37,7 +38,7 @@ CASES = {
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
-    "random turns": (dataclasses.replace(DASH, explore=0.4), see_track(True)),
+    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", explore=0.4), see_track(True)),
 }
 
 
@@ -67,6 +68,7 @@ def test_equals_the_reference(case):
     assert_same_games(state.games, games)
     assert_same_games(state.last, plies[-1].ply)
     assert over_in(plies).sum() >= 4
+    assert goes_on_in(plies) == (config.game == "relay")
 
 
 def test_choices_are_the_best_by_the_reference():
