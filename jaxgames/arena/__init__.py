@@ -1,6 +1,9 @@
-"""Players against each other: matches with paired dice and swapped sides, and tables of their results."""
+"""Players against each other: matches with paired dice and swapped sides, tables of their results, and every line of
+play of one player.
+"""
 
+from jaxgames.arena.every_line import LinesResult, every_line
 from jaxgames.arena.match import MatchResult, match
 from jaxgames.arena.table import result_table, results_table, show
 
-__all__ = ["MatchResult", "match", "result_table", "results_table", "show"]
+__all__ = ["LinesResult", "MatchResult", "every_line", "match", "result_table", "results_table", "show"]

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxgames.arena import match
-from jaxgames.arena.every_line import every_line
+from jaxgames.arena import every_line, match
 from jaxgames.players.player import Player
 from jaxgames.recipes.td_recipe import TDRecipe
 from jaxgames.runs.curves import Panel

@@ -14,8 +14,7 @@ from jaxtyping import Array, Key
 from jaxgames.algos.td import Metrics, TDConfig, TDState
 from jaxgames.algos.td.parallel import AXIS, Parallel
 from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
-from jaxgames.arena import match
-from jaxgames.arena.every_line import every_line
+from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player

@@ -8,7 +8,7 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.arena.every_line import every_line
+from jaxgames.arena import every_line
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, strength, td
