@@ -85,7 +85,7 @@ class SelfPlayRecipe:
             "recipe": self.name,
             "setting": setting,
             "game": GAME,
-            "variants": {name: dataclasses.asdict(VARIANTS[name]) for name in SETTINGS[setting]},
+            "variants": [{"name": name} | dataclasses.asdict(VARIANTS[name]) for name in SETTINGS[setting]],
             "seed": plan.seed or 0,
             "seeds": _seeds(plan),
             "games": plan.games or GAMES,

@@ -84,7 +84,7 @@ class Populations:
         """The states of all blocks before the first game."""
         settings = jax.tree.map(lambda *x: jnp.stack(x), *(_settings(v) for v in self.variants for _ in self._group()))
         groups = jnp.tile(self._group(), len(self.variants))
-        return jax.vmap(lambda group, one: self.learner.init(jax.random.fold_in(key, group), one))(groups, settings)
+        return jax.lax.map(lambda of: self.learner.init(jax.random.fold_in(key, of[0]), of[1]), (groups, settings))
 
     def train(
         self, states: State, key: Key[Array, ""], windows: int, devices: int
@@ -119,12 +119,14 @@ class Populations:
             state, group = arguments
             learner, inner = self.learner, jax.random.fold_in(key, group)
 
-            def share(kind, wanted, games):
+            def results(kind, games=games):
                 of_kind = jax.random.fold_in(inner, kind)
-                result = learner.play(state.params, state.settings, jnp.int32(kind), of_kind, games).result
-                return jnp.mean((result == wanted).reshape(games, -1).astype(jnp.float32), axis=0)
+                return learner.play(state.params, state.settings, kind, of_kind, games).result.reshape(games, -1)
 
-            return Measured(share(SELF, 0.0, 1), share(FIRST, 1.0, games), share(SECOND, -1.0, games))
+            against_random = jax.lax.map(results, jnp.asarray([FIRST, SECOND], jnp.int32))
+            drawn = results(jnp.int32(SELF), games=1)[0] == 0
+            won = jnp.mean((against_random == np.float32([[[1]], [[-1]]])).astype(jnp.float32), axis=1)
+            return Measured(drawn.astype(jnp.float32), *won)
 
         return self._spread(block, states, devices)
 

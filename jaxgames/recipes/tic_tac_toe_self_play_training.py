@@ -29,11 +29,10 @@ class SelfPlayTraining:
 
     def __init__(self, run: Run, report: Report):
         self.run, self.report = run, report
-        self.variants = {name: Variant(**_with_tuple(fields)) for name, fields in run.config["variants"].items()}
+        self.variants = _variants(run.config)
         self.populations = Populations(tuple(self.variants.values()), run.config["seeds"])
         self.devices = run.config["devices"]
-        if self.devices > jax.device_count():
-            raise ValueError(f"this training runs on {self.devices} devices, but {jax.device_count()} are here")
+        _check_devices(self.devices)
         self.key = jax.random.key(run.config["seed"])
         self.windows = run.config["games_per_line"] // WINDOW
 
@@ -41,10 +40,9 @@ class SelfPlayTraining:
     def begin(cls, content: dict[str, Any], devices: int | None, path: str, report: Report) -> "SelfPlayTraining":
         """Makes the run folder. Games are rounded up to whole lines of metrics."""
         Run.check_free(path)
-        populations = Populations(
-            tuple(Variant(**fields) for fields in content["variants"].values()), content["seeds"]
-        )
+        populations = Populations(tuple(_variants(content).values()), content["seeds"])
         devices = populations.devices_for(jax.device_count()) if devices is None else devices
+        _check_devices(devices)
         if populations.blocks % devices:
             raise ValueError(f"{populations.blocks} blocks of networks cannot be split over {devices} devices evenly")
         per_line = -(-content["games"] // (LINES * WINDOW)) * WINDOW
@@ -142,6 +140,13 @@ class SelfPlayTraining:
         return {name: variant.label for name, variant in self.variants.items()}
 
 
+def _check_devices(number: int) -> None:
+    if number > jax.device_count():
+        raise ValueError(
+            f"this training runs on {number} devices, but {jax.device_count()} are here; use a machine with as many"
+        )
+
+
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:
     """Median and percentiles over seeds, as metrics."""
     found = _percentiles(values)
@@ -153,8 +158,14 @@ def _percentiles(values: np.ndarray) -> dict[str, float]:
     return {"median": median, "low": low, "high": high}
 
 
-def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
-    return fields | {"cycle": tuple(fields["cycle"])}  # JSON knows lists only
+def _variants(config: dict[str, Any]) -> dict[str, Variant]:
+    """The variants in a run's configuration, in the order in which the states are saved."""
+    found = {}
+    for entry in config["variants"]:
+        fields = entry | {"cycle": tuple(entry["cycle"])}  # JSON knows lists only
+        name = fields.pop("name")
+        found[name] = Variant(**fields)
+    return found
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4), donate_argnums=1)

@@ -44,8 +44,12 @@ class PopulationMLP:
 
     def init(self, key: Key[Array, ""], members: int) -> Params:
         """The weights of `members` networks, each drawn by its own number: a larger population begins with the same."""
-        keys = jax.vmap(lambda member: jax.random.fold_in(key, member))(jnp.arange(members, dtype=jnp.uint32))
-        weights = jax.vmap(lambda key: self.network.init(key, jnp.zeros(self.inputs, jnp.float32)))(keys)["params"]
+
+        def draw(member):
+            return self.network.init(jax.random.fold_in(key, member), jnp.zeros(self.inputs, jnp.float32))
+
+        # One after the other: a batch of random weights takes far longer to compile than it saves.
+        weights = jax.lax.map(draw, jnp.arange(members, dtype=jnp.uint32))["params"]
         layers = (weights[f"Dense_{i}"] for i in range(len(self.network.sizes)))
         return tuple(Layer(layer["kernel"].T, layer["bias"].T) for layer in layers)
 

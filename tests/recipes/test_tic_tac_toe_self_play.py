@@ -1,0 +1,138 @@
+"""The recipe `tic-tac-toe-self-play`: what counts as good, what it leaves on disk, and how it goes on."""
+
+import json
+import shutil
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
+from jaxgames.recipes.recipe import Plan
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play_population import Features, Populations, encode
+from jaxgames.recipes.tic_tac_toe_self_play_training import _train
+from jaxgames.runs import Run
+
+SEEDS, LINES = 2, 12
+PLAN = Plan(games=100 * LINES, changes={"seeds": str(SEEDS)}, measured_games=4, final_games=8)
+VARIANTS_AT_ONCE = Populations(tuple(VARIANTS[name] for name in SETTINGS["all"]), SEEDS)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A training that nobody disturbed, and what it returned."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    result = RECIPE.begin(PLAN, str(path), Report(quiet=True)).run_to_end()
+    return Run.open(path), json.loads(json.dumps(result))
+
+
+def leaves(run):
+    template = jax.eval_shape(lambda: VARIANTS_AT_ONCE.init(jax.random.key(0)))
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(run.restore(template)[1])]
+
+
+def test_a_run_has_a_curve_for_each_variant(finished):
+    run, result = finished
+    metrics = run.metrics()
+    assert [line["games"] for line in metrics] == [100 * (i + 1) for i in range(LINES)] == result["at_games"]
+    assert list(result["variants"]) == list(SETTINGS["all"])
+    for name, variant in result["variants"].items():
+        for kind in ("training", "measured"):
+            low, median, high = (np.array(variant["curve"][kind + end]) for end in ("/low", "", "/high"))
+            assert np.all((low >= 0) & (low <= median) & (median <= high) & (high <= 100))
+            np.testing.assert_allclose([line[f"{name}/{kind}"] for line in metrics], median, atol=0.051)
+        assert 0 <= variant["draw_themselves"] <= SEEDS
+        final = variant["final"]
+        assert 0 <= final["good"]["low"] <= final["good"]["high"] <= 100
+    assert result["measured_games"] == 8
+    assert result["games_per_second"] > 0
+    assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path):
+    whole, result = finished
+    path = tmp_path / "stopped"
+    shutil.copytree(whole.path, path)
+    shutil.rmtree(path / "checkpoints" / f"step-{LINES}")
+    (path / "curve.png").unlink()
+    resumed = Run.open(path)
+    assert resumed.steps() == [10]
+    again = RECIPE.resume(resumed, Report(quiet=True)).run_to_end()
+    assert json.loads(json.dumps(again["variants"])) == result["variants"]
+    assert (path / "curve.png").exists()
+    for one, other in zip(leaves(Run.open(path)), leaves(whole), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_good_results_are_draws_against_itself_and_wins_against_random(finished):
+    populations, key = VARIANTS_AT_ONCE, jax.random.key(3)
+    states = populations.init(key)
+    learner, update = populations.learner, jax.jit(populations.learner.update)
+    _, good, errors = _train(populations, jax.tree.map(jnp.copy, states), key, 1, 2)
+    counts, errors = populations.by_variant(good), populations.by_variant(errors)
+    assert counts.shape == (len(SETTINGS["all"]), 1, SEEDS)
+    for name, kinds in (("faithful", {SELF, FIRST, SECOND}), ("only-random", {FIRST, SECOND})):
+        block = list(SETTINGS["all"]).index(name)
+        state = jax.tree.map(lambda x, block=block: x[block], states)
+        expected, squares, positions, met = np.zeros(SEEDS, int), 0, 0, set()
+        for _ in range(100):
+            state, metrics = update(state, jax.random.fold_in(jax.random.fold_in(key, 0), state.games))
+            met.add(int(metrics.kind))
+            expected += np.asarray(metrics.result) == (0 if metrics.kind == SELF else 1)
+            squares, positions = squares + np.asarray(metrics.squared_error), positions + np.asarray(metrics.positions)
+        assert met == kinds
+        np.testing.assert_array_equal(counts[block, 0], expected)
+        np.testing.assert_allclose(errors[block, 0], squares / positions, rtol=1e-4)
+    assert learner.members == SEEDS
+
+
+def test_what_the_networks_see():
+    game = jaxgames.make("tic_tac_toe")
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(game.parse(text) for text in ("X../.O./...", "X../.O./..X")))
+    turned, mover = jnp.ones(2, bool), jnp.asarray([1, 0], jnp.int32)  # O has moved, X has moved
+
+    def seen(empty, side):
+        return np.asarray(encode(Features(jnp.float32(empty), jnp.float32(side)), positions, mover, turned)).T
+
+    e = np.float32(0.01)
+    np.testing.assert_array_equal(seen(e, 0), [[-1, e, e, e, 1, e, e, e, e, 0], [1, e, e, e, -1, e, e, e, 1, 0]])
+    np.testing.assert_array_equal(seen(0, 1), [[1, 0, 0, 0, -1, 0, 0, 0, 0, -1], [1, 0, 0, 0, -1, 0, 0, 0, 1, 1]])
+
+
+def test_seeds_fill_blocks():
+    populations = Populations((VARIANTS["faithful"],) * 3, 40)
+    assert (populations.groups, populations.width, populations.blocks) == (2, 20, 6)
+    assert [populations.devices_for(n) for n in (1, 2, 4, 8)] == [1, 2, 3, 6]
+    of_blocks = jnp.arange(6 * 5 * 20).reshape(6, 5, 20)
+    found = populations.by_variant(of_blocks)
+    assert found.shape == (3, 5, 40)
+    np.testing.assert_array_equal(found[1, :, 20:], of_blocks[3])
+    assert Populations((VARIANTS["faithful"],), 33).by_variant(jnp.zeros((2, 17))).shape == (1, 33)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (Plan(game="checkers"), "learns tic_tac_toe"),
+        (Plan(setting="nope"), "available: all, faithful"),
+        (Plan(minutes=5.0), "--games"),
+        (Plan(games=0), "from 1"),
+        (Plan(changes={"hidden": "3"}), "available: seeds"),
+        (Plan(changes={"seeds": "x"}), "whole number"),
+        (Plan(changes={"seeds": "0"}), "from 1"),
+        (Plan(setting="faithful", devices=2), "evenly"),
+        (Plan(devices=3), "2 are here"),
+    ],
+)
+def test_bad_plans_leave_no_folder(plan, expected, tmp_path):
+    with pytest.raises(ValueError, match=expected):
+        RECIPE.begin(plan, str(tmp_path / "out"), Report(quiet=True))
+    assert not (tmp_path / "out").exists()
+
+
+def test_help_names_the_settings():
+    assert all(name in RECIPE.help() for name in ["all", *VARIANTS])
