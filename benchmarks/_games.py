@@ -153,9 +153,9 @@ def same_loop(by: str, env: Any, batch: int, steps: int = 16) -> Loop:
     and weighed into a sum. Games that have ended are replaced by new ones, which were made before the loop.
     """
 
-    def step(carry, key):
+    def step(carry, keys):
         states, (fresh, total) = carry
-        choice_key, step_key = jax.random.split(key)
+        choice_key, step_key = keys
         mask = states.legal_action_mask
         total = total + consumed(states.observation) + consumed(mask)
         actions = random_action(choice_key, mask)
@@ -165,7 +165,7 @@ def same_loop(by: str, env: Any, batch: int, steps: int = 16) -> Loop:
         return (states, (fresh, total)), jnp.sum(ended, dtype=jnp.int32)
 
     def block(carry, key):
-        carry, ended = lax.scan(step, carry, jax.random.split(key, steps))
+        carry, ended = lax.scan(step, carry, jax.random.split(key, (steps, 2)))
         return carry, jnp.sum(ended)
 
     def more(states):

@@ -56,13 +56,14 @@ def union(words: Word, axis: int = -1) -> Word:
     return lax.reduce(words, jnp.uint32(0), lax.bitwise_or, (axis % words.ndim,))
 
 
-def select(words: Word, rank: Word) -> Word:
-    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times.
+def select(words: Word, rank: Word, width: int = 32) -> Word:
+    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times, or
+    less often where all bits are among the lowest `width`.
 
     Only meaningful where `rank` is below the number of set bits.
     """
     index = jnp.zeros_like(words)
-    for width in (16, 8, 4, 2, 1):
+    for width in (half for half in (16, 8, 4, 2, 1) if half < width):
         low = lax.population_count((words >> index) & jnp.uint32((1 << width) - 1))
         skip = rank >= low
         rank = jnp.where(skip, rank - low, rank)
@@ -82,6 +83,14 @@ def spread(words: Sequence[Word], places: np.ndarray, count: int = 1) -> Bool[Ar
     return functools.reduce(operator.or_, parts) != 0
 
 
+def packed(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
+    """Flags as sets: bit i of word k says flag 32 k + i."""
+    width = min(flags.shape[-1], 32)
+    rows = jnp.pad(flags, [(0, 0)] * (flags.ndim - 1) + [(0, -flags.shape[-1] % width)])
+    rows = rows.reshape(*flags.shape[:-1], -1, width)
+    return jnp.sum(jnp.where(rows, bit(jnp.arange(width, dtype=jnp.uint32)), jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
+
+
 def scaled(word: Word, number: Word | int) -> Word:
     """A random word as one of 0 .. `number` - 1: the high half of their product, without a division.
 
@@ -90,6 +99,17 @@ def scaled(word: Word, number: Word | int) -> Word:
     return ((word >> 16) * number + (((word & 0xFFFF) * number) >> 16)) >> 16
 
 
-def draw(words: Word, random: Word) -> Word:
-    """Index of a set bit, drawn uniformly by a random word."""
-    return select(words, scaled(random, lax.population_count(words)))
+def ranked(flags: Sequence[Bool[Array, "..."]], random: Word) -> Word:
+    """The number of a flag that is set, drawn uniformly by a random word; one of a few, each an array of its own."""
+    units = [flag.astype(jnp.uint32) for flag in flags]
+    rank = scaled(random, sum(units[1:], units[0]))
+    number, seen = jnp.zeros_like(rank), jnp.zeros_like(rank)
+    for unit in units[:-1]:
+        seen = seen + unit
+        number = number + (seen <= rank).astype(jnp.uint32)
+    return number
+
+
+def draw(words: Word, random: Word, width: int = 32) -> Word:
+    """Index of a set bit among the lowest `width`, drawn uniformly by a random word."""
+    return select(words, scaled(random, lax.population_count(words)), width)

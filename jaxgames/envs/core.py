@@ -253,15 +253,15 @@ class Game(Generic[Position]):
         after = self.play(state._position, action)
         over = once.flag(~done & (after.over | ~legal), count)
         reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
-        reward = once.number(jnp.where(done, 0.0, reward).astype(jnp.float32), count)
-        signs = jnp.where(jnp.arange(2, dtype=jnp.int32) == state.current_player, 1.0, -1.0)
+        reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
+        reward = once.number(reward, count)
         switch = ~done & legal & after.switch
         truncated = state.truncated
         if self.step_limit is not None:
             truncated |= ~done & ~over & (count + 1 >= self.step_limit)
         return state.replace(
             current_player=jnp.where(switch, 1 - state.current_player, state.current_player),
-            rewards=reward * signs.astype(jnp.float32),
+            rewards=jnp.where(np.array([True, False]), reward, 0.0 - reward),
             terminated=state.terminated | over,
             truncated=truncated,
             _step_count=count + 1,
@@ -317,7 +317,7 @@ class Game(Generic[Position]):
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
         done = (state.terminated | state.truncated) & (state._step_count > 0)  # a game that was reset has no steps yet
-        return self.legal(state._position) | done
+        return once.branchless(self.legal(state._position) | done)
 
 
 def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
@@ -326,9 +326,19 @@ def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"])
     The word picks the action by its rank, which is much faster than `jax.random.categorical`. Over n allowed actions no
     probability is off by more than n / 2^32 of itself.
     """
-    ranks = jnp.cumsum(mask, axis=-1, dtype=jnp.uint32)
-    rank = bits.scaled(word, ranks[..., -1])
-    return jnp.sum(ranks <= rank[..., None], axis=-1, dtype=jnp.int32)
+    if mask.shape[-1] <= 16:
+        return bits.ranked([mask[..., action] for action in range(mask.shape[-1])], word).astype(jnp.int32)
+    packed = bits.packed(mask)
+    counts = jax.lax.population_count(packed)
+    after = jnp.cumsum(counts, axis=-1, dtype=jnp.uint32)
+    rank = bits.scaled(word, after[..., -1])[..., None]
+    here = (rank < after) & (rank >= after - counts)
+    number = jnp.arange(packed.shape[-1], dtype=jnp.uint32)
+    first, chosen, rank = (
+        jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
+        for x in (32 * number, packed, rank - (after - counts))
+    )
+    return (first + bits.select(chosen, rank)).astype(jnp.int32)
 
 
 def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outcome[Position]:

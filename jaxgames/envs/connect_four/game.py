@@ -77,13 +77,7 @@ class ConnectFour(Game[Position]):
 
     def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
         """A column that is not full, drawn uniformly."""
-        columns = self._free_columns(position)
-        rank = bits.scaled(word, sum(columns[1:], columns[0]))
-        action, seen = jnp.zeros_like(rank), jnp.zeros_like(rank)
-        for free in columns[:-1]:
-            seen = seen + free
-            action = action + (seen <= rank).astype(jnp.uint32)
-        return action.astype(jnp.int32)
+        return bits.ranked([free != 0 for free in self._free_columns(position)], word).astype(jnp.int32)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""

@@ -53,7 +53,7 @@ class TicTacToe(Game[Position]):
 
     def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
         """An empty cell, drawn uniformly."""
-        return bits.draw(free(position), word).astype(jnp.int32)
+        return bits.draw(free(position), word, 9).astype(jnp.int32)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """One cell taken: +1 for a line."""
