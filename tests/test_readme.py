@@ -18,7 +18,7 @@ def test_the_example_runs_as_pasted(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(code.strip().splitlines()) <= 20
     exec(compile(code, "README.md", "exec"), {})
-    assert capsys.readouterr().out == "(1000, 156)\n4HPwATDgc/ABMA:31\n"
+    assert capsys.readouterr().out == "(1000, 6, 7, 2) (1000, 7)\n(64, 1000, 2) True\n43345\n"
 
 
 def test_commands_can_be_read():
