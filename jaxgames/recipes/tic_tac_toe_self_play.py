@@ -29,8 +29,8 @@ class Variant:
     step_size: float = 0.025
     cycle: tuple[str, ...] = ("self", "first", "second")
     """The kinds of games, in turn: self-play, and random moves against the network that moves first or second."""
-    both_sides: bool = True
-    """All positions of a game are learned, each for the player who moved; not only those after the network's moves."""
+    both_sides: bool = False
+    """The positions after random moves are learned, too, each for the player who moved."""
 
 
 VARIANTS: dict[str, Variant] = {
@@ -40,7 +40,7 @@ VARIANTS: dict[str, Variant] = {
     "large-steps": Variant("step size 0.1", step_size=0.1),
     "only-random": Variant("only random opponents", cycle=("first", "second")),
     "only-self-play": Variant("only self-play", cycle=("self",)),
-    "own-moves": Variant("positions after own moves only", both_sides=False),
+    "all-positions": Variant("all positions learned", both_sides=True),
 }
 SETTINGS: dict[str, tuple[str, ...]] = {"all": tuple(VARIANTS)[:6], **{name: (name,) for name in VARIANTS}}
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Array, Float32, Int32, Key
+from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, PopulationMLP, SelfPlayBackprop, Settings, State
 from jaxgames.envs.registry import make
@@ -19,7 +19,7 @@ WINDOW = 100
 """Good results are counted in so many games."""
 WIDEST = 32
 """Networks of a block: their weights stay in the processor's first cache."""
-INITIALIZER = "uniform:0.5"
+INITIALIZER = "uniform:1"
 KINDS = {"self": SELF, "first": FIRST, "second": SECOND}
 CYCLE = 6  # all cycles repeat after so many games, so that one program does them all
 MOST_PLIES = 9
@@ -34,16 +34,16 @@ class Features(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Shares of good games of each network that does not learn meanwhile: the drawn ones against itself, the won ones
-    against random moves.
+    """Shares of good games of networks that do not learn meanwhile, arrays of float32: the drawn ones against itself,
+    the won ones against random moves.
     """
 
-    self_play: Float32[Array, "..."]
-    first: Float32[Array, "..."]
-    second: Float32[Array, "..."]
+    self_play: Any
+    first: Any
+    second: Any
 
     @property
-    def good(self) -> Float32[Array, "..."]:
+    def good(self) -> Any:
         """All kinds of games together, equally often."""
         return (self.self_play + self.first + self.second) / 3
 
@@ -125,8 +125,8 @@ class Populations:
 
             against_random = jax.lax.map(results, jnp.asarray([FIRST, SECOND], jnp.int32))
             drawn = results(jnp.int32(SELF), games=1)[0] == 0
-            won = jnp.mean((against_random == np.float32([[[1]], [[-1]]])).astype(jnp.float32), axis=1)
-            return Measured(drawn.astype(jnp.float32), *won)
+            first, second = against_random
+            return Measured(*(_share(good) for good in (drawn[None], first == 1, second == -1)))
 
         return self._spread(block, states, devices)
 
@@ -163,6 +163,10 @@ def encode(features: Features, positions: Any, mover: Array, turned: Array) -> F
     sign = jnp.where(features.side > 0, name, 1.0)[None]
     squares = jnp.where(own, sign, jnp.where(other, -sign, features.empty))
     return jnp.concatenate([squares, (name * features.side)[None]])
+
+
+def _share(good: Bool[Array, "games width"]) -> Float32[Array, " width"]:
+    return jnp.mean(good.astype(jnp.float32), axis=0)
 
 
 def _settings(variant: Variant) -> Settings:
