@@ -130,7 +130,7 @@ class Populations:
 
         return self._spread(block, states, devices)
 
-    def by_variant(self, of_blocks: Array) -> np.ndarray:
+    def by_variant(self, of_blocks: Any) -> np.ndarray:
         """[blocks, ..., width] as [variants, ..., seeds]."""
         values = np.asarray(of_blocks)
         values = values.reshape(len(self.variants), self.groups, *values.shape[1:])

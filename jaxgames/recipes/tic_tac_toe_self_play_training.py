@@ -13,6 +13,7 @@ from jaxgames.algos.self_play_backprop import State
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play import Variant
 from jaxgames.recipes.tic_tac_toe_self_play_curves import draw
+from jaxgames.recipes.tic_tac_toe_self_play_lines import lines_lost
 from jaxgames.recipes.tic_tac_toe_self_play_population import WINDOW, Measured, Populations
 from jaxgames.runs import Run
 
@@ -112,6 +113,8 @@ class SelfPlayTraining:
         self.report.say(f"playing {repeats * config['measured_games']:,} games of each network on either side ...")
         parts = [self._measure(states, 2**30 + number) for number in range(repeats)]
         final = Measured(*(np.mean(shares, axis=0) for shares in zip(*parts, strict=True)))
+        self.report.say("playing all possible lines of play ...")
+        lost = lines_lost(self.populations, states)
         games = lines * config["games_per_line"] * config["seeds"] * len(self.variants)
         variants = {}
         for i, name in enumerate(self.variants):
@@ -119,6 +122,7 @@ class SelfPlayTraining:
             variants[name] = dataclasses.asdict(self.variants[name]) | {
                 "final": {kind: _percentiles(shares) for kind, shares in found.items()},
                 "draw_themselves": int(np.sum(final.self_play[i] == 1)),
+                "lines_lost": sorted(map(int, lost[i])),
                 "curve": {
                     key: [round(entry[f"{name}/{key}"], 1) for entry in metrics]
                     for kind in ("training", "measured")

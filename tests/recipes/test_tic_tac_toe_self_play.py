@@ -13,6 +13,7 @@ from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play_lines import NetworkTurn
 from jaxgames.recipes.tic_tac_toe_self_play_population import Features, Populations, encode
 from jaxgames.recipes.tic_tac_toe_self_play_training import _train
 from jaxgames.runs import Run
@@ -45,7 +46,7 @@ def test_a_run_has_a_curve_for_each_variant(finished):
             low, median, high = (np.array(variant["curve"][kind + end]) for end in ("/low", "", "/high"))
             assert np.all((low >= 0) & (low <= median) & (median <= high) & (high <= 100))
             np.testing.assert_allclose([line[f"{name}/{kind}"] for line in metrics], median, atol=0.051)
-        assert 0 <= variant["draw_themselves"] <= SEEDS
+        assert 0 <= variant["draw_themselves"] <= SEEDS == len(variant["lines_lost"])
         final = variant["final"]
         assert 0 <= final["good"]["low"] <= final["good"]["high"] <= 100
     assert result["measured_games"] == 8
@@ -101,6 +102,21 @@ def test_what_the_networks_see():
     e = np.float32(0.01)
     np.testing.assert_array_equal(seen(e, 0), [[-1, e, e, e, 1, e, e, e, e, 0], [1, e, e, e, -1, e, e, e, 1, 0]])
     np.testing.assert_array_equal(seen(0, 1), [[1, 0, 0, 0, -1, 0, 0, 0, 0, -1], [1, 0, 0, 0, -1, 0, 0, 0, 1, 1]])
+
+
+def test_lines_are_lost_by_the_network_s_own_choices():
+    game, populations = jaxgames.make("tic_tac_toe"), Populations((VARIANTS["side-input"],), 1)
+    state = jax.tree.map(lambda x: x[0], populations.init(jax.random.key(2)))
+    position = game.parse("X../.../...")
+    batch = jax.tree.map(lambda x: x[None], position)
+    outcome = NetworkTurn(populations.learner)((state.params, state.settings), batch, jnp.zeros(1, jnp.uint32))
+    values = {}
+    for text in (f"{'X........'[:i]}O{'X........'[i + 1 :]}" for i in range(1, 9)):
+        squares = np.array([{"X": 1.0, "O": -1.0, ".": 0.01}[cell] for cell in text] + [-1.0], np.float32)
+        network = populations.learner.network
+        value = network.network.apply(network.member(state.params, 0), squares)
+        values[f"{text[:3]}/{text[3:6]}/{text[6:]}"] = float(value[0])
+    assert game.to_string(game.state(jax.tree.map(lambda x: x[0], outcome.position))) == max(values, key=values.get)
 
 
 def test_seeds_fill_blocks():

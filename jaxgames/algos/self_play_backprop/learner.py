@@ -157,7 +157,7 @@ class SelfPlayBackprop:
             drawn = jax.vmap(self.game.draw_action)(positions, words)
             action = jax.lax.cond(
                 jnp.any(networks & ~over),
-                lambda: jnp.where(networks, self._best(params, settings, positions, player), drawn),
+                lambda: jnp.where(networks, self.best_action(params, settings, positions, player), drawn),
                 lambda: drawn,
             )
             outcome = jax.vmap(self.game.play)(positions, action)
@@ -176,10 +176,13 @@ class SelfPlayBackprop:
         (_, _, over, result), (positions, mover, turned, learned) = jax.lax.scan(ply, start, words)
         return Played(positions, mover, turned, learned & over[None], result)
 
-    def _best(
+    def best_action(
         self, params: Params, settings: Settings, positions: Any, player: Int32[Array, " n"]
     ) -> Int32[Array, " n"]:
-        """The legal action to the position that the network values most; of equal ones the first."""
+        """The legal action to the position that the network values most; of equal ones the first.
+
+        `player` is the id of the player to act. Position i * members + m is one for network m.
+        """
         actions = jnp.arange(self.game.num_actions, dtype=jnp.int32)
         play = jax.vmap(self.game.play, in_axes=(0, None))
         outcomes = jax.vmap(play, in_axes=(None, 0))(positions, actions)
