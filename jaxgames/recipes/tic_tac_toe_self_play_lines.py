@@ -27,7 +27,8 @@ class NetworkTurn:
         game, (weights, settings) = self.learner.game, params
         squares = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(positions)
         own, other = (jnp.sum(squares[..., plane], axis=(1, 2), dtype=jnp.int32) for plane in (0, 1))
-        action = self.learner.best_action(weights, settings, positions, other - own)  # the second player is one square behind
+        player = other - own  # the second player is one square behind when it is to act
+        action = self.learner.best_action(weights, settings, positions, player)
         return jax.vmap(game.play)(positions, action)
 
 
