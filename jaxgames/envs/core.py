@@ -1,4 +1,4 @@
-"""What a game is: `State`, and `Game`, from which every game derives.
+"""What a game is: `Game`, from which every game derives.
 
 A game states its rules as pure functions on one *position*, always seen by the player to act. What all games share is
 composed here, once: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names,
@@ -7,7 +7,7 @@ dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs import bits, once
+from jaxgames.envs.state import State, single
 from jaxgames.envs.symmetry import Symmetry, identity
+
+__all__ = ["Game", "Outcome", "Position", "State", "Value", "action_of_word", "single"]
 
 Position = TypeVar("Position")
 
@@ -46,67 +49,6 @@ class Value(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class State:
-    """A game in progress. Only what the rules need is stored; observation and legal actions are derived on demand.
-
-    All attributes work at any batch rank: `jax.vmap(game.init)(keys).legal_action_mask` is `bool[batch, actions]`.
-    """
-
-    current_player: Int32[Array, "..."]
-    rewards: Float32[Array, "... 2"]
-    terminated: Bool[Array, "..."]
-    truncated: Bool[Array, "..."]
-    _step_count: Int32[Array, "..."]
-    _position: Any
-    _game: "Game"
-
-    @property
-    def legal_action_mask(self) -> Bool[Array, "... actions"]:
-        """The actions the current player may take; all true once the game has ended (not where `auto_reset` has begun a
-        new one).
-        """
-        return self._derived(self._game._legal_action_mask)
-
-    @property
-    def observation(self) -> Array:
-        """The position as the current player sees it; shape `[..., *game.observation_shape]`."""
-        return self._derived(self._game.observe)
-
-    @property
-    def env_id(self) -> str:
-        """The id of the game."""
-        return self._game.id
-
-    def replace(self, **changes: Any) -> Self:
-        """A copy with some attributes changed."""
-        return dataclasses.replace(self, **changes)
-
-    def to_svg(self, theme: str = "light") -> str:
-        """The board as an SVG document; a batch as a grid of boards."""
-        return self._game.to_svg(self, theme)
-
-    def save_svg(self, filename: str, theme: str = "light") -> None:
-        """Write `to_svg` to a file."""
-        with open(filename, "w", encoding="utf-8") as file:
-            file.write(self.to_svg(theme))
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
-
-    def _derived(self, function):
-        for _ in range(jnp.ndim(self.terminated)):
-            function = jax.vmap(function)
-        return function(self)
-
-
-jax.tree_util.register_dataclass(
-    State,
-    data_fields=["current_player", "rewards", "terminated", "truncated", "_step_count", "_position"],
-    meta_fields=["_game"],
-)
-
-
-@dataclasses.dataclass(frozen=True)
 class Game(Generic[Position]):
     """The rules of one game: frozen, hashable, nothing but pure functions.
 
@@ -124,6 +66,8 @@ class Game(Generic[Position]):
     """Probabilities of the outcomes of chance, in order; empty for a game without chance."""
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
+    alternates: ClassVar[bool] = True
+    """Whether each turn hands over to the other player, with turns as in `best_turn`."""
 
     @property
     def encodings(self) -> Mapping[str, Any]:
@@ -347,10 +291,3 @@ def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outc
 
 def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), on_true, on_false)
-
-
-def single(state: State) -> State:
-    """The state itself; `ValueError` if it is a batch."""
-    if state.terminated.ndim:
-        raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}")
-    return state

@@ -1,4 +1,4 @@
-"""The best turn where few of many actions are legal: only those are tried."""
+"""The best turn where few of many actions are legal: only those are tried. For games to override `best_turn` with."""
 
 import jax
 import jax.numpy as jnp
@@ -8,16 +8,7 @@ from jaxtyping import Array, Float32
 
 from jaxgames.envs.core import Game, Outcome, Position, Value
 
-MANY = 32
-"""With more actions than that, few of them are legal."""
 USUAL = 4  # legal actions of a position for which there is room in one pass
-
-
-def best_turn(game: Game, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-    """As `game.best_turn`, and faster in games of many actions that are all of a turn, such as checkers."""
-    if type(game).best_turn is not Game.best_turn or game.num_actions <= MANY:
-        return game.best_turn(positions, value)
-    return best_of_legal(game, positions, value)
 
 
 def best_of_legal(game: Game, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:

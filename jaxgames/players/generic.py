@@ -8,7 +8,6 @@ from typing import Any
 from jaxtyping import Array, UInt32
 
 from jaxgames.envs.core import Game, Outcome, Value
-from jaxgames.envs.legal_turns import best_turn
 from jaxgames.players.player import Player
 
 
@@ -34,7 +33,7 @@ class GreedyTurn:
     def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"]) -> Outcome:
         """Plays a turn in each position."""
         del words
-        return best_turn(self.game, positions, self.make_value(params))[0]
+        return self.game.best_turn(positions, self.make_value(params))[0]
 
 
 @dataclasses.dataclass(frozen=True)

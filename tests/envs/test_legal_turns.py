@@ -43,16 +43,3 @@ def test_the_same_turns_as_by_all_actions(game_id, steps):
     assert len(legal) * turns.USUAL < legal.sum() and legal.sum(axis=1).max() >= 8
     assert (game_id == "checkers") == bool((~results[0][0][0].switch).any())
     assert not np.array_equal(results[0][0][1], results[1][0][1])
-
-
-def test_games_of_few_actions_and_those_that_know_better_choose_themselves():
-    called = []
-
-    class Own(Game):
-        num_actions = 99
-
-        def best_turn(self, positions, value):
-            called.append(positions)
-            return positions, value
-
-    assert turns.best_turn(Own(), "positions", "value") == ("positions", "value") and called == ["positions"]

@@ -88,7 +88,7 @@ class TDConfig:
         encodings = {"observation": ObservationEncoding(game), **game.encodings}
         if self.encoding not in encodings:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
-        if not self.symmetric and not getattr(game, "alternates", True):
+        if not self.symmetric and not game.alternates:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
         layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer)
         outcomes = Outcomes(OUTCOMES[self.outputs])

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, Value
-from jaxgames.envs.legal_turns import best_turn
 from jaxgames.envs.words import random_words
 
 
@@ -47,7 +46,7 @@ def play_ply(
     stays without chance: there is nothing left to play, so it costs least.
     """
     batch = len(games.player)
-    outcome, _ = best_turn(game, games.positions, value)
+    outcome, _ = game.best_turn(games.positions, value)
     explored = None
     if explore:  # by words of their own, so that without it the same games are played as ever
         words = random_words(jax.random.fold_in(key, 1), (2, batch))

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs import bits, once
 from jaxgames.envs.checkers import board, drawing, notation
 from jaxgames.envs.checkers.board import Position
 from jaxgames.envs.checkers.encoding import Pieces
 from jaxgames.envs.checkers.plain import from_plain, to_plain
-from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.core import Game, Outcome, State, Value, single
+from jaxgames.envs.legal_turns import best_of_legal
 
 # The order of the squares as five words: bit k of a square's number is bit `place` of word k, and the other way round.
 _PLACE_OF = [np.uint32(sum((int(p) >> k & 1) << s for s, p in enumerate(board.PLACE))) for k in range(5)]
@@ -35,6 +36,7 @@ class Checkers(Game[Position]):
     id: ClassVar[str] = "checkers"
     num_actions: ClassVar[int] = 128
     observation_shape: ClassVar[tuple[int, ...]] = (8, 8, 5)
+    alternates: ClassVar[bool] = False
     draw_after: int = 100
     max_moves: int | None = None
 
@@ -115,6 +117,10 @@ class Checkers(Game[Position]):
         actor, other = jnp.where(switch, opponent, own), jnp.where(switch, own, opponent)
         after = Position(actor, other, kings, board.status(white ^ switch, jumper, quiet))
         return Outcome(after, switch, stuck | drawn, (stuck & ~drawn).astype(jnp.float32))
+
+    def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
+        """As `Game.best_turn`, trying legal actions only: they are few of 128."""
+        return best_of_legal(self, positions, value)
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
         """Men and kings of the player who looks, of the other one, and the piece that must go on jumping."""

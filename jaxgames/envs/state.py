@@ -1,0 +1,94 @@
+"""A game in progress."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float32, Int32
+
+if TYPE_CHECKING:
+    from jaxgames.envs.core import Game
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """A game in progress. Only what the rules need is stored; observation and legal actions are derived on demand.
+
+    All attributes work at any batch rank: `jax.vmap(game.init)(keys).legal_action_mask` is `bool[batch, actions]`.
+    """
+
+    current_player: Int32[Array, "..."]
+    rewards: Float32[Array, "... 2"]
+    terminated: Bool[Array, "..."]
+    truncated: Bool[Array, "..."]
+    _step_count: Int32[Array, "..."]
+    _position: Any
+    _game: "Game"
+
+    @property
+    def legal_action_mask(self) -> Bool[Array, "... actions"]:
+        """The actions the current player may take; all true once the game has ended (not where `auto_reset` has begun a
+        new one).
+        """
+        return self._derived("_legal_action_mask")
+
+    @property
+    def observation(self) -> Array:
+        """The position as the current player sees it; shape `[..., *game.observation_shape]`."""
+        return self._derived("observe")
+
+    @property
+    def env_id(self) -> str:
+        """The id of the game."""
+        return self._game.id
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some attributes changed."""
+        return dataclasses.replace(self, **changes)
+
+    def to_svg(self, theme: str = "light") -> str:
+        """The board as an SVG document; a batch as a grid of boards."""
+        return self._game.to_svg(self, theme)
+
+    def save_svg(self, filename: str, theme: str = "light") -> None:
+        """Write `to_svg` to a file."""
+        with open(filename, "w", encoding="utf-8") as file:
+            file.write(self.to_svg(theme))
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _derived(self, name: str) -> Array:
+        look = _look if isinstance(self.terminated, jax.core.Tracer) else _look_compiled
+        return look(self._game, name, jnp.ndim(self.terminated))(self)
+
+
+def _look(game: "Game", name: str, rank: int) -> Callable[[State], Array]:
+    """The game's method that shows one state, for states of this batch rank."""
+    function: Callable = getattr(game, name)
+    for _ in range(rank):
+        function = jax.vmap(function)
+    return function
+
+
+@functools.lru_cache(maxsize=64)
+def _look_compiled(game: "Game", name: str, rank: int) -> Callable[[State], Array]:
+    """As `_look`, for whoever looks at a state outside of `jit`: one program instead of each operation for itself."""
+    return jax.jit(_look(game, name, rank))
+
+
+jax.tree_util.register_dataclass(
+    State,
+    data_fields=["current_player", "rewards", "terminated", "truncated", "_step_count", "_position"],
+    meta_fields=["_game"],
+)
+
+
+def single(state: State) -> State:
+    """The state itself; `ValueError` if it is a batch."""
+    if state.terminated.ndim:
+        raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}")
+    return state
