@@ -59,25 +59,49 @@ def rollout(
 ) -> tuple[State, Any]:
     """A batch of games played on for `num_steps` actions each, in one scan.
 
-    Games that end stay as they are or, with `auto_reset`, are followed by new ones. Returns the states after it all,
-    and `keep` of every transition, stacked: by default all of it, `[num_steps, batch]`. States are small and show their
-    observations and masks at any rank, so `transitions.states.observation` is `[num_steps, batch, ...]`; and as
+    Games that have ended stay as they are or, with `auto_reset`, are followed by new ones. Returns the states after it
+    all, and `keep` of every transition, stacked: by default all of it, `[num_steps, batch]`. States are small and show
+    their observations and masks at any rank, so `transitions.states.observation` is `[num_steps, batch, ...]`; and as
     `transitions.after` is what was there before a reset, the last observation and reward of a game are never lost.
     """
 
     def step(states, keys):
-        policy_key, chance_key, opening_key, player_key = keys
+        policy_key, chance_key = keys
         actions = policy(policy_key, states)
         after = jax.vmap(game.apply)(states, actions)
         if game.outcome_probabilities:
             outcomes = game.draw_outcome(random_words(chance_key, actions.shape))
             after = jax.vmap(game.resolve)(after, outcomes)
-        kept = keep(Transition(states, actions, after))
-        return (renewed(game, after, opening_key, player_key) if auto_reset else after), jax.tree.map(_flattened, kept)
+        return after, jax.tree.map(_flattened, keep(Transition(states, actions, after)))
 
-    keys = jax.random.split(key, (num_steps, 4))  # in the loop it would cost as much as a step
-    states, kept = lax.scan(step, states, keys)
+    def step_or_reset(running, keys):
+        after, kept = step(running.states(game), keys[:2])
+        return _Running.of(renewed(game, after, *keys[2:])), kept
+
+    if auto_reset:
+        key, *reset_keys = jax.random.split(key, 3)
+        running = _Running.of(renewed(game, states, *reset_keys))
+        keys = jax.random.split(key, (num_steps, 4))  # in the loop it would cost as much as a step
+        running, kept = lax.scan(step_or_reset, running, keys)
+        states = running.states(game)
+    else:
+        states, kept = lax.scan(step, states, jax.random.split(key, (num_steps, 2)))
     return states, jax.tree.map(_stacked, kept, is_leaf=lambda x: isinstance(x, _Flat))
+
+
+class _Running(NamedTuple):
+    """States of which none has ended: what there is to carry of them. XLA need not ask which have ended, then."""
+
+    position: Any
+    player: Int32[Array, " batch"]
+    step_count: Int32[Array, " batch"]
+
+    @classmethod
+    def of(cls, states: State) -> "_Running":
+        return cls(states._position, states.current_player, states._step_count)
+
+    def states(self, game: Game) -> State:
+        return game.state(self.position, self.player).replace(_step_count=self.step_count)
 
 
 @dataclasses.dataclass(frozen=True)
