@@ -17,7 +17,7 @@ FIRST_LAYER = "Dense_0"
 class MLP(nn.Module):
     """Fully connected layers of `sizes` units; the last size is the number of outputs. TD-Gammon: `MLP((40, 4))`.
 
-    Layer i is params["params"]["Dense_i"], with `kernel` float32[n_in, sizes[i]] and `bias` float32[sizes[i]].
+    Layer i is `params["params"]["Dense_i"]`, with `kernel` float32[n_in, sizes[i]] and `bias` float32[sizes[i]].
     Inputs of any number type are read as float32.
 
     Args:
