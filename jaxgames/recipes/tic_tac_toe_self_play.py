@@ -27,6 +27,8 @@ class Variant:
     side: bool = False
     """The board as it is, first player's squares 1, and a tenth input that says who moved; not the mover's own view."""
     step_size: float = 0.025
+    weights: float = 1.0
+    """The first weights and biases are uniformly random between minus this and this."""
     cycle: tuple[str, ...] = ("self", "first", "second")
     """The kinds of games, in turn: self-play, and random moves against the network that moves first or second."""
     both_sides: bool = False
@@ -70,22 +72,22 @@ class SelfPlayRecipe:
             number = getattr(plan, name)
             if number is not None and not 0 < number < 10**9:
                 raise ValueError(f"{name.replace('_', '-')} {number}: expected a number from 1 to 999,999,999")
-        unknown = [name for name in plan.changes if name != "seeds"]
+        unknown = [name for name in plan.changes if name not in ("seeds", "weights")]
         if unknown:
-            raise ValueError(f"unknown setting {unknown[0]!r}; available: seeds")
+            raise ValueError(f"unknown setting {unknown[0]!r}; available: seeds, weights")
         _seeds(plan)
+        _variants(plan)
 
     def begin(self, plan: Plan, path: str, report: Report) -> Training:
         """As `Recipe.begin`."""
         from jaxgames.recipes.tic_tac_toe_self_play_training import SelfPlayTraining
 
         self.check(plan)
-        setting = plan.setting or next(iter(SETTINGS))
         content = {
             "recipe": self.name,
-            "setting": setting,
+            "setting": plan.setting or next(iter(SETTINGS)),
             "game": GAME,
-            "variants": [{"name": name} | dataclasses.asdict(VARIANTS[name]) for name in SETTINGS[setting]],
+            "variants": [{"name": name} | dataclasses.asdict(variant) for name, variant in _variants(plan).items()],
             "seed": plan.seed or 0,
             "seeds": _seeds(plan),
             "games": plan.games or GAMES,
@@ -112,6 +114,20 @@ def _seeds(plan: Plan) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_SEEDS:
         raise ValueError(f"seeds={text!r}: expected a whole number from 1 to {MOST_SEEDS}")
     return int(text)
+
+
+def _variants(plan: Plan) -> dict[str, Variant]:
+    variants = {name: VARIANTS[name] for name in SETTINGS[plan.setting or next(iter(SETTINGS))]}
+    if "weights" not in plan.changes:
+        return variants
+    text = plan.changes["weights"]
+    try:
+        weights = float(text)
+    except ValueError:
+        weights = float("nan")
+    if not 0 < weights <= 10:
+        raise ValueError(f"weights={text!r}: expected a number above 0, at most 10")
+    return {name: dataclasses.replace(variant, weights=weights) for name, variant in variants.items()}
 
 
 RECIPE = SelfPlayRecipe()

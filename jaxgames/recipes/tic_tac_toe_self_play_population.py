@@ -82,9 +82,16 @@ class Populations:
 
     def init(self, key: Key[Array, ""]) -> State:
         """The states of all blocks before the first game."""
-        settings = jax.tree.map(lambda *x: jnp.stack(x), *(_settings(v) for v in self.variants for _ in self._group()))
-        groups = jnp.tile(self._group(), len(self.variants))
-        return jax.lax.map(lambda of: self.learner.init(jax.random.fold_in(key, of[0]), of[1]), (groups, settings))
+        variants = [variant for variant in self.variants for _ in range(self.groups)]
+        settings = jax.tree.map(lambda *x: jnp.stack(x), *map(_settings, variants))
+        sizes = jnp.asarray([variant.weights for variant in variants], jnp.float32)
+
+        def block(of):
+            group, one, size = of
+            state = self.learner.init(jax.random.fold_in(key, group), one)
+            return state._replace(params=jax.tree.map(lambda weight: size * weight, state.params))
+
+        return jax.lax.map(block, (jnp.tile(self._group(), len(self.variants)), settings, sizes))
 
     def train(
         self, states: State, key: Key[Array, ""], windows: int, devices: int

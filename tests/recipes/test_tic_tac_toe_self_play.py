@@ -71,7 +71,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
 
 def test_good_results_are_draws_against_itself_and_wins_against_random(finished):
     populations, key = VARIANTS_AT_ONCE, jax.random.key(3)
-    states = populations.init(key)
+    states = jax.jit(populations.init)(key)
     learner, update = populations.learner, jax.jit(populations.learner.update)
     _, good, errors = _train(populations, jax.tree.map(jnp.copy, states), key, 1, 2)
     counts, errors = populations.by_variant(good), populations.by_variant(errors)
@@ -106,15 +106,16 @@ def test_what_the_networks_see():
 
 def test_lines_are_lost_by_the_network_s_own_choices():
     game, populations = jaxgames.make("tic_tac_toe"), Populations((VARIANTS["side-input"],), 1)
-    state = jax.tree.map(lambda x: x[0], populations.init(jax.random.key(2)))
+    state = jax.tree.map(lambda x: x[0], jax.jit(populations.init)(jax.random.key(2)))
     position = game.parse("X../.../...")
     batch = jax.tree.map(lambda x: x[None], position)
-    outcome = NetworkTurn(populations.learner)((state.params, state.settings), batch, jnp.zeros(1, jnp.uint32))
-    values = {}
+    turn = jax.jit(NetworkTurn(populations.learner))
+    outcome = turn((state.params, state.settings), batch, jnp.zeros(1, jnp.uint32))
+    values, network = {}, populations.learner.network
+    apply = jax.jit(network.network.apply)
     for text in (f"{'X........'[:i]}O{'X........'[i + 1 :]}" for i in range(1, 9)):
         squares = np.array([{"X": 1.0, "O": -1.0, ".": 0.01}[cell] for cell in text] + [-1.0], np.float32)
-        network = populations.learner.network
-        value = network.network.apply(network.member(state.params, 0), squares)
+        value = apply(network.member(state.params, 0), squares)
         values[f"{text[:3]}/{text[3:6]}/{text[6:]}"] = float(value[0])
     assert game.to_string(game.state(jax.tree.map(lambda x: x[0], outcome.position))) == max(values, key=values.get)
 
@@ -137,7 +138,8 @@ def test_seeds_fill_blocks():
         (Plan(setting="nope"), "available: all, faithful"),
         (Plan(minutes=5.0), "--games"),
         (Plan(games=0), "from 1"),
-        (Plan(changes={"hidden": "3"}), "available: seeds"),
+        (Plan(changes={"hidden": "3"}), "available: seeds, weights"),
+        (Plan(changes={"weights": "0"}), "above 0"),
         (Plan(changes={"seeds": "x"}), "whole number"),
         (Plan(changes={"seeds": "0"}), "from 1"),
         (Plan(setting="faithful", devices=2), "evenly"),
