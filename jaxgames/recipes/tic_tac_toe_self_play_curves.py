@@ -19,6 +19,25 @@ EXPLAINED = (
 )
 
 
+CURVES = ("one", *(f"{kind}{end}" for kind in ("training", "measured") for end in ("", "/low", "/high")))
+"""What the metrics tell of each variant, as `<variant>/<curve>`."""
+
+
+def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[float]]:
+    """All curves of one variant, to a tenth."""
+    return {curve: [round(entry[f"{name}/{curve}"], 1) for entry in metrics] for curve in CURVES}
+
+
+def metrics_of(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The lines of metrics that are needed to draw the curves in the result of a training."""
+    lines: list[dict[str, Any]] = [{"games": games} for games in result["at_games"]]
+    for name, variant in result["variants"].items():
+        for curve, values in variant["curve"].items():
+            for line, value in zip(lines, values, strict=True):
+                line[f"{name}/{curve}"] = value
+    return lines
+
+
 def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: Path) -> None:
     """Draws a diagram for each variant, named by `labels`, into the PNG `path`, replaced atomically."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

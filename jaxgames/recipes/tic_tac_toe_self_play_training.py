@@ -12,7 +12,7 @@ from jaxtyping import Array, Key
 from jaxgames.algos.self_play_backprop import State
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play import Variant
-from jaxgames.recipes.tic_tac_toe_self_play_curves import draw
+from jaxgames.recipes.tic_tac_toe_self_play_curves import curves, draw
 from jaxgames.recipes.tic_tac_toe_self_play_lines import lines_lost
 from jaxgames.recipes.tic_tac_toe_self_play_population import WINDOW, Measured, Populations
 from jaxgames.runs import Run
@@ -123,11 +123,7 @@ class SelfPlayTraining:
                 "final": {kind: _percentiles(shares) for kind, shares in found.items()},
                 "draw_themselves": int(np.sum(final.self_play[i] == 1)),
                 "lines_lost": sorted(map(int, lost[i])),
-                "curve": {
-                    key: [round(entry[f"{name}/{key}"], 1) for entry in metrics]
-                    for kind in ("training", "measured")
-                    for key in (kind, f"{kind}/low", f"{kind}/high")
-                },
+                "curve": curves(metrics, name),
             }
         return {
             "run": str(self.run.path),

@@ -13,6 +13,7 @@ from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play_curves import metrics_of
 from jaxgames.recipes.tic_tac_toe_self_play_lines import NetworkTurn
 from jaxgames.recipes.tic_tac_toe_self_play_population import Features, Populations, encode
 from jaxgames.recipes.tic_tac_toe_self_play_training import _train
@@ -45,7 +46,9 @@ def test_a_run_has_a_curve_for_each_variant(finished):
         for kind in ("training", "measured"):
             low, median, high = (np.array(variant["curve"][kind + end]) for end in ("/low", "", "/high"))
             assert np.all((low >= 0) & (low <= median) & (median <= high) & (high <= 100))
-            np.testing.assert_allclose([line[f"{name}/{kind}"] for line in metrics], median, atol=0.051)
+        for line, again in zip(metrics, metrics_of(result), strict=True):
+            assert {key: line[key] for key in again} == pytest.approx(again, abs=0.051)
+            assert f"{name}/measured/high" in again
         assert 0 <= variant["draw_themselves"] <= SEEDS == len(variant["lines_lost"])
         final = variant["final"]
         assert 0 <= final["good"]["low"] <= final["good"]["high"] <= 100
