@@ -18,7 +18,7 @@ SLOW = players.greedy(GAME, "slow", np.float32(-0.1), Lead().value)
 
 
 def choose_random(own, other, roll, word):
-    return word % (3 if roll == 3 else 2)
+    return word * (3 if roll == 3 else 2) >> 32
 
 
 def choose_fast(own, other, roll, word):
