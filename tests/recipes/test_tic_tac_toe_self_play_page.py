@@ -1,0 +1,44 @@
+"""The page of the recipe `tic-tac-toe-self-play` shows the results that are committed beside it."""
+
+import json
+from pathlib import Path
+from statistics import median
+
+from jaxgames.recipes.tic_tac_toe_self_play import GAMES, PUBLISHED, SEEDS, SETTINGS, VARIANTS
+
+FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
+RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))
+TEXT = (FOLDER / "tic-tac-toe-self-play.md").read_text("utf-8")
+ROWS = [line for line in TEXT.splitlines() if line.startswith("| `") and "percentile" not in line]
+
+
+def row(name: str, variant: dict) -> str:
+    """One line of a table."""
+    good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
+    cells = [f"`{name}`", variant["curve"]["training"][-1], f"{good['median']:.1f}"]
+    cells += [f"{good['low']:.1f} .. {good['high']:.1f}", f"{first['median']:.1f}", f"{second['median']:.1f}"]
+    cells += [f"{variant['draw_themselves']} of {SEEDS}", f"{median(variant['lines_lost']):.0f}"]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def test_the_tables_are_those_of_the_results():
+    whole, small, positions = RESULTS
+    assert list(whole["variants"]) == list(small["variants"]) == list(SETTINGS["all"])
+    variants = [*whole["variants"].items(), *positions["variants"].items(), *small["variants"].items()]
+    assert [line for line in ROWS if " .. " in line] == [row(*variant) for variant in variants]
+    assert all(result["games"] == GAMES and result["seeds"] == SEEDS for result in RESULTS)
+    assert f"{whole['games_per_second'] / 1000:.0f},000 games/s" in TEXT
+
+
+def test_settings_are_all_explained():
+    assert [line.split("`")[1] for line in ROWS if " .. " not in line] == list(SETTINGS)
+    assert set(VARIANTS) < set(SETTINGS)
+
+
+def test_the_published_figure_is_reached():
+    low, high = PUBLISHED
+    faithful = RESULTS[0]["variants"]["faithful"]
+    assert low <= faithful["final"]["good"]["low"] <= faithful["final"]["good"]["high"] <= high
+    games, curve = RESULTS[0]["at_games"], faithful["curve"]["training"]
+    assert all(good > 90 for game, good in zip(games, curve, strict=True) if game >= 85_000)
+    assert all(good > 94 for game, good in zip(games, curve, strict=True) if game >= 165_000)
