@@ -1,6 +1,7 @@
 """Playing many games on: one scan, with new games in place of those that end."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -55,6 +56,7 @@ def rollout(
     policy: Policy = random_action,
     *,
     auto_reset: bool = False,
+    games_at_once: int | None = None,
     keep: Callable[[Transition], Any] = lambda transition: transition,
 ) -> tuple[State, Any]:
     """A batch of games played on for `num_steps` actions each, in one scan.
@@ -63,7 +65,14 @@ def rollout(
     all, and `keep` of every transition, stacked: by default all of it, `[num_steps, batch]`. States are small and show
     their observations and masks at any rank, so `transitions.states.observation` is `[num_steps, batch, ...]`; and as
     `transitions.after` is what was there before a reset, the last observation and reward of a game are never lost.
+
+    With `games_at_once` that many games are played to the end of the rollout before the next ones, and `keep` sees so
+    many. On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which costs
+    more than their small steps take. Raises `ValueError` unless it divides the batch.
     """
+    if games_at_once is not None and games_at_once != len(states.terminated):
+        play = functools.partial(rollout, game, num_steps=num_steps, policy=policy, auto_reset=auto_reset, keep=keep)
+        return _in_parts(play, states, key, games_at_once)
 
     def step(states, keys):
         policy_key, chance_key = keys
@@ -78,14 +87,13 @@ def rollout(
         after, kept = step(running.states(game), keys[:2])
         return _Running.of(renewed(game, after, *keys[2:])), kept
 
+    keys = jax.random.split(key, (num_steps + 1, 4))  # in the loop it would cost as much as a step
     if auto_reset:
-        key, *reset_keys = jax.random.split(key, 3)
-        running = _Running.of(renewed(game, states, *reset_keys))
-        keys = jax.random.split(key, (num_steps, 4))  # in the loop it would cost as much as a step
-        running, kept = lax.scan(step_or_reset, running, keys)
+        running = _Running.of(renewed(game, states, *keys[0, :2]))
+        running, kept = lax.scan(step_or_reset, running, keys[1:])
         states = running.states(game)
     else:
-        states, kept = lax.scan(step, states, jax.random.split(key, (num_steps, 2)))
+        states, kept = lax.scan(step, states, keys[1:, :2])
     return states, jax.tree.map(_stacked, kept, is_leaf=lambda x: isinstance(x, _Flat))
 
 
@@ -102,6 +110,17 @@ class _Running(NamedTuple):
 
     def states(self, game: Game) -> State:
         return game.state(self.position, self.player).replace(_step_count=self.step_count)
+
+
+def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> tuple[State, Any]:
+    """Plays `size` games after the other, and puts the results together."""
+    batch = len(states.terminated)
+    if size < 1 or batch % size:
+        raise ValueError(f"games_at_once {size} must divide the batch of {batch} games")
+    parts = jax.tree.map(lambda x: x.reshape(-1, size, *x.shape[1:]), states)
+    states, kept = lax.map(lambda part: play(*part), (parts, jax.random.split(key, batch // size)))
+    states = jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), states)
+    return states, jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1).reshape(x.shape[1], -1, *x.shape[3:]), kept)
 
 
 @dataclasses.dataclass(frozen=True)

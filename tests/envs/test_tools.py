@@ -173,3 +173,19 @@ def test_rollout_with_new_games_keeps_what_it_is_told_to():
     assert 0.4 < new.mean() < 0.6  # both players begin
     won, lost = (transitions.rewards[ended].max(axis=-1) == 1), transitions.rewards[ended].sum(axis=-1)
     assert not lost.any() and 0.8 < won.mean() < 0.95  # by random play 87.3 % of games are won
+
+
+def test_rollout_in_parts_is_the_rollouts_of_the_parts():
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 12))
+    run = jax.jit(lambda states, key: rollout(game, states, key, 9, auto_reset=True, games_at_once=4))
+    last, moves = run(states, jax.random.key(1))
+    assert moves.actions.shape == (9, 12) and moves.states.observation.shape == (9, 12, 3, 3, 2)
+    alone = jax.jit(lambda states, key: rollout(game, states, key, 9, auto_reset=True))
+    for part, key in enumerate(jax.random.split(jax.random.key(1), 3)):
+        own = slice(4 * part, 4 * part + 4)
+        wanted_last, wanted = alone(jax.tree.map(lambda x, own=own: x[own], states), key)
+        found = jax.tree.map(lambda x, own=own: x[own], last), jax.tree.map(lambda x, own=own: x[:, own], moves)
+        jax.tree.map(np.testing.assert_array_equal, found, (wanted_last, wanted))
+    with pytest.raises(ValueError, match="games_at_once 5 must divide the batch of 12"):
+        rollout(game, states, jax.random.key(1), 9, games_at_once=5)
