@@ -152,14 +152,15 @@ def figures(
 def written_in_loop(program: str, kept: Sequence[jax.ShapeDtypeStruct]) -> bool:
     """Whether the text of a compiled program makes arrays like these, `[steps, batch, ...]`, in the body of a loop.
 
-    To be made takes more than one operand: filling them with a constant does not count.
+    To be made takes an operand that is no constant: filling them does not count.
     """
     blocks = {block.split(" ", 1)[0].lstrip("%"): block for block in re.split(r"\n(?=%?[\w.\-]+ \()", program)}
     bodies = "".join(blocks.get(name, "") for name in set(re.findall(r"body=%?([\w.\-]+)", program)))
-    computed = re.findall(r" = ([^=]*?)\b(?:fusion|call|dynamic-update-slice|custom-call)\([^)]*,", bodies)
+    computed = re.findall(r" = ([^=]*?)\b(?:fusion|call|dynamic-update-slice|custom-call)\(([^)]*)", bodies)
     made = {
         (kind, int(lengths[0]), math.prod(map(int, lengths)))
-        for result in computed
+        for result, operands in computed
+        if any("constant" not in operand for operand in re.findall(r"%[\w.\-]+", operands))
         for kind, dims in re.findall(r"(\w+)\[([\d,]+)\]", result)
         for lengths in [dims.split(",")]
     }
