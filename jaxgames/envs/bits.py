@@ -56,14 +56,13 @@ def union(words: Word, axis: int = -1) -> Word:
     return lax.reduce(words, jnp.uint32(0), lax.bitwise_or, (axis % words.ndim,))
 
 
-def select(words: Word, rank: Word, width: int = 32) -> Word:
-    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times, or
-    less often where all bits are among the lowest `width`.
+def select(words: Word, rank: Word) -> Word:
+    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times.
 
     Only meaningful where `rank` is below the number of set bits.
     """
     index = jnp.zeros_like(words)
-    for width in (half for half in (16, 8, 4, 2, 1) if half < width):
+    for width in (16, 8, 4, 2, 1):
         low = lax.population_count((words >> index) & jnp.uint32((1 << width) - 1))
         skip = rank >= low
         rank = jnp.where(skip, rank - low, rank)
@@ -71,15 +70,18 @@ def select(words: Word, rank: Word, width: int = 32) -> Word:
     return index
 
 
-def spread(words: Sequence[Word], places: np.ndarray, count: int = 1) -> Bool[Array, " elements"]:
-    """Sets as flags: element `i * len(words) + k` says whether bit `places[i]` of word k is set; places from 32 on
-    show nothing.
+def spread(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[Array, " elements"]:
+    """Sets, of one word or of several, as flags: element `i * len(sets) + k` says whether set k holds bit `places[i]`.
 
-    One `and` for each word and element, in one flat row: XLA:CPU makes vector code of that, and of little else.
+    Places beyond a set show nothing. One `and` for each word and element, in one flat row: XLA:CPU makes vector code of
+    that, and of little else.
     """
-    bit_of = np.where(places < 32, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
-    shown = np.eye(len(words), dtype=np.uint32)[:, None, :] * bit_of[None, :, None]
-    parts = [word & row for word, row in zip(words, shown.reshape(len(words), -1), strict=True)]
+    parts = []
+    for number, words in enumerate(sets):
+        own = np.arange(len(sets)) == number
+        for index, word in enumerate(words if isinstance(words, tuple) else (words,)):
+            bit_of = np.where(places // 32 == index, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
+            parts.append(word & np.where(own, bit_of[:, None], np.uint32(0)).ravel())
     return functools.reduce(operator.or_, parts) != 0
 
 
@@ -108,8 +110,3 @@ def ranked(flags: Sequence[Bool[Array, "..."]], random: Word) -> Word:
         seen = seen + unit
         number = number + (seen <= rank).astype(jnp.uint32)
     return number
-
-
-def draw(words: Word, random: Word, width: int = 32) -> Word:
-    """Index of a set bit among the lowest `width`, drawn uniformly by a random word."""
-    return select(words, scaled(random, lax.population_count(words)), width)

@@ -40,9 +40,10 @@ def test_scaled_words_hit_every_number_alike():
         assert (scaled == exact).all()
 
 
-def test_draw_finds_every_set_bit():
+def test_ranks_select_every_set_bit():
     sets = jnp.asarray(np.array([0b1, 0b1010, 0x80000001, 0xFFFFFFFF, 0x00F00000], np.uint32))
-    drawn = np.asarray(bits.draw(sets[:, None], random_words(jax.random.key(2), (5, 4000))))
+    ranks = bits.scaled(random_words(jax.random.key(2), (5, 4000)), jax.lax.population_count(sets)[:, None])
+    drawn = np.asarray(bits.select(jnp.broadcast_to(sets[:, None], ranks.shape), ranks))
     for word, row in zip(np.asarray(sets).tolist(), drawn, strict=True):
         members = [place for place in range(32) if word >> place & 1]
         counts = np.bincount(row, minlength=32)
@@ -189,3 +190,21 @@ def test_rollout_in_parts_is_the_rollouts_of_the_parts():
         jax.tree.map(np.testing.assert_array_equal, found, (wanted_last, wanted))
     with pytest.raises(ValueError, match="games_at_once 5 must divide the batch of 12"):
         rollout(game, states, jax.random.key(1), 9, games_at_once=5)
+
+
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        (jaxgames.make("tic_tac_toe"), "XOX/OOX/XXO"),
+        (jaxgames.make("connect_four", rows=2, cols=2, connect=3), "1122"),
+        (jaxgames.make("checkers"), "B:W5:B"),
+    ],
+    ids=lambda value: getattr(value, "id", ""),
+)
+def test_random_actions_of_ended_games_are_actions(game, text):
+    """Nothing is legal by the rules, but the mask of an ended game is all true, and what is drawn is in range."""
+    state = game.from_string(text)
+    assert state.terminated and state.legal_action_mask.all() and not game.legal(state._position).any()
+    states = jax.tree.map(lambda x: jnp.broadcast_to(x, (64, *x.shape)), state)
+    actions = random_action(jax.random.key(0), states)
+    assert (actions >= 0).all() and (actions < game.num_actions).all()

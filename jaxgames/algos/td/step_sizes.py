@@ -6,7 +6,6 @@ STEP_SIZES = (0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.0025, 0.001)
 """From 0.25 down to 0.001. The thesis names 0.25, 0.1, 0.05 and 0.001; those between continue its pattern."""
 GAMES_PER_TEST = 200
 GAMES_BETWEEN_TESTS = 1_000
-GAMES_YOUNGER = 25_000
 TESTS = 25
 
 

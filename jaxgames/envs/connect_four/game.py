@@ -1,14 +1,12 @@
 """Connect Four and all of Connect X: any board from 2 x 2 to 10 x 10, any length of line from 3 to 8."""
 
 import dataclasses
-import functools
-import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Int32, Key
 
 from jaxgames.envs import bits, once
 from jaxgames.envs.cells import Cells
@@ -69,15 +67,12 @@ class ConnectFour(Game[Position]):
 
     def legal(self, position: Position) -> Bool[Array, " cols"]:
         """bool[cols]: the columns that are not full."""
-        return jnp.stack([free != 0 for free in self._free_columns(position)])
+        free = tuple(~word for word in board.either(*position))
+        return bits.spread([free], np.arange(self.cols) * (self.rows + 1) + self.rows - 1)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`."""
         return (action >= 0) & (action < self.cols) & ~board.is_empty(self._stone(position, action))
-
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """A column that is not full, drawn uniformly."""
-        return bits.ranked([free != 0 for free in self._free_columns(position)], word).astype(jnp.int32)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
@@ -88,10 +83,11 @@ class ConnectFour(Game[Position]):
 
     def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
         """Own stones and the other's, seen by the player to act or by the other one."""
-        own = [jnp.where(acting, x, y) for x, y in zip(*position, strict=True)]
-        other = [jnp.where(acting, y, x) for x, y in zip(*position, strict=True)]
-        shown = [word & jnp.asarray(bits_) for word, bits_ in zip([*own, *other], self._shown, strict=True)]
-        return (functools.reduce(operator.or_, shown) != 0).reshape(self.rows, self.cols, 2)
+        own = tuple(jnp.where(acting, x, y) for x, y in zip(*position, strict=True))
+        other = tuple(jnp.where(acting, y, x) for x, y in zip(*position, strict=True))
+        column, row = np.arange(self.cols), np.arange(self.rows)[::-1, None]
+        shown = bits.spread([own, other], (column * (self.rows + 1) + row).ravel())
+        return shown.reshape(self.rows, self.cols, 2)
 
     def parse(self, text: str) -> Position:
         """The columns of all moves from the empty board on, `4453`; `ValueError` that points at what is wrong."""
@@ -117,15 +113,6 @@ class ConnectFour(Game[Position]):
     def _words(self) -> int:
         return -(-(self.rows + 1) * self.cols // 32)
 
-    @property
-    def _shown(self) -> UInt32[np.ndarray, "words elements"]:
-        """For each word of the own stones, then of the other's, the bit that each element of the observation shows."""
-        player, row, column = np.meshgrid(range(2), range(self.rows)[::-1], range(self.cols), indexing="ij")
-        place = (column * (self.rows + 1) + row).transpose(1, 2, 0).ravel()
-        word = (player.transpose(1, 2, 0).ravel() * self._words) + place // 32
-        bit = np.uint32(1) << (place % 32).astype(np.uint32)
-        return np.where(np.arange(2 * self._words)[:, None] == word, bit, np.uint32(0))
-
     def _row(self, row: int) -> int:
         """All squares of a row, as a Python integer of bits."""
         return sum(1 << column * (self.rows + 1) + row for column in range(self.cols))
@@ -137,12 +124,6 @@ class ConnectFour(Game[Position]):
         top = board.words_of(self._row(self.rows - 1), self._words)
         taken = board.either(*position)
         return board.is_empty(board.both(tuple(~word for word in taken), top))
-
-    def _free_columns(self, position: Position) -> list[UInt32[Array, "..."]]:
-        """1 for each column that is not full, else 0."""
-        tops = [column * (self.rows + 1) + self.rows - 1 for column in range(self.cols)]
-        free = tuple(~word for word in board.either(*position))
-        return [(free[top // 32] >> (top % 32)) & 1 for top in tops]
 
     def _landings(self, position: Position) -> Words:
         """The lowest empty square of each column that is not full."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Int32, Key
 
 from jaxgames.envs import bits
 from jaxgames.envs.cells import Cells
@@ -50,10 +50,6 @@ class TicTacToe(Game[Position]):
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`."""
         return (action >= 0) & (action < 9) & bits.has(free(position), action.astype(jnp.uint32) & 15)
-
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """An empty cell, drawn uniformly."""
-        return bits.draw(free(position), word, 9).astype(jnp.int32)
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """One cell taken: +1 for a line."""
