@@ -17,6 +17,7 @@ from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.turns import (
     SIZE,
     Expansion,
+    batch_of_one,
     batches,
     columns_of,
     joined,
@@ -52,7 +53,7 @@ def perft(
     counts[0] = 1
     waiting = _Waiting(depth, size)
     if not bool(start.terminated):
-        waiting.add(0, _batch(start._position))
+        waiting.add(0, batch_of_one(start._position))
     while (taken := waiting.take()) is not None:
         ply, positions = taken
         if ply + 1 == depth and single_actions(game):
@@ -120,7 +121,7 @@ def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZ
     """
     start = _start(game, depth, state)
     over = np.array([bool(start.terminated)])
-    ply = Ply(_batch(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
+    ply = Ply(batch_of_one(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
     for number in range(depth + 1):
         yield ply
         if number == depth or ply.over.all():
@@ -180,10 +181,6 @@ def _start(game: Game, depth: int, state: State | None) -> State:
     return single(game.state(game.opening(jax.random.key(0))) if state is None else state)
 
 
-def _batch(position: Any) -> Any:
-    return jax.tree.map(lambda x: np.asarray(x)[None], position)
-
-
 def _bytes(position: Any) -> bytes:
     return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(position))
 
@@ -192,7 +189,7 @@ def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, Sta
     """The turns of one state: the names of the actions, the state after it, whether the game is over."""
     if bool(state.terminated):
         return
-    for page in Expansion(game, _batch(state._position), size).pages():
+    for page in Expansion(game, batch_of_one(state._position), size).pages():
         for index, action in enumerate(page.action.tolist()):
             name, complete = game.action_to_string(state, action), bool(page.complete[index])
             player = 1 - state.current_player if complete else state.current_player

@@ -99,6 +99,11 @@ def single_actions(game: Game) -> bool:
     return isinstance(switch, jax.extend.core.Literal) and bool(switch.val)
 
 
+def batch_of_one(position: Any) -> Any:
+    """One position as a batch."""
+    return jax.tree.map(lambda x: np.asarray(x)[None], position)
+
+
 def rows_of(tree: Any) -> int:
     """How many rows the arrays of a pytree have."""
     return len(jax.tree.leaves(tree)[0])
