@@ -1,43 +1,56 @@
-"""The players by spec string. A new built-in player is one line here."""
+"""The players by spec string. A new player is one entry of `PLAYERS`."""
 
-from collections.abc import Callable
+import re
 from pathlib import Path
 
 import numpy as np
 
-from jaxgames.envs.backgammon import Backgammon
 from jaxgames.envs.core import Game
-from jaxgames.players import generic, trained
+from jaxgames.players import generic, specs, trained
 from jaxgames.players.player import Player
 from jaxgames.players.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.simple import LEVELS, SimpleTurn
+from jaxgames.players.specs import Entry
 
 
-def _random(option: str | None, game: Game) -> Player:
-    _no_option("random", option)
-    return generic.random(game)
-
-
-def _pubeval(option: str | None, game: Game) -> Player:
-    _no_option("pubeval", option)
-    _only_backgammon("pubeval", game)
+def _pubeval(game: Game) -> Player:
     return Player("pubeval", game, PubevalTurn(), tesauro_weights())
 
 
-def _simple(option: str | None, game: Game) -> Player:
-    _only_backgammon("simple", game)
-    if option is None or option not in map(str, LEVELS):
-        raise ValueError(f"simple players are simple:1, simple:2 and simple:3, not {_spec('simple', option)!r}")
-    return Player(f"simple:{option}", game, SimpleTurn(), np.int32(option))
+def _simple(game: Game, level: str) -> Player:
+    if level not in map(str, LEVELS):
+        raise ValueError(f"{PLAYERS['simple'].usage}, not {f'simple:{level}'!r}")
+    return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
 
 
-PLAYERS: dict[str, Callable[[str | None, Game], Player]] = {"random": _random, "pubeval": _pubeval, "simple": _simple}
-SPECS = ("random", "pubeval", "simple:1", "simple:2", "simple:3")
+PLAYERS = {
+    "random": Entry(
+        generic.random,
+        "any turn with the same probability",
+        "random has no options: write random",
+        ("random",),
+    ),
+    "pubeval": Entry(
+        _pubeval,
+        "Tesauro's public benchmark player",
+        "pubeval has no options: write pubeval",
+        ("pubeval",),
+        game="backgammon",
+    ),
+    "simple": Entry(
+        _simple,
+        "no look-ahead, only a taste",
+        "simple players are simple:1, simple:2 and simple:3",
+        tuple(f"simple:{level}" for level in LEVELS),
+        ("LEVEL",),
+        game="backgammon",
+    ),
+}
 
 
-def available_players() -> tuple[str, ...]:
-    """The spec strings of the built-in players."""
-    return SPECS
+def available_players(game: Game | None = None) -> tuple[str, ...]:
+    """Specs of the built-in players, of one game or of all, with usual numbers; some need a run folder besides."""
+    return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
 
 def make(spec: str, game: Game) -> Player:
@@ -45,33 +58,27 @@ def make(spec: str, game: Game) -> Player:
 
     Raises `ValueError` for an unknown name or option, a player of another game, and a folder that is no run.
     """
-    name, colon, option = spec.partition(":")
-    if name in PLAYERS:
-        return PLAYERS[name](option if colon else None, game)
+    parsed = specs.parse(spec)
+    if parsed.name in PLAYERS:
+        return specs.make(parsed, PLAYERS[parsed.name], game)
     if spec and Path(spec).is_dir():
         return trained.load(spec, game)
-    raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {', '.join(SPECS)}")
+    expected = ", ".join(_examples(game))
+    raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
 
 
 def game_of(spec: str) -> str | None:
-    """The id of the game that the training in a folder learned; None for players of no certain game.
+    """The id of the game that the training in a folder learned, or the only one of a player; None for any other.
 
     Raises `ValueError` if the folder is no run.
     """
-    if spec.partition(":")[0] in PLAYERS or not (spec and Path(spec).is_dir()):
-        return None
-    return trained.game_of(spec)
+    parsed = specs.parse(spec)
+    if parsed.name in PLAYERS:
+        path = specs.folder(parsed, PLAYERS[parsed.name])
+        return PLAYERS[parsed.name].game if path is None else trained.game_of(path)
+    return trained.game_of(spec) if spec and Path(spec).is_dir() else None
 
 
-def _spec(name: str, option: str | None) -> str:
-    return name if option is None else f"{name}:{option}"
-
-
-def _no_option(name: str, option: str | None) -> None:
-    if option is not None:
-        raise ValueError(f"{name} has no options: write {name}, not {_spec(name, option)!r}")
-
-
-def _only_backgammon(name: str, game: Game) -> None:
-    if not isinstance(game, Backgammon):
-        raise ValueError(f"{name} plays backgammon, not {game.id}")
+def _examples(game: Game | None) -> list[str]:
+    entries = [entry for entry in PLAYERS.values() if game is None or entry.plays(game)]
+    return [example for entry in entries for example in entry.examples]

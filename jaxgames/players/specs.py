@@ -1,0 +1,104 @@
+"""How players are named: `NAME[:ARGUMENT...][,option=value...]`, for example `simple:3` or `alphabeta:9,table=0`.
+
+`Entry` says what may follow a name, `Spec` is a text taken apart. Whatever does not fit gets one line that says what
+would.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from jaxgames.envs.core import Game
+from jaxgames.players.player import Player
+
+MOST = 10**9
+_OPTIONS = re.compile(r"(?:,[a-z_]+=[^,=]*)*$")
+
+
+class Entry(NamedTuple):
+    """What a name stands for.
+
+    `make(game, *arguments, **options)` gets numbers for arguments `N`, text for the others, and options as written.
+    `usage` completes "not ..." for wrong arguments. `options` are those it has, with a line about each. `examples` are
+    specs; together they name all players of this name, but for numbers and folders. `game` is the only game it plays,
+    if it is only one; `chance` says whether it plays games with chance.
+    """
+
+    make: Callable[..., Player]
+    help: str
+    usage: str
+    examples: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    options: Mapping[str, str] = {}
+    game: str | None = None
+    chance: bool = True
+
+    def plays(self, game: Game) -> bool:
+        """Whether it plays a game."""
+        return self.game in (None, game.id) and (self.chance or not game.outcome_probabilities)
+
+
+class Spec(NamedTuple):
+    """A text taken apart: `name:rest`, then options. `rest` is None without a colon."""
+
+    text: str
+    name: str
+    rest: str | None
+    options: Mapping[str, str]
+
+
+def parse(text: str) -> Spec:
+    """Takes a text apart. Raises `ValueError` for an option that is given twice or without a value."""
+    start = _OPTIONS.search(text).start()  # type: ignore[union-attr]  # it matches the empty end
+    name, colon, rest = text[:start].partition(":")
+    options: dict[str, str] = {}
+    for option in filter(None, text[start:].split(",")):
+        key, _, value = option.partition("=")
+        if key in options:
+            raise ValueError(f"player {text!r}: option {key!r} is given twice")
+        if not value:
+            raise ValueError(f"player {text!r}: option {key!r} has no value; write {key}=VALUE")
+        options[key] = value
+    return Spec(text, name, rest if colon else None, options)
+
+
+def make(spec: Spec, entry: Entry, game: Game) -> Player:
+    """The player of an entry. Raises `ValueError` for what the entry does not have, and for another game."""
+    if not entry.plays(game):
+        plays = entry.game or "games without chance"
+        raise ValueError(f"{spec.name} plays {plays}, not {game.id}")
+    check_options(spec, entry.options)
+    return entry.make(game, *_arguments(spec, entry), **spec.options)
+
+
+def check_options(spec: Spec, known: Mapping[str, str]) -> None:
+    """Raises `ValueError` for an option that is not known."""
+    for name in spec.options:
+        if name not in known:
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise ValueError(f"player {spec.text!r}: no option {name!r}; {has}")
+
+
+def folder(spec: Spec, entry: Entry) -> str | None:
+    """The run folder that a spec names, if it names one rightly."""
+    if "RUN" not in entry.arguments:
+        return None
+    return str(_arguments(spec, entry)[entry.arguments.index("RUN")])
+
+
+def whole_number(text: str, what: str, most: int = MOST) -> int:
+    """A number from 1 on, written in digits. Raises `ValueError` otherwise."""
+    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= most:
+        raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most:,}".replace(",", " "))
+    return int(text)
+
+
+def _arguments(spec: Spec, entry: Entry) -> list[str | int]:
+    """Split from the right, as the path of a folder, always the first argument, may hold colons."""
+    texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
+    if len(texts) != len(entry.arguments) or not all(texts):
+        raise ValueError(f"{entry.usage}, not {spec.text!r}")
+    return [
+        whole_number(text, f"{entry.usage}, not {spec.text!r}:") if kind == "N" else text
+        for kind, text in zip(entry.arguments, texts, strict=True)
+    ]
