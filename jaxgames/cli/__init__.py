@@ -1,5 +1,4 @@
-"""The command line: `jaxgames train`, `jaxgames match`, `jaxgames perft`. Bad input gets one line that says what would
-be right.
+"""The command line: `jaxgames train`, `match`, `score`, `perft`. Bad input gets one line that says what would be right.
 
 A command is one module of this package with `add(commands)`, which adds its parser, and one entry in `COMMANDS`.
 """
@@ -10,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from jaxgames.cli import match, perft, train
+from jaxgames.cli import match, perft, score, train
 
-COMMANDS = (train, match, perft)
+COMMANDS = (train, match, score, perft)
 
 
 class _Parser(argparse.ArgumentParser):

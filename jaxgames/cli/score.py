@@ -1,0 +1,61 @@
+"""`jaxgames score GAME PLAYER --positions FILE`: how many of solved positions a player plays right."""
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from jaxgames.cli.output import print_json
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("score", help="the share of perfect and of good moves on solved positions")
+    parser.add_argument("game", metavar="GAME", help="connect_four")
+    parser.add_argument("player", metavar="PLAYER", help="as for match: random, uct:800, a run folder, ...")
+    parser.add_argument(
+        "--positions",
+        required=True,
+        metavar="FILE",
+        help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Lets the player move in each position and prints the shares."""
+    from jaxgames import make
+    from jaxgames.arena import accuracy, solved
+    from jaxgames.players import make as make_player
+
+    if make(options.game).id != "connect_four":
+        raise ValueError(f"score knows solved positions of connect_four, not of {options.game}")
+    positions = solved.read(options.positions, options.limit)
+    player = make_player(options.player, solved.board_of(positions))
+    progress = None if options.json or not sys.stderr.isatty() else _Progress(len(positions))
+    result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
+    if options.json:
+        print_json(result.to_dict())
+        return
+    milliseconds = 1000 * result.seconds / result.positions
+    print(f"{result.player}: {result.positions:,} positions of {result.file}")
+    print(f"  perfect  {100 * result.perfect:5.1f} %")
+    print(f"  good     {100 * result.good:5.1f} %")
+    print(f"in {result.seconds:.1f} s, {milliseconds:.2f} ms a position")
+
+
+class _Progress:
+    """How many positions are done, on one line, a few times a second."""
+
+    def __init__(self, total: int):
+        self._total, self._shown = total, time.perf_counter()
+
+    def __call__(self, done: int) -> None:
+        if done == self._total:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        elif time.perf_counter() > self._shown + 0.3:
+            self._shown = time.perf_counter()
+            print(f"\r{done:,} of {self._total:,} positions", end="", file=sys.stderr, flush=True)
