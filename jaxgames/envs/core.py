@@ -119,6 +119,21 @@ class Game(Generic[Position]):
         """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
         raise NotImplementedError
 
+    # What searches ask of one position. A game overrides the first two together, where it lists its moves faster.
+
+    def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
+        """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
+        packed = bits.packed(self.legal(position))
+        return tuple(packed[word] for word in range(packed.shape[-1]))
+
+    def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """The action that a number of `moves` stands for."""
+        return move.astype(jnp.int32)
+
+    def material(self, position: Position) -> Float32[Array, ""]:
+        """The worth of the pieces of the player to act, less that of the other one's; 0 where no pieces are taken."""
+        return jnp.float32(0)
+
     # Whole turns of a batch of positions; a game whose turns are several actions long overrides these two.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:

@@ -95,6 +95,23 @@ class Checkers(Game[Position]):
         action = jnp.where(white, 127 - (square << 2 | direction), square << 2 | direction)
         return action.astype(jnp.int32)
 
+    def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
+        """One set of pieces for each direction of Black's."""
+        return board.moves(position).sources
+
+    def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """The piece on place `move % 32`, moved in direction `move // 32` of Black's."""
+        number = _lookup(_SQUARE_OF, move & 31) << 2 | (move >> 5)
+        return jnp.where(board.white(position), 127 - number, number).astype(jnp.int32)
+
+    def material(self, position: Position) -> Float32[Array, ""]:
+        """A man is worth 1, a king 1.5."""
+        own, other = (
+            lax.population_count(side) * 2 + lax.population_count(side & position.kings)
+            for side in (position.own, position.opponent)
+        )
+        return (own.astype(jnp.float32) - other.astype(jnp.float32)) * 0.5
+
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)

@@ -73,6 +73,27 @@ def has_line(words: Words, steps: tuple[int, ...], length: int) -> Bool[Array, "
     return ~is_empty(functools.reduce(either, lines))
 
 
+def completing(words: Words, steps: tuple[int, ...], length: int) -> Words:
+    """The squares of which each would make a line of `length`, as `has_line` means it, with the set; some are taken."""
+    found = []
+    for step in steps:
+        below, above = [words], [words]  # below[k]: the k + 1 squares that come before this one are all in the set
+        for distance in range(1, length):
+            down, up = _moved_up(words, distance * step), shifted(words, distance * step)
+            below.append(both(below[-1], down) if distance > 1 else down)
+            above.append(both(above[-1], up) if distance > 1 else up)
+        found += [below[length - 1], above[length - 1]]
+        found += [both(below[k], above[length - 1 - k]) for k in range(1, length - 1)]
+    return functools.reduce(either, found)
+
+
+def _moved_up(words: Words, by: int) -> Words:
+    """As `shift_up`, by any distance."""
+    whole, rest = divmod(by, 32)
+    words = (*(jnp.zeros_like(words[-1]),) * min(whole, len(words)), *words[: max(len(words) - whole, 0)])
+    return shift_up(words, rest) if rest else words
+
+
 def shifted(words: Words, by: int) -> Words:
     """As `shift_down`, by any distance."""
     whole, rest = divmod(by, 32)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32, Key
+from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs import bits, once
 from jaxgames.envs.cells import Cells
@@ -74,6 +74,24 @@ class ConnectFour(Game[Position]):
         """As `legal`."""
         return (action >= 0) & (action < self.cols) & ~board.is_empty(self._stone(position, action))
 
+    def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
+        """The columns that are not full, from the middle outwards: those that win, those that the other one would win
+        by, and the rest.
+        """
+        landings = self._landings(position)
+        steps = (1, self.rows, self.rows + 1, self.rows + 2)
+        wins, blocks = (board.both(landings, board.completing(x, steps, self.connect)) for x in position)
+        won, blocked, free = (self._columns(squares) for squares in (wins, blocks, landings))
+        blocked = blocked & ~won
+        return won, blocked, free & ~won & ~blocked
+
+    def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """The column."""
+        columns = sum(column << 4 * place for place, column in enumerate(self._from_the_middle))
+        low, high = (jnp.uint32(columns >> 32 * word & 0xFFFFFFFF) for word in range(2))
+        place = move & 31
+        return (jnp.where(place < 8, low, high) >> (4 * (place & 7)) & 15).astype(jnp.int32)
+
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
         own = board.either(position.own, self._stone(position, action))
@@ -108,6 +126,18 @@ class ConnectFour(Game[Position]):
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the column is full or there is none."""
         return notation.parse_action(to_plain(single(state)._position, self.rows, self.cols), text)
+
+    @property
+    def _from_the_middle(self) -> list[int]:
+        return sorted(range(self.cols), key=lambda column: abs(2 * column - self.cols + 1))
+
+    def _columns(self, squares: Words) -> UInt32[Array, "..."]:
+        """The columns that have any of these squares, the one in the middle as bit 0."""
+        found = jnp.uint32(0)
+        for place, column in enumerate(self._from_the_middle):
+            inside = board.words_of(((1 << self.rows) - 1) << column * (self.rows + 1), self._words)
+            found = found | ((~board.is_empty(board.both(squares, inside))).astype(jnp.uint32) << place)
+        return found
 
     @property
     def _words(self) -> int:

@@ -1,0 +1,59 @@
+"""Minimax and alpha-beta to a fixed depth, for batches of positions of any game without chance.
+
+Every position has a lane with a stack of its own, and one program steps through the trees of all lanes at once; a lane
+that is done takes the next position. Source of the method: Knuth and Moore, "An analysis of alpha-beta pruning" (1975).
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key
+
+from jaxgames.algos.minimax.search import Result, Search
+from jaxgames.algos.minimax.tick import LIMIT, WIN
+from jaxgames.algos.minimax.values import network, result
+from jaxgames.envs.core import Game, State, Value
+
+__all__ = ["LIMIT", "WIN", "Result", "Search", "alphabeta", "minimax", "network", "result"]
+
+
+def alphabeta(
+    game: Game,
+    states: State,
+    depth: int,
+    key: Key[Array, ""] | None = None,
+    *,
+    evaluate: Value | None = None,
+    **settings: Any,
+) -> Result:
+    """The best action of each of a batch of states by alpha-beta search `depth` turns deep, and what it is worth.
+
+    The values are those of `minimax`, from a fraction of the nodes. With a key, one of equally good actions is drawn,
+    all with the same probability; without, it is the first in the order of the game's moves. The positions at the
+    horizon are worth `evaluate(positions)` to the player to act; by default the change of `game.material` since the
+    root. `settings` are those of `Search`, as are the errors. Raises `ValueError` if the states are no batch of rank 1.
+    """
+    return _search(Search(game, depth, ties="first" if key is None else "random", **settings), states, key, evaluate)
+
+
+def minimax(
+    game: Game,
+    states: State,
+    depth: int,
+    key: Key[Array, ""] | None = None,
+    *,
+    evaluate: Value | None = None,
+    **settings: Any,
+) -> Result:
+    """As `alphabeta`, but every move is searched."""
+    ties = "first" if key is None else "random"
+    return _search(Search(game, depth, prune=False, ties=ties, **settings), states, key, evaluate)
+
+
+def _search(search: Search, states: State, key: Key[Array, ""] | None, evaluate: Value | None) -> Result:
+    if states.terminated.ndim != 1:
+        raise ValueError(f"search needs states of shape [batch], not {list(states.terminated.shape)}")
+    shape = states.terminated.shape
+    words = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape)
+    return search(states._position, words, evaluate, states.terminated | states.truncated)
