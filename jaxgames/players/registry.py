@@ -8,9 +8,12 @@ import numpy as np
 from jaxgames.envs.core import Game
 from jaxgames.players import generic, specs, trained
 from jaxgames.players.player import Player
+from jaxgames.players.plies import deeper
 from jaxgames.players.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.simple import LEVELS, SimpleTurn
 from jaxgames.players.specs import Entry
+
+MOST_PLIES = 5
 
 
 def _pubeval(game: Game) -> Player:
@@ -48,8 +51,21 @@ PLAYERS = {
 }
 
 
+TRAINED = Entry(
+    trained.load,
+    "the best player of a training, or that of one checkpoint; `@2` looks 2 plies ahead",
+    "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
+    ("RUN@2",),
+    options={
+        "keep": "with plies: only so many turns, the best by the network, are looked into",
+        "within": "with keep: of them only those that seem at most so many points worse than the best",
+    },
+)
+"""What is no name is the folder of a run."""
+
+
 def available_players(game: Game | None = None) -> tuple[str, ...]:
-    """Specs of the built-in players, of one game or of all, with usual numbers; some need a run folder besides."""
+    """Specs of the players, of one game or of all, with usual numbers; those that need a run folder are left out."""
     return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
 
@@ -58,13 +74,19 @@ def make(spec: str, game: Game) -> Player:
 
     Raises `ValueError` for an unknown name or option, a player of another game, and a folder that is no run.
     """
+    if _is_folder(spec):
+        return trained.load(spec, game)
     parsed = specs.parse(spec)
     if parsed.name in PLAYERS:
         return specs.make(parsed, PLAYERS[parsed.name], game)
-    if spec and Path(spec).is_dir():
-        return trained.load(spec, game)
-    expected = ", ".join(_examples(game))
-    raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
+    path, _, plies = parsed.start.rpartition("@")
+    if not _is_folder(path or parsed.start):
+        expected = ", ".join(_examples(game))
+        raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
+    if not path:
+        raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
+    specs.check_options(parsed, TRAINED.options)
+    return _deep(trained.load(path, game), spec, plies, **parsed.options)
 
 
 def game_of(spec: str) -> str | None:
@@ -72,13 +94,31 @@ def game_of(spec: str) -> str | None:
 
     Raises `ValueError` if the folder is no run.
     """
+    if _is_folder(spec):
+        return trained.game_of(spec)
     parsed = specs.parse(spec)
     if parsed.name in PLAYERS:
-        path = specs.folder(parsed, PLAYERS[parsed.name])
-        return PLAYERS[parsed.name].game if path is None else trained.game_of(path)
-    return trained.game_of(spec) if spec and Path(spec).is_dir() else None
+        run = specs.folder(parsed, PLAYERS[parsed.name])
+        return PLAYERS[parsed.name].game if run is None else trained.game_of(run)
+    path = parsed.start.rpartition("@")[0]
+    return trained.game_of(path) if _is_folder(path) else None
+
+
+def _deep(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
+    return deeper(
+        player,
+        spec,
+        specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES),
+        None if keep is None else specs.whole_number(keep, f"player {spec!r}: keep"),
+        None if within is None else specs.number(within, f"player {spec!r}: within"),
+    )
+
+
+def _is_folder(text: str) -> bool:
+    """Whether a text is the folder of a run and begins with no player's name."""
+    return bool(text) and re.split("[:,]", text)[0] not in PLAYERS and Path(text).is_dir()
 
 
 def _examples(game: Game | None) -> list[str]:
-    entries = [entry for entry in PLAYERS.values() if game is None or entry.plays(game)]
+    entries = [entry for entry in (*PLAYERS.values(), TRAINED) if game is None or entry.plays(game)]
     return [example for entry in entries for example in entry.examples]

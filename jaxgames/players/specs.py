@@ -1,9 +1,10 @@
-"""How players are named: `NAME[:ARGUMENT...][,option=value...]`, for example `simple:3` or `alphabeta:9,table=0`.
+"""How players are named: `NAME[:ARGUMENT...][,option=value...]`, such as `simple:3`; a run folder: `RUN[@PLIES]`.
 
 `Entry` says what may follow a name, `Spec` is a text taken apart. Whatever does not fit gets one line that says what
 would.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -39,9 +40,10 @@ class Entry(NamedTuple):
 
 
 class Spec(NamedTuple):
-    """A text taken apart: `name:rest`, then options. `rest` is None without a colon."""
+    """A text taken apart: `start`, which is `name:rest`, then options. `rest` is None without a colon."""
 
     text: str
+    start: str
     name: str
     rest: str | None
     options: Mapping[str, str]
@@ -49,17 +51,17 @@ class Spec(NamedTuple):
 
 def parse(text: str) -> Spec:
     """Takes a text apart. Raises `ValueError` for an option that is given twice or without a value."""
-    start = _OPTIONS.search(text).start()  # type: ignore[union-attr]  # it matches the empty end
-    name, colon, rest = text[:start].partition(":")
+    end = _OPTIONS.search(text).start()  # type: ignore[union-attr]  # it matches the empty end
+    name, colon, rest = text[:end].partition(":")
     options: dict[str, str] = {}
-    for option in filter(None, text[start:].split(",")):
+    for option in filter(None, text[end:].split(",")):
         key, _, value = option.partition("=")
         if key in options:
             raise ValueError(f"player {text!r}: option {key!r} is given twice")
         if not value:
             raise ValueError(f"player {text!r}: option {key!r} has no value; write {key}=VALUE")
         options[key] = value
-    return Spec(text, name, rest if colon else None, options)
+    return Spec(text, text[:end], name, rest if colon else None, options)
 
 
 def make(spec: Spec, entry: Entry, game: Game) -> Player:
@@ -89,8 +91,19 @@ def folder(spec: Spec, entry: Entry) -> str | None:
 def whole_number(text: str, what: str, most: int = MOST) -> int:
     """A number from 1 on, written in digits. Raises `ValueError` otherwise."""
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= most:
-        raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most:,}".replace(",", " "))
+        raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most}")
     return int(text)
+
+
+def number(text: str, what: str, low: float = 0.0) -> float:
+    """A number from `low` on. Raises `ValueError` otherwise."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not low <= found < math.inf:
+        raise ValueError(f"{what} {text!r}: expected a number from {low:g} on")
+    return found
 
 
 def _arguments(spec: Spec, entry: Entry) -> list[str | int]:
@@ -98,7 +111,5 @@ def _arguments(spec: Spec, entry: Entry) -> list[str | int]:
     texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
     if len(texts) != len(entry.arguments) or not all(texts):
         raise ValueError(f"{entry.usage}, not {spec.text!r}")
-    return [
-        whole_number(text, f"{entry.usage}, not {spec.text!r}:") if kind == "N" else text
-        for kind, text in zip(entry.arguments, texts, strict=True)
-    ]
+    kinds = zip(entry.arguments, texts, strict=True)
+    return [whole_number(text, f"player {spec.text!r}:") if kind == "N" else text for kind, text in kinds]
