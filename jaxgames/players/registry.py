@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxgames.envs.core import Game
-from jaxgames.players import generic, specs, trained
+from jaxgames.players import generic, minimax, specs, trained
 from jaxgames.players.player import Player
 from jaxgames.players.plies import deeper
 from jaxgames.players.pubeval import PubevalTurn, tesauro_weights
@@ -25,6 +25,8 @@ def _simple(game: Game, level: str) -> Player:
         raise ValueError(f"{PLAYERS['simple'].usage}, not {f'simple:{level}'!r}")
     return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
 
+
+_TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
 
 PLAYERS = {
     "random": Entry(
@@ -47,6 +49,24 @@ PLAYERS = {
         tuple(f"simple:{level}" for level in LEVELS),
         ("LEVEL",),
         game="backgammon",
+    ),
+    "minimax": Entry(
+        minimax.minimax,
+        "the best action after so many, by what the change of material is worth",
+        "minimax needs a depth: write minimax:5",
+        ("minimax:5",),
+        ("N",),
+        _TIES,
+        chance=False,
+    ),
+    "alphabeta": Entry(
+        minimax.alphabeta,
+        "the same by alpha-beta, much faster",
+        "alphabeta needs a depth: write alphabeta:9",
+        ("alphabeta:9",),
+        ("N",),
+        _TIES,
+        chance=False,
     ),
 }
 
@@ -79,12 +99,12 @@ def make(spec: str, game: Game) -> Player:
     parsed = specs.parse(spec)
     if parsed.name in PLAYERS:
         return specs.make(parsed, PLAYERS[parsed.name], game)
+    if _is_folder(parsed.start):
+        raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     path, _, plies = parsed.start.rpartition("@")
-    if not _is_folder(path or parsed.start):
+    if not _is_folder(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
-    if not path:
-        raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     specs.check_options(parsed, TRAINED.options)
     return _deep(trained.load(path, game), spec, plies, **parsed.options)
 

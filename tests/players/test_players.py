@@ -17,7 +17,7 @@ from tests.players.dash import GAME, Lead
 BACKGAMMON = jaxgames.make("backgammon")
 
 
-@pytest.mark.parametrize("spec", players.available_players())
+@pytest.mark.parametrize("spec", players.available_players(BACKGAMMON))
 def test_built_in_players(spec):
     player = players.make(spec, BACKGAMMON)
     assert (player.name, player.game) == (spec, BACKGAMMON)
