@@ -1,8 +1,8 @@
 """Writes what the docs take from the code: `python docs/generate.py`, and with `--check` only says what is stale.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game, or `games` for the
-table of all of them. Pictures are `images/NAME.svg`. All of it is part of the repository, so that pages can be read
-without building anything.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game, `games` for the
+table of all of them, or `players` for all players. Pictures are `images/NAME.svg`. All of it is part of the repository,
+so that pages can be read without building anything.
 """
 
 import dataclasses
@@ -15,6 +15,7 @@ import jax
 
 import jaxgames
 from jaxgames.envs import Game
+from jaxgames.players.registry import PLAYERS, TRAINED
 
 DOCS = Path(__file__).parent
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -51,7 +52,7 @@ def expected(docs: Path) -> dict[Path, str]:
 
 def table(name: str) -> str:
     """The Markdown table of this name; `ValueError` if there is none."""
-    return games_table() if name == "games" else game_table(jaxgames.make(name))
+    return TABLES[name]() if name in TABLES else game_table(jaxgames.make(name))
 
 
 def games_table() -> str:
@@ -65,6 +66,16 @@ def games_table() -> str:
         rows.append(
             (f"[`{name}`]({page})", game.version, game.num_actions, shape, _bytes(game), chance, game.max_reward)
         )
+    return _markdown(rows)
+
+
+def players_table() -> str:
+    """All players of the registry, a row for each."""
+    rows: list[tuple] = [("player", "games", "what it does", "options"), ("---",) * 4]
+    for entry in (*PLAYERS.values(), TRAINED):
+        games = entry.game or ("any" if entry.chance else "without chance")
+        options = "; ".join(f"`{name}`: {line}" for name, line in entry.options.items())
+        rows.append((", ".join(f"`{spec}`" for spec in entry.examples), games, entry.help, options or "none"))
     return _markdown(rows)
 
 
@@ -86,6 +97,9 @@ def game_table(game: Game) -> str:
         ("`symmetries`", ", ".join(symmetry.name for symmetry in game.symmetries)),
     ]
     return _markdown(rows)
+
+
+TABLES = {"games": games_table, "players": players_table}
 
 
 def _observation(game: Game) -> str:

@@ -8,8 +8,11 @@ from jaxgames.cli.output import print_json
 
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
-    parser = commands.add_parser("match", help="let two players play")
-    parser.add_argument("a", metavar="A", help="a player: random, pubeval, simple:1..3, or a run folder")
+    parser = commands.add_parser(
+        "match", help="let two players play", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.epilog = "players (RUN is the folder of a training, other numbers may stand for these):\n\n" + _players()
+    parser.add_argument("a", metavar="A", help="a player, such as random, alphabeta:5 or a run folder; all are below")
     parser.add_argument("b", metavar="B", help="another one")
     parser.add_argument("--game", help="the game (that of the run folders, else backgammon)")
     parser.add_argument(
@@ -35,3 +38,10 @@ def run(options: argparse.Namespace) -> None:
         from jaxgames.arena.table import show
 
         show([result])
+
+
+def _players() -> str:
+    from jaxgames.players.registry import PLAYERS, TRAINED
+
+    entries = (*PLAYERS.values(), TRAINED)
+    return "\n".join(f"  {', '.join(entry.examples):32}{entry.help}" for entry in entries)

@@ -52,7 +52,7 @@ PLAYERS = {
     ),
     "minimax": Entry(
         minimax.minimax,
-        "the best action after so many, by what the change of material is worth",
+        "minimax to a depth, by the change of material since the position",
         "minimax needs a depth: write minimax:5",
         ("minimax:5",),
         ("N",),
@@ -61,7 +61,7 @@ PLAYERS = {
     ),
     "alphabeta": Entry(
         minimax.alphabeta,
-        "the same by alpha-beta, much faster",
+        "alpha-beta: the same values as minimax, much faster",
         "alphabeta needs a depth: write alphabeta:9",
         ("alphabeta:9",),
         ("N",),
@@ -73,9 +73,9 @@ PLAYERS = {
 
 TRAINED = Entry(
     trained.load,
-    "the best player of a training, or that of one checkpoint; `@2` looks 2 plies ahead",
+    "the best player of a training, or that of a checkpoint; with `@2` it looks 2 plies ahead",
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
-    ("RUN@2",),
+    ("RUN", "RUN@2"),
     options={
         "keep": "with plies: only so many turns, the best by the network, are looked into",
         "within": "with keep: of them only those that seem at most so many points worse than the best",
@@ -141,4 +141,4 @@ def _is_folder(text: str) -> bool:
 
 def _examples(game: Game | None) -> list[str]:
     entries = [entry for entry in (*PLAYERS.values(), TRAINED) if game is None or entry.plays(game)]
-    return [example for entry in entries for example in entry.examples]
+    return [example for entry in entries for example in entry.examples if example != "RUN"]
