@@ -62,8 +62,8 @@ def score(
         raise ValueError(f"{player.name} plays {player.game}, the positions are of {board_of(positions)}")
     chunks = -(-len(positions) // batch)
     size = -(-len(positions) // chunks)
+    words = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),)), chunks * size)
     boards = [from_plain(one.board) for one in positions]
-    words = np.asarray(jax.random.bits(jax.random.key(seed), (chunks * size,)))
     boards += boards[:1] * (len(words) - len(boards))
     stacked = jax.tree.map(lambda *x: np.stack(x), *boards)
 

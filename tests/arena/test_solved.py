@@ -117,7 +117,7 @@ def test_shares(data_dir):
 
     random = players.make("random", GAME)
     done = []
-    results = [accuracy.score(random, positions, seed=3, batch=n, progress=done.append) for n in (500, 300)]
+    results = [accuracy.score(random, positions, seed=3, batch=n, progress=done.append) for n in (500, 170)]
     assert results[0].perfect == results[1].perfect and results[0].good == results[1].good
     assert done == 2 * list(range(1, 501))
     share = [np.mean(np.array(row["move score"])[np.array(row["move score"]) != -99] == row["score"]) for row in rows]
