@@ -58,3 +58,14 @@ def without(moves: Moves, number: Number, where: Bool[Array, " lanes"]) -> Moves
         word & ~jnp.where(where & (number >> 5 == index), bits.bit(number & 31), jnp.uint32(0))
         for index, word in enumerate(moves)
     )
+
+
+def from_on(moves: Moves, number: Number) -> Moves:
+    """The moves that are not below a number."""
+    left = []
+    for index, word in enumerate(moves):
+        # Wraps around to a large number where all of this word's moves are left.
+        place = number - jnp.uint32(32 * index)
+        rest = jnp.where(place < 32, ~bits.below(place), jnp.where(number < 32 * index, ~jnp.uint32(0), jnp.uint32(0)))
+        left.append(word & rest)
+    return tuple(left)

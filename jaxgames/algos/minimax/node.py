@@ -9,35 +9,36 @@ from jaxtyping import Array, Float32, Int32, UInt32
 from jaxgames.algos.minimax.moves import Moves
 from jaxgames.algos.minimax.packing import Words
 
-OTHER, NEGATED, OWN, RAISED, UNDER_OWN = (1 << place for place in range(5))
+OTHER, NEGATED, OWN, RAISED, UNDER_OWN, BEGUN = (1 << place for place in range(6))
 """What the flags of a node say:
 
 * `OTHER`: the player to act is not the root's;
 * `NEGATED`: the node's value changes its sign on the way up;
 * `OWN`: its value will be that of its position, and of nothing else;
 * `RAISED`: its value is above what it has to beat;
-* `UNDER_OWN`: the node above is both `OWN` and `NEGATED`.
+* `UNDER_OWN`: the node above is both `OWN` and `NEGATED`;
+* `BEGUN`: a move has been tried.
 """
 
-TURN, VIA = 5, 16
+TURN, VIA = 6, 16
 """From these bits on the flags hold the number of the turn, 1 at the root, and the move that led to the node."""
 
 MOST_TURNS = (1 << (VIA - TURN)) - 1
-MOST_MOVES = 1 << 16
+MOST_MOVES = 1 << 15
+NO_MOVE = 0xFFFF
 
 
 class Node(NamedTuple):
     """The node that each lane is at.
 
-    `moves` are those that were not tried yet. `tried` holds in its low half the move that the search is below, in its
-    high half the last one that made a cut on this level. The player to act has `best` for sure, and will not get here
-    to have more than `beta`.
+    `order`: the low half is a number, all moves below which were tried; the high half the move that is tried first, the
+    last one that made a cut on this level. The player to act has `best` for sure, and will not get here to have more
+    than `beta`.
     """
 
     position: Words
-    moves: Moves
     flags: UInt32[Array, " lanes"]
-    tried: UInt32[Array, " lanes"]
+    order: UInt32[Array, " lanes"]
     best: Float32[Array, " lanes"]
     beta: Float32[Array, " lanes"]
 
@@ -47,7 +48,8 @@ class Lanes(NamedTuple):
 
     A lane with `level` -1 has nothing to do. `stack` holds the nodes above, row `level * lanes + lane`. `job` is the
     number of the position searched, -1 before the first one; `horizon` the last turn that is searched, `base` the
-    evaluation of the root, `word` its random word. `move` and `value` are the best so far; the rest is counted.
+    evaluation of the root, `left` its moves that were not tried and `word` its random word, for the draw among equal
+    ones. `move` and `value` are the best so far; the rest is counted.
     """
 
     node: Node
@@ -56,6 +58,7 @@ class Lanes(NamedTuple):
     job: Int32[Array, " lanes"]
     horizon: UInt32[Array, " lanes"]
     base: Float32[Array, " lanes"]
+    left: Moves
     word: UInt32[Array, " lanes"]
     move: UInt32[Array, " lanes"]
     value: Float32[Array, " lanes"]
@@ -68,20 +71,18 @@ def empty(positions: int, moves: int, levels: int, lanes: int) -> Lanes:
     """No search, with room for `levels` levels; positions and sets of moves have so many words."""
     word, number = jnp.zeros(lanes, jnp.uint32), jnp.zeros(lanes, jnp.float32)
     none = jnp.full(lanes, -1, jnp.int32)
-    node = Node([word] * positions, (word,) * moves, word, word, number, number)
-    stack = jnp.zeros((levels * lanes, positions + moves + 4), jnp.uint32)
-    return Lanes(node, none, stack, none, word, number, word, word, number, word, word, word)
+    node = Node([word] * positions, word, word, number, number)
+    stack = jnp.zeros((levels * lanes, positions + 4), jnp.uint32)
+    return Lanes(node, none, stack, none, word, number, (word,) * moves, word, word, number, word, word, word)
 
 
 def to_row(node: Node) -> UInt32[Array, "lanes words"]:
     """Nodes as rows."""
     numbers = [lax.bitcast_convert_type(number, jnp.uint32) for number in (node.best, node.beta)]
-    return jnp.stack([*node.position, *node.moves, node.flags, node.tried, *numbers], axis=1)
+    return jnp.stack([*node.position, node.flags, node.order, *numbers], axis=1)
 
 
-def from_row(row: UInt32[Array, "lanes words"], moves: int) -> Node:
-    """Nodes from rows, with so many words of moves."""
-    *words, best, beta = (row[:, place] for place in range(row.shape[1]))
-    *words, flags, tried = words
-    numbers = (lax.bitcast_convert_type(number, jnp.float32) for number in (best, beta))
-    return Node(words[:-moves], tuple(words[-moves:]), flags, tried, *numbers)
+def from_row(row: UInt32[Array, "lanes words"]) -> Node:
+    """Nodes from rows."""
+    *position, flags, order, best, beta = (row[:, place] for place in range(row.shape[1]))
+    return Node(position, flags, order, *(lax.bitcast_convert_type(number, jnp.float32) for number in (best, beta)))

@@ -9,7 +9,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
-from jaxgames.algos.minimax.node import MOST_MOVES, MOST_TURNS, OWN, RAISED, TURN, Lanes, Node, empty
+from jaxgames.algos.minimax.node import MOST_MOVES, MOST_TURNS, NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
 from jaxgames.algos.minimax.packing import Packing
 from jaxgames.algos.minimax.tick import Rules, tick
 from jaxgames.envs.core import Game, Value
@@ -155,11 +155,11 @@ def _begin(rules: Rules, state: Lanes, roots: _Roots, table: Array, job: Array, 
     flags = jnp.full(lanes, OWN | RAISED | 1 << TURN, jnp.uint32)
     highest = rules.most - 1 if rules.prune else jnp.inf
     words = [table[at, place] for place in range(table.shape[1])]
+    left = tuple(words[-moves:])
     node = Node(
         words[:-moves],
-        tuple(words[-moves:]),
         flags,
-        jnp.full(lanes, 0xFFFFFFFF, jnp.uint32),
+        jnp.where(sets.is_empty(left), jnp.uint32(NO_MOVE), jnp.uint32(0)) | jnp.uint32(NO_MOVE << 16),
         jnp.full(lanes, -rules.most, jnp.float32),
         jnp.full(lanes, highest, jnp.float32),
     )
@@ -171,6 +171,7 @@ def _begin(rules: Rules, state: Lanes, roots: _Roots, table: Array, job: Array, 
         at,
         roots.horizon[at],
         roots.base[at],
+        left,
         roots.word[at],
         zero,
         jnp.full(lanes, -rules.most, jnp.float32),
@@ -178,7 +179,10 @@ def _begin(rules: Rules, state: Lanes, roots: _Roots, table: Array, job: Array, 
         zero,
         zero,
     )
-    stack = state.stack
+    # No move made a cut yet: what a search finds depends on its own position only.
+    rows = state.stack.reshape(-1, lanes, state.stack.shape[1])
+    order = jnp.where(begins, jnp.uint32(NO_MOVE << 16), rows[:, :, rules.packing.words + 1])
+    stack = rows.at[:, :, rules.packing.words + 1].set(order).reshape(state.stack.shape)
     new, state = new._replace(stack=zero), state._replace(stack=zero, job=jnp.where(state.level < 0, -1, state.job))
     return jax.tree.map(lambda x, y: jnp.where(begins, x, y), new, state)._replace(stack=stack)
 
