@@ -12,6 +12,7 @@ import pytest
 import jaxgames
 from jaxgames.algos import expectimax
 from jaxgames.algos.expectimax import Expectimax
+from jaxgames.algos.td import TDConfig
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.plain import from_plain
 from jaxgames.envs.best_turns import best_turns
@@ -160,6 +161,45 @@ def test_chances_of_winning(bear_off, after_plies, plies):
     # Whoever plays for few rolls does not always play for the most wins: a player who looks ahead gains a little.
     assert 1e-4 < gain.max() < 0.02 and abs(gain).mean() < 0.001
     assert gain.min() > (-2e-4 if plies == 1 else -0.02)
+
+
+@pytest.mark.slow
+def test_two_plies_of_backgammon():
+    """All plays, rolls and answers by the rule book, with a network of random weights."""
+    network = TDConfig(hidden=(3,)).network()
+    params = jax.tree.map(lambda x: 3 * x, network.init(jax.random.key(4)))
+    value = jax.jit(lambda positions: network.value(params)(positions))
+
+    def values(boards):
+        """What boards are worth to the side in front, which rolls next; filled up, to compile few sizes."""
+        boards = np.array([list(board) for board in boards]).reshape(-1, 2, 25)
+        filled = np.zeros((max(64, 1 << len(boards).bit_length()), 2, 25), np.int32)
+        filled[: len(boards)] = boards
+        sides = (board.from_counts(jnp.asarray(side)) for side in (filled[:, 0], filled[:, 1]))
+        return np.asarray(value(Position(*sides, jnp.zeros(len(filled), jnp.uint32))))[: len(boards)]
+
+    def best(both, roll):
+        return max(-values([turned(result) for result in rule_book_plays(both, roll)]))
+
+    def turned(result):
+        return result[25:] + result[:25]
+
+    start = np.array([0, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0])
+    cases = [((start, start), (6, 4)), ((np.roll(start, -1), start), (2, 1))]
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(from_plain(*sides, roll) for sides, roll in cases))
+    search = jax.jit(lambda positions: Expectimax(BACKGAMMON, 2).best_turn(positions, network.value(params)))
+    outcome, worth = search(positions)
+    for number, (sides, roll) in enumerate(cases):
+        worths = {}
+        for result in rule_book_plays(np.array(sides), roll):
+            theirs = np.frombuffer(turned(result), np.uint8).reshape(2, 25)
+            mean = sum((1 + (a != b)) / 36 * best(theirs, (a, b)) for a in range(1, 7) for b in range(1, a + 1))
+            worths[result] = -mean
+        assert worth[number] == pytest.approx(max(worths.values()), abs=1e-5)
+        after = outcome.position
+        chosen = bytes(int(n) for side in (after.opponent, after.own) for n in board.to_counts(side)[number])
+        assert worths[chosen] == pytest.approx(max(worths.values()), abs=1e-5)
+        assert max(worths.values()) - min(worths.values()) > 0.01
 
 
 @pytest.mark.parametrize("count", [1, 4])
