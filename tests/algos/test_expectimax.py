@@ -185,7 +185,8 @@ def test_two_plies_of_backgammon():
         return result[25:] + result[:25]
 
     start = np.array([0, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0])
-    cases = [((start, start), (6, 4)), ((np.roll(start, -1), start), (2, 1))]
+    moved = start + np.eye(25, dtype=int)[4] - np.eye(25, dtype=int)[5]  # a slot on the 5 point
+    cases = [((start, start), (6, 4)), ((moved, start), (2, 1))]
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(from_plain(*sides, roll) for sides, roll in cases))
     search = jax.jit(lambda positions: Expectimax(BACKGAMMON, 2).best_turn(positions, network.value(params)))
     outcome, worth = search(positions)
