@@ -6,7 +6,6 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float32, Int32, UInt32
 
-from jaxgames.algos.minimax.moves import Moves
 from jaxgames.algos.minimax.packing import Words
 
 OTHER, NEGATED, OWN, RAISED, UNDER_OWN, BEGUN = (1 << place for place in range(6))
@@ -32,8 +31,9 @@ class Node(NamedTuple):
     """The node that each lane is at.
 
     `order`: the low half is a number, all moves below which were tried; the high half the move that is tried first, the
-    last one that made a cut on this level. The player to act has `best` for sure, and will not get here to have more
-    than `beta`.
+    last one that made a cut on this level. At the root these are ranks in the order of its moves: the next one, and the
+    one before which its moves end. The player to act has `best` for sure, and will not get here to have more than
+    `beta`.
     """
 
     position: Words
@@ -46,34 +46,34 @@ class Node(NamedTuple):
 class Lanes(NamedTuple):
     """The whole search.
 
-    A lane with `level` -1 has nothing to do. `stack` holds the nodes above, row `level * lanes + lane`. `job` is the
-    number of the position searched, -1 before the first one; `horizon` the last turn that is searched, `base` the
-    evaluation of the root, `left` its moves that were not tried and `word` its random word, for the draw among equal
-    ones. `move` and `value` are the best so far; the rest is counted.
+    A lane with `level` -1 has nothing to do. `stack` holds the nodes above, row `level * lanes + lane`. `moves` are those
+    of the root, in the order in which they are tried. `job` is the number of the position searched, -1 for none;
+    `horizon` the last turn that is searched, `base` the evaluation of the root. `value` is the best so far, and `rank`
+    says by which of the root's moves; the rest is counted.
     """
 
     node: Node
     level: Int32[Array, " lanes"]
     stack: UInt32[Array, "rows words"]
+    moves: UInt32[Array, "lanes moves"]
     job: Int32[Array, " lanes"]
     horizon: UInt32[Array, " lanes"]
     base: Float32[Array, " lanes"]
-    left: Moves
-    word: UInt32[Array, " lanes"]
-    move: UInt32[Array, " lanes"]
     value: Float32[Array, " lanes"]
+    rank: UInt32[Array, " lanes"]
     nodes: UInt32[Array, " lanes"]
     alpha_cuts: UInt32[Array, " lanes"]
     beta_cuts: UInt32[Array, " lanes"]
 
 
-def empty(positions: int, moves: int, levels: int, lanes: int) -> Lanes:
-    """No search, with room for `levels` levels; positions and sets of moves have so many words."""
+def empty(words: int, moves: int, levels: int, lanes: int) -> Lanes:
+    """No search, with room for `levels` levels; a position has so many words, and at most `moves` moves."""
     word, number = jnp.zeros(lanes, jnp.uint32), jnp.zeros(lanes, jnp.float32)
     none = jnp.full(lanes, -1, jnp.int32)
-    node = Node([word] * positions, word, word, number, number)
-    stack = jnp.zeros((levels * lanes, positions + 4), jnp.uint32)
-    return Lanes(node, none, stack, none, word, number, (word,) * moves, word, word, number, word, word, word)
+    node = Node([word] * words, word, word, number, number)
+    stack = jnp.zeros((levels * lanes, words + 4), jnp.uint32)
+    listed = jnp.zeros((lanes, moves), jnp.uint32)
+    return Lanes(node, none, stack, listed, none, word, number, number, word, word, word, word)
 
 
 def to_row(node: Node) -> UInt32[Array, "lanes words"]:

@@ -5,18 +5,17 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
-from jaxgames.algos.minimax.node import MOST_MOVES, MOST_TURNS, NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
+from jaxgames.algos.minimax.jobs import Roots, search_all
+from jaxgames.algos.minimax.node import MOST_MOVES, MOST_TURNS
 from jaxgames.algos.minimax.packing import Packing
-from jaxgames.algos.minimax.tick import Rules, tick
+from jaxgames.algos.minimax.tick import Rules
+from jaxgames.envs import bits
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns import single_actions
-
-STEPS = 32
-"""After so many steps lanes that are done get new positions."""
+from jaxgames.envs.words import stream
 
 EXTRA_LEVELS = 24
 """In games where a turn may be several actions: so many more levels than turns."""
@@ -47,7 +46,6 @@ class Search:
     ties: str = "first"
     forced: bool = True
     lanes: int | None = None
-    tries: int = 2
 
     def __post_init__(self) -> None:
         check_depth(self.depth)
@@ -77,19 +75,21 @@ class Search:
         ended = ended if over is None else ended | over
         legal = tuple(jnp.where(ended, jnp.uint32(0), word) for word in legal)
         alone = sets.count(legal) == 1 if self.forced else jnp.zeros(count, bool)
-        roots = _Roots(
-            [*packing.pack(positions), *legal],
+        roots = Roots(
+            jnp.stack(packing.pack(positions), axis=1),
             jnp.where(alone, 1, self.depth).astype(jnp.uint32),
             value(positions) if evaluate is None else jnp.zeros(count, jnp.float32),
-            words,
+            _in_order(legal, words if self.ties == "random" else None),
+            sets.count(legal).astype(jnp.uint32),
         )
         levels = self.depth if single_actions(game) else self.depth + EXTRA_LEVELS
-        rules = Rules(game, packing, value, self.prune, self.ties == "random", levels, self.tries)
-        found = _search(rules, roots, min(count, self.lanes or _usual_lanes()), len(legal))
-        action = jax.vmap(game.action_of_move)(positions, found[:, 0])
-        worth = lax.bitcast_convert_type(found[:, 1], jnp.float32)
-        counts = (found[:, place] for place in (2, 3, 4))
-        return Result(jnp.where(ended, -1, action), jnp.where(ended, 0.0, worth) + 0.0, *counts)
+        rules = Rules(game, packing, value, self.prune, levels)
+        found = search_all(rules, roots, self.lanes or _usual_lanes(count))
+        rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
+        move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
+        action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
+        worth = jnp.where(ended, 0.0, found.value) + 0.0
+        return Result(jnp.where(ended, -1, action), worth, *found[2:])
 
 
 def check_depth(depth: int) -> None:
@@ -106,90 +106,20 @@ def check_value(value: Value, positions: Any, count: int) -> None:
         raise ValueError(f"the evaluation of {count} positions gives {got}: expected float32[{count}]")
 
 
-class _Roots(NamedTuple):
-    words: list[UInt32[Array, " batch"]]
-    horizon: UInt32[Array, " batch"]
-    base: Float32[Array, " batch"]
-    word: UInt32[Array, " batch"]
-
-
-def _usual_lanes() -> int:
+def _usual_lanes(count: int) -> int:
     # XLA:CPU gives larger arrays to several threads, which at a few microseconds a step is slower than one.
-    return 128 if jax.default_backend() == "cpu" else 8192
+    most, least = (128, 16) if jax.default_backend() == "cpu" else (8192, 128)
+    return min(most, max(least, count))
 
 
-def _search(rules: Rules, roots: _Roots, lanes: int, moves: int) -> UInt32[Array, "batch 5"]:
-    """Move, value and counts for each root: lanes that are done take the next root."""
-    count = len(roots.word)
-    table = jnp.stack(roots.words, axis=1)
-
-    def more(carry):
-        state, first, _ = carry
-        return (first < count) | jnp.any(state.level >= 0)
-
-    def some_steps(carry):
-        state, first, found = carry
-        found = _noted(state, found)
-        idle = state.level < 0
-        job = first - 1 + jnp.cumsum(idle, dtype=jnp.int32)
-        state = _begin(rules, state, roots, table, job, idle & (job < count), moves)
-        first = jnp.minimum(first + jnp.sum(idle, dtype=jnp.int32), count)
-
-        def going(inner):
-            return (inner[0] < STEPS) & jnp.any(inner[1].level >= 0)
-
-        _, state = lax.while_loop(going, lambda inner: (inner[0] + 1, tick(rules, inner[1])), (jnp.int32(0), state))
-        return state, first, found
-
-    state = empty(rules.packing.words, moves, rules.levels, lanes)
-    start = state, jnp.int32(0), jnp.zeros((count, 5), jnp.uint32)
-    state, _, found = lax.while_loop(more, some_steps, start)
-    return _noted(state, found)
-
-
-def _begin(rules: Rules, state: Lanes, roots: _Roots, table: Array, job: Array, begins: Array, moves: int) -> Lanes:
-    """New roots for lanes that are done."""
-    count = len(roots.word)
-    at = jnp.clip(job, 0, count - 1)
-    lanes = len(job)
-    flags = jnp.full(lanes, OWN | RAISED | 1 << TURN, jnp.uint32)
-    highest = rules.most - 1 if rules.prune else jnp.inf
-    words = [table[at, place] for place in range(table.shape[1])]
-    left = tuple(words[-moves:])
-    node = Node(
-        words[:-moves],
-        flags,
-        jnp.where(sets.is_empty(left), jnp.uint32(NO_MOVE), jnp.uint32(0)) | jnp.uint32(NO_MOVE << 16),
-        jnp.full(lanes, -rules.most, jnp.float32),
-        jnp.full(lanes, highest, jnp.float32),
-    )
-    zero = jnp.zeros(lanes, jnp.uint32)
-    new = Lanes(
-        node,
-        jnp.zeros(lanes, jnp.int32),
-        state.stack,
-        at,
-        roots.horizon[at],
-        roots.base[at],
-        left,
-        roots.word[at],
-        zero,
-        jnp.full(lanes, -rules.most, jnp.float32),
-        zero,
-        zero,
-        zero,
-    )
-    # No move made a cut yet: what a search finds depends on its own position only.
-    rows = state.stack.reshape(-1, lanes, state.stack.shape[1])
-    order = jnp.where(begins, jnp.uint32(NO_MOVE << 16), rows[:, :, rules.packing.words + 1])
-    stack = rows.at[:, :, rules.packing.words + 1].set(order).reshape(state.stack.shape)
-    new, state = new._replace(stack=zero), state._replace(stack=zero, job=jnp.where(state.level < 0, -1, state.job))
-    return jax.tree.map(lambda x, y: jnp.where(begins, x, y), new, state)._replace(stack=stack)
-
-
-def _noted(state: Lanes, found: UInt32[Array, "batch 5"]) -> UInt32[Array, "batch 5"]:
-    """What was found, with the results of lanes that are done."""
-    value = lax.bitcast_convert_type(state.value, jnp.uint32)
-    rows = jnp.stack([state.move, value, state.nodes, state.alpha_cuts, state.beta_cuts], axis=1)
-    done = (state.level < 0) & (state.job >= 0)
-    return found.at[jnp.where(done, state.job, len(found))].set(rows, mode="drop", unique_indices=True)
+def _in_order(legal: sets.Moves, words: UInt32[Array, " batch"] | None) -> UInt32[Array, "batch moves"]:
+    """The numbers of the legal moves, ascending, or in an order drawn by each word; the others come last."""
+    number = jnp.arange(32 * len(legal), dtype=jnp.uint32)
+    allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)
+    keys = jnp.broadcast_to(number, allowed.shape)
+    if words is not None:
+        bits_of_number = (32 * len(legal) - 1).bit_length()
+        random = stream(words[:, None], number[None]) >> (bits_of_number + 1)
+        keys = (random << bits_of_number) | number
+    keys = jnp.sort(jnp.where(allowed, keys, jnp.uint32(0xFFFFFFFF)), axis=1)
+    return keys if words is None else keys & ((1 << (32 * len(legal) - 1).bit_length()) - 1)
