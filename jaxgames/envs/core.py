@@ -107,6 +107,14 @@ class Game(Generic[Position]):
         """Whether the game is over in a position that was set up; where it is played, `play` tells."""
         return jnp.bool_(False)
 
+    def mark(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
+        """What an action is known by wherever it is taken, as a set of bits: its number, if a game knows no better.
+
+        Searches that also learn of an action where it was taken later (AMAF) ask for it.
+        """
+        place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
+        return bits.bit(place)  # none where the place is not one of 0 .. 31: it is of another word
+
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
         raise NotImplementedError

@@ -27,3 +27,8 @@ def _hash(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
     word = (word ^ (word >> 16)) * np.uint32(0x21F0AAAD)
     word = (word ^ (word >> 15)) * np.uint32(0x735A2D97)
     return word ^ (word >> 15)
+
+
+def stream(words: UInt32[Array, "..."], number: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
+    """Word `number` of the random stream that each word begins: the way to a word for each game, ply and purpose."""
+    return _hash(words + jnp.asarray(number, jnp.uint32) * np.uint32(0x9E3779B9))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxgames.envs.core import Game
-from jaxgames.players import generic, minimax, specs, trained
+from jaxgames.players import generic, mcts, minimax, specs, trained
 from jaxgames.players.player import Player
 from jaxgames.players.plies import deeper
 from jaxgames.players.pubeval import PubevalTurn, tesauro_weights
@@ -27,6 +27,43 @@ def _simple(game: Game, level: str) -> Player:
 
 
 _TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
+
+_SEARCHES = {
+    "uct": "UCT with random rollouts",
+    "rave": "RAVE: what a move brings later counts too, at first",
+    "amaf": "alpha-AMAF: what a move brings later counts too",
+    "lgr": "UCT with rollouts by last good replies",
+    "rave+lgr": "RAVE with rollouts by last good replies",
+    "uct1": "UCT on a graph: equal positions share their edges",
+    "uct2": "as uct1, and edges are worth what the position they lead to is worth",
+    "uct3": "as uct2, values made anew from below",
+    "bounded": "UCT that proves wins, losses and draws, and prunes by them",
+}
+_GUIDED = {
+    "puct": "AlphaZero's search, with the values of a trained network",
+    "gumbel": "Gumbel MuZero's search, with the values of a trained network",
+}
+
+
+def _searching(name: str, line: str) -> Entry:
+    """A player that searches by rollouts."""
+
+    def make_player(game: Game, simulations: int, **options: str) -> Player:
+        return mcts.simulating(name, game, simulations, **options)
+
+    usage = f"{name} needs a number of simulations: write {name}:800"
+    return Entry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
+
+
+def _guided(name: str, line: str) -> Entry:
+    """A player whose search is guided by the network of a run."""
+
+    def make_player(game: Game, run: str, simulations: int, **options: str) -> Player:
+        return mcts.simulating(name, game, simulations, run, **options)
+
+    usage = f"{name} needs a run folder and a number of simulations: write {name}:RUN:800"
+    return Entry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
+
 
 PLAYERS = {
     "random": Entry(
@@ -68,6 +105,8 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
+    **{name: _searching(name, line) for name, line in _SEARCHES.items()},
+    **{name: _guided(name, line) for name, line in _GUIDED.items()},
 }
 
 

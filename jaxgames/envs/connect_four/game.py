@@ -92,6 +92,10 @@ class ConnectFour(Game[Position]):
         place = move & 31
         return (jnp.where(place < 8, low, high) >> (4 * (place & 7)) & 15).astype(jnp.int32)
 
+    def mark(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
+        """The square where the stone comes to rest."""
+        return jnp.stack(self._stone(position, action))
+
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
         own = board.either(position.own, self._stone(position, action))

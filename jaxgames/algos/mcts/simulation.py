@@ -1,0 +1,215 @@
+"""One simulation after another: down to a leaf, which becomes a node, is evaluated, and has its value carried up."""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32
+
+from jaxgames.algos.mcts import transpositions
+from jaxgames.algos.mcts.backup import Leaf, backup
+from jaxgames.algos.mcts.descent import Descent, descend, paths
+from jaxgames.algos.mcts.evaluation import Evaluation, Evaluator, Leaves
+from jaxgames.algos.mcts.noise import Noise
+from jaxgames.algos.mcts.rollouts import no_marks
+from jaxgames.algos.mcts.rules import Rule
+from jaxgames.algos.mcts.tree import ENDED, ILLEGAL, UNEXPANDED, Layout, Tree, block_set, known
+from jaxgames.envs.core import Game
+from jaxgames.envs.words import stream
+
+
+def planted(game: Game, rule: Rule, positions: Any, alive: Bool[Array, " batch"], words: Array, slots: int) -> Tree:
+    """Trees of nothing but their roots."""
+    layout, batch = Layout(game, rule), len(alive)
+    rows = (slots + 1) * batch
+    other = jnp.zeros(batch, bool)
+    tree = Tree(
+        position=jax.tree.map(lambda x: block_set(jnp.zeros((rows, *x.shape[1:]), x.dtype), x, 0), positions),
+        edges=block_set(jnp.zeros((rows, layout.columns), jnp.float32), new_rows(layout, positions, other), 0),
+        used=jnp.int32(1),
+        alive=alive,
+        faulty=other,
+        words=words,
+        keys=None,
+        table=None,
+        layout=layout,
+    )
+    return tree if rule.shares == "no" else transpositions.listed(tree, jnp.ones(batch, jnp.int32))
+
+
+def simulate(
+    rule: Rule, evaluate: Evaluator, tree: Tree, memory: Any, num_simulations: int, max_depth: int
+) -> Tree:
+    """The trees after so many simulations more."""
+    game, layout = tree.layout.game, tree.layout
+
+    def one(carry):
+        number, tree, room, memory = carry
+        words = stream(tree.words, number)
+        at, stages = descend(rule, tree, words, room)
+
+        def read(name, edge=0):
+            return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
+
+        mover = read("other") != 0
+        position, switch, exact, reward, mark = _step(game, tree, at, read("awaits") != 0)
+        created, ended = tree.alive & (at.child == UNEXPANDED), exact
+        if "lower" in layout.edge_fields:
+            lower, upper = read("lower", at.edge), read("upper", at.edge)
+            reward, exact = jnp.where(ended, reward, lower), ended | (lower == upper)
+        other = mover ^ switch
+        sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
+        leaves = Leaves(position, tree.alive & ~exact, sure, stream(words, 2**31), other, mark, tree, stages)
+        evaluation, memory, faulty = _evaluated(evaluate, game, leaves, memory, "seen_visits" in layout.edge_fields)
+        tree, row, new = _grown(tree, at, position, other, evaluation, created, ended)
+        value = jnp.where(exact, sure, jnp.where(other, -evaluation.value, evaluation.value))
+        played = evaluation.played
+        if played is not None:
+            played = jnp.where(other[:, None, None], played[:, ::-1], played)
+        leaf = Leaf(row, new, other, value, exact, played)
+        tree = backup(tree.replace(faulty=tree.faulty | faulty), rule.statistics, stages, leaf)
+        return number + 1, tree, [stage.path for stage in stages], memory
+
+    carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth), memory)
+    return lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)[1]
+
+
+def root_evaluated(evaluate: Evaluator, tree: Tree, noise: Noise | None) -> tuple[Tree, Any]:
+    """The trees with the policy at their roots, if the rule needs one; and the evaluator's memory."""
+    layout, batch = tree.layout, tree.batch
+    game, memory = layout.game, evaluate.init(layout.game, batch)
+    if not layout.rule.needs_policy:
+        return tree, memory
+    position, other = jax.tree.map(lambda x: x[:batch], tree.position), jnp.zeros(batch, bool)
+    words, mark = stream(tree.words, 0), no_marks(game, position)[:, 0]
+    leaves = Leaves(position, tree.alive, jnp.zeros(batch, jnp.float32), words, other, mark, tree, [])
+    evaluation, memory, faulty = _evaluated(evaluate, game, leaves, memory, False)
+    legal = jax.vmap(game.legal)(position)
+    prior = policy(known(evaluation.logits), legal)
+    if noise is not None:
+        prior = noise.added(prior, legal, words)
+    first = layout.column("prior")
+    edges = tree.edges.at[:batch, first : first + game.num_actions].set(prior)
+    edges = edges.at[:batch, layout.column("raw")].set(evaluation.value)
+    return tree.replace(edges=edges, faulty=tree.faulty | faulty), memory
+
+
+def new_rows(
+    layout: Layout,
+    position: Any,
+    other: Bool[Array, " batch"],
+    evaluation: Evaluation | None = None,
+) -> Float32[Array, "batch columns"]:
+    """The rows of nodes without visits."""
+    game, rule = layout.game, layout.rule
+    legal = jax.vmap(game.legal)(position)
+    values: dict[str, Any] = {name: value * game.max_reward for name, value in rule.initial}
+    if evaluation is not None and evaluation.logits is not None and rule.needs_policy:
+        values["prior"] = _fitting(policy(evaluation.logits, legal), layout.num_edges)
+    if evaluation is not None:
+        values["raw"] = evaluation.value
+    edges = _fitting(legal, layout.num_edges)
+    if game.outcome_probabilities:
+        values["awaits"] = awaits = awaits_chance(game, position)
+        outcomes = jnp.arange(layout.num_edges, dtype=jnp.int32)[None, :] < len(game.outcome_probabilities)
+        edges = jnp.where(awaits[:, None], outcomes, edges)
+    return layout.rows(child=jnp.where(edges, UNEXPANDED, ILLEGAL), other=other, **values)
+
+
+def policy(logits: Float32[Array, "batch actions"], legal: Bool[Array, "batch actions"]) -> Float32[Array, "..."]:
+    """Probabilities of the legal actions; equal ones where the logits tell nothing."""
+    logits = jnp.where(legal, logits, -jnp.inf)
+    most = jnp.max(logits, axis=1, keepdims=True)
+    weights = jnp.where(jnp.isfinite(most), jnp.exp(logits - most), legal.astype(jnp.float32))
+    return weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
+
+
+def awaits_chance(game: Game, position: Any) -> Bool[Array, " batch"]:
+    """Which positions await chance: those that an outcome changes."""
+    first = jnp.zeros(len(jax.tree.leaves(position)[0]), jnp.int32)
+    after = jax.vmap(game.chance)(position, first)
+    changed = jax.tree.map(lambda x, y: jnp.any((x != y).reshape(len(x), -1), axis=1), position, after)
+    return functools.reduce(jnp.logical_or, jax.tree.leaves(changed))
+
+
+def _step(game: Game, tree: Tree, at: Descent, awaits: Bool[Array, " batch"]) -> tuple[Any, ...]:
+    """The position that an edge leads to; whether the turn passes and the game ends by it; reward and mark."""
+    before = jax.tree.map(lambda x: x[at.row], tree.position)
+    action = jnp.minimum(at.edge, game.num_actions - 1)
+    position, switch, over, reward = jax.vmap(game.play)(before, action)
+    mark = jax.vmap(game.mark)(before, action)
+    if not game.outcome_probabilities:
+        return position, switch, over, reward, mark
+    drawn = jax.vmap(game.chance)(before, jnp.minimum(at.edge, len(game.outcome_probabilities) - 1))
+
+    def choose(x, y):
+        return jnp.where(awaits.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+    mark = jnp.where(awaits[:, None], 0, mark)
+    return jax.tree.map(choose, drawn, position), switch & ~awaits, over & ~awaits, reward, mark
+
+
+def _evaluated(
+    evaluate: Evaluator, game: Game, leaves: Leaves, memory: Any, track: bool
+) -> tuple[Evaluation, Any, Bool[Array, " batch"]]:
+    """The evaluation with 0 for values, and nothing for logits, that are no numbers; and where that was so."""
+    evaluation, memory = evaluate(game, leaves, memory, track)
+    wrong = ~jnp.isfinite(evaluation.value)
+    logits = evaluation.logits
+    if logits is not None:
+        unclear = jnp.any(jnp.isnan(logits), axis=1)
+        logits = jnp.where(unclear[:, None], 0, logits)
+        wrong = wrong | unclear
+    value = jnp.where(jnp.isfinite(evaluation.value), evaluation.value, 0)
+    played = evaluation.played
+    if track and played is None:
+        played = no_marks(game, leaves.position)
+    return Evaluation(value, logits, played), memory, wrong & leaves.going
+
+
+def _grown(
+    tree: Tree,
+    at: Descent,
+    position: Any,
+    other: Bool[Array, " batch"],
+    evaluation: Evaluation,
+    created: Bool[Array, " batch"],
+    ended: Bool[Array, " batch"],
+) -> tuple[Tree, Int32[Array, " batch"], Bool[Array, " batch"]]:
+    """The trees with new nodes; the rows of all leaves, and which are new.
+
+    All lanes take the next slot, needed or not. Is there none left, the slot beyond the last one takes what is lost,
+    and the edge stays as it was.
+    """
+    layout, lanes = tree.layout, jnp.arange(tree.batch, dtype=jnp.int32)
+    slot, room = jnp.minimum(tree.used, tree.slots), tree.used < tree.slots
+    new, child = created & ~ended & room, jnp.where(room, slot.astype(jnp.float32), UNEXPANDED)
+    keys, table = tree.keys, tree.table
+    if keys is not None and table is not None:
+        name = transpositions.keys_of(layout.game, position, other, layout.rule.shares == "symmetries")
+        there, place = transpositions.find(tree, name)
+        new = new & (there < 0)
+        child = jnp.where(there >= 0, there.astype(jnp.float32), child)
+        keys = block_set(keys, name, slot)
+        table = table.at[jnp.where(new, place, len(table))].set(slot + 1, mode="drop")
+    child = jnp.where(ended, ENDED, child)
+    place = jnp.where(created, at.row * layout.columns + layout.column("child") + at.edge, tree.edges.size)
+    edges = block_set(tree.edges, new_rows(layout, position, other, evaluation), slot)
+    flat = edges.reshape(-1).at[place].set(child, mode="drop")
+    child = jnp.where(created, child, at.child)
+    row = jnp.where(child >= 0, child.astype(jnp.int32) * tree.batch + lanes, len(tree.edges))
+    grown = tree.replace(
+        position=jax.tree.map(lambda x, new: block_set(x, new, slot), tree.position, position),
+        edges=flat.reshape(edges.shape),
+        used=slot + room.astype(jnp.int32),
+        keys=keys,
+        table=table,
+    )
+    return grown, row, new
+
+
+def _fitting(values: Array, width: int) -> Array:
+    """Values of actions as values of edges."""
+    return jnp.pad(values, ((0, 0), (0, width - values.shape[1])))
