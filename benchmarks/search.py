@@ -1,0 +1,204 @@
+"""Monte-Carlo tree search of many positions at once: simulations per second beside mctx, and what long searches cost.
+
+* PUCT with a linear network, the same for all, on the same positions: a few random actions from the opening. mctx's
+  `muzero_policy` without noise has pgx's game as its model where pgx has it, or ours. Both find the same root visits.
+  In backgammon chance decides: mctx is there by its `stochastic_muzero_policy`, which searches another kind of tree.
+* UCT with random rollouts, in a batch and, from the opening position, for a single position: as many trees, merged at
+  the root. Beside it OpenSpiel's UCT in C++.
+
+A search that takes more than 8 seconds is run once, right after it is compiled. Programs: `_search.py`.
+"""
+
+import argparse
+import sys
+from typing import Any
+
+import _search as programs
+import jax
+import numpy as np
+from _common import begin, finish, one_line_errors, parsed, parser, peer, rate
+from _figures import Comparison, Figure, Report
+from _search import MCTX, MCTX_PGX, OURS, Search, measured
+
+TITLE = "Tree search: simulations per second"
+GAMES = ("connect_four", "tic_tac_toe", "checkers", "backgammon")
+TITLES = {"tic_tac_toe": "tic-tac-toe", "connect_four": "Connect Four", "checkers": "checkers"}
+PEERS = ("mctx", "openspiel")
+SMALL, BATCH, FEW, SOME, MANY = 64, 1024, 32, 128, 800
+ROWS = ((SMALL, SOME), (BATCH, FEW), (BATCH, SOME), (BATCH, MANY))
+"""Positions x simulations of PUCT."""
+WITH_MCTX = {"connect_four": ROWS, "tic_tac_toe": ROWS, "checkers": ROWS[:3], "backgammon": ROWS[:1]}
+"""What mctx is asked to do: the rest would take many minutes."""
+WITH_OUR_GAME = ROWS[:3]
+"""Where mctx also searches our game, if it has pgx's."""
+ASKED = {(SMALL, SOME): 20, (BATCH, SOME): 20, (BATCH, MANY): 60}
+"""Connect Four: how many times the simulations/s of mctx, by the faster of its two games."""
+LESS_THAN_PROPORTIONAL, COMPILE_SECONDS = 3, 5
+UCT = {"connect_four": (BATCH, MANY), "tic_tac_toe": (BATCH, MANY), "checkers": (BATCH, SOME), "backgammon": (256, FEW)}
+"""Positions x simulations of UCT with rollouts."""
+ONE = {
+    "connect_four": ((64, 1600), (256, 400), (1024, 100)),
+    "tic_tac_toe": ((256, 400),),
+    "checkers": ((256, 100),),
+    "backgammon": ((256, FEW),),
+}
+"""Trees x simulations for one position."""
+BATCH_RATE, ONE_RATE = 1_000_000, 100_000
+THESIS = "10,000 iterations/s by the thesis's program"
+OPENSPIEL, SPIEL_SIMULATIONS = ("connect_four", "tic_tac_toe", "checkers"), 10_000
+
+
+def main() -> int:
+    """All games."""
+    options = parser(TITLE, repeats=3)
+    options.add_argument("--against", type=_names(PEERS, "none"), default=list(PEERS), help="mctx,openspiel or none")
+    options.add_argument("--games", type=_names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
+    options.add_argument("--seconds", type=float, default=0.5, help="of each repeat, at least (default 0.5)")
+    options = parsed(options)
+    if options.quick:
+        options.repeats, options.seconds = 1, 0.01
+    begin()
+    report = Report("search", TITLE)
+    modules = {"mctx": "mctx", "openspiel": "pyspiel"}
+    options.against = [name for name in options.against if peer(modules[name])]
+    for name in options.games:
+        with_network(report, name, options)
+        with_rollouts(report, name, options)
+    report.notes.append(f"{MCTX}, {MCTX_PGX}: the game that its model steps; bars are multiples of the faster one")
+    return finish(report, options, ("mctx", "pgx", "open-spiel"))
+
+
+def with_network(report: Report, name: str, options: argparse.Namespace) -> None:
+    """PUCT in all sizes, ours and mctx's repeats in turn."""
+    rates: dict[tuple[str, int], Figure] = {}
+    for batch, simulations in ((8, 8), (8, 16)) if options.quick else ROWS:
+        size = (batch, simulations)
+        searches = puct(name, size, options)
+        what = f"{title(name)}, PUCT, {batch:,} x {simulations}"
+        figures = {}
+        for search, timings in zip(searches, measured(searches, options.repeats), strict=True):
+            by, times = search.by, ASKED.get(size, 0) if name == "connect_four" else 0
+            fastest = max((figure.value for figure in figures.values()), default=0)
+            asked = times * fastest if by == OURS and times and fastest else None
+            more = {"compile_seconds": search.compile_seconds, "at_least": asked}
+            figures[by] = report.add(rate(what, by, "simulations/s", timings, **more))
+            if batch == BATCH:
+                rates[by, simulations] = figures[by]
+            if size == (BATCH, MANY):
+                compile_time(report, name, search)
+        beside = max((f for by, f in figures.items() if by != OURS), key=lambda f: f.value, default=None)
+        report.comparisons.append(Comparison(what, figures[OURS], beside))
+        if name != "backgammon":
+            for search in searches[:-1]:
+                agree(report, what, searches[-1], search)
+    per_simulation(report, name, rates)
+
+
+def puct(name: str, size: tuple[int, int], options: argparse.Namespace) -> list[Search]:
+    """The searches of this size: mctx's, and ours as the last one."""
+    batch, simulations = size
+    game, key = programs.make(name), jax.random.key(options.seed)
+    states, actions = jax.jit(lambda key: programs.actions_played(game, key, batch))(jax.random.fold_in(key, batch))
+    params, amount, searches = programs.linear(game, key), batch * simulations, []
+
+    def add(by: str, function: Any, states: Any) -> None:
+        searches.append(Search(by, function, (params, states), amount, options.seconds))
+
+    if "mctx" in options.against and (options.quick or size in WITH_MCTX[name]):
+        env = programs.pgx_game(name) if name != "backgammon" else None
+        if name == "backgammon":
+            add(MCTX, programs.mctx_with_chance(game, simulations), states)
+        elif env is None or options.quick or size in WITH_OUR_GAME:
+            add(MCTX, programs.mctx(game, simulations), states)
+        if env is not None:
+            add(MCTX_PGX, programs.mctx(env, simulations), jax.jit(lambda x: programs.replayed(env, x))(actions))
+    add(OURS, programs.ours(game, simulations), states)
+    return searches
+
+
+def compile_time(report: Report, name: str, search: Search) -> None:
+    """The seconds that tracing and compiling takes."""
+    what = f"{title(name)}, PUCT, {BATCH:,} x {MANY}: compiling"
+    most = COMPILE_SECONDS if search.by == OURS else None
+    figure = report.add(Figure(what, search.by, "seconds", (search.compile_seconds,), at_most=most))
+    if search.by == OURS:
+        theirs = next((other for other in report.figures if other.what == what and other.by != OURS), None)
+        report.comparisons.append(Comparison(what, figure, theirs))
+
+
+def per_simulation(report: Report, name: str, rates: dict[tuple[str, int], Figure]) -> None:
+    """How much longer a simulation takes in a long search than in a short one."""
+    what = f"{title(name)}, PUCT, {BATCH:,} positions: time of a simulation at {MANY} over that at {FEW}"
+    found = {}
+    for by in (MCTX, MCTX_PGX, OURS):
+        if (by, FEW) in rates and (by, MANY) in rates:
+            ratio = rates[by, FEW].value / rates[by, MANY].value
+            most = LESS_THAN_PROPORTIONAL if by == OURS else None
+            found[by] = report.add(Figure(what, by, "times", (ratio,), at_most=most))
+    if OURS in found:
+        report.comparisons.append(Comparison(what, found[OURS], found.get(MCTX_PGX, found.get(MCTX))))
+
+
+def with_rollouts(report: Report, name: str, options: argparse.Namespace) -> None:
+    """UCT of a batch, and of one position."""
+    game, key = programs.make(name), jax.random.key(options.seed)
+    bars = name == "connect_four" and not options.quick
+    batch, simulations = (8, 8) if options.quick else UCT[name]
+    states, _ = jax.jit(lambda key: programs.actions_played(game, key, batch))(key)
+    search = Search(OURS, programs.uct(game, simulations), (states,), batch * simulations, options.seconds)
+    (timings,) = measured([search], options.repeats)
+    what = f"{title(name)}, UCT with rollouts, {batch:,} x {simulations}"
+    more = {"compile_seconds": search.compile_seconds, "at_least": BATCH_RATE if bars else None}
+    report.comparisons.append(Comparison(what, report.add(rate(what, OURS, "iterations/s", timings, **more))))
+
+    peers = []
+    if "openspiel" in options.against and name in OPENSPIEL:
+        peers.append(programs.OpenSpiel(name, 1.0, 50 if options.quick else SPIEL_SIMULATIONS, options.seed))
+    opening = jax.jit(jax.vmap(game.init))(jax.random.split(key, 1))
+    sizes = ((4, 8),) if options.quick else ONE[name]
+    for trees, simulations in sizes:
+        function = programs.uct(game, simulations, trees)
+        peers.append(Search(OURS, function, (opening,), trees * simulations, options.seconds))
+    what, beside, best = f"{title(name)}, UCT with rollouts, one position", None, None
+    for number, (runner, timings) in enumerate(zip(peers, measured(peers, options.repeats), strict=True)):
+        amount = runner.amount
+        latency = 1000 * min(timing.wall / timing.amount for timing in timings) * amount
+        if runner.by == OURS:
+            trees, simulations = sizes[number - len(peers)]
+            named = f"{what}, {trees:,} trees x {simulations}"
+            more = {"compile_seconds": runner.compile_seconds, "at_least": ONE_RATE if bars else None}
+            figure = rate(named, OURS, "iterations/s", timings, note=f"{latency:.3g} ms a move", **more)
+            report.add(figure)
+            best = figure if best is None or figure.value > best.value else best
+        else:
+            note = f"{latency:.3g} ms for {amount:,}; one thread"
+            beside = report.add(rate(what, runner.by, "iterations/s", timings, note=note))
+    report.comparisons.append(Comparison(best.what, best, beside, THESIS if bars else ""))
+
+
+def agree(report: Report, what: str, ours: Search, theirs: Search) -> None:
+    """Checks that both searches visited the actions at the root equally often, but for rounding."""
+    same = np.all(np.asarray(ours.visits[0]) == np.asarray(theirs.visits[0]), axis=1)
+    report.notes.append(f"{what}: equal root visits as {theirs.by} in {same.sum():,} of {len(same):,} positions")
+    report.checks[f"{what}: root visits as {theirs.by} in 9 of 10 positions"] = bool(np.mean(same) >= 0.9)
+
+
+def title(name: str) -> str:
+    """A game as people call it."""
+    return TITLES.get(name, name)
+
+
+def _names(known: tuple[str, ...], nothing: str | None = None) -> Any:
+    def names(text: str) -> list[str]:
+        found = [] if text == nothing else text.split(",")
+        wrong = [name for name in found if name not in known]
+        if wrong:
+            raise argparse.ArgumentTypeError(f"unknown: {','.join(wrong)}; known: {','.join(known)}")
+        return found
+
+    return names
+
+
+if __name__ == "__main__":
+    with one_line_errors():
+        sys.exit(main())
