@@ -63,12 +63,12 @@ def search_all(rules: Rules, roots: Roots, lanes: int) -> Found:
             return (inner[0] < STEPS) & jnp.any(inner[1].level >= 0)
 
         def step(inner):
-            return inner[0] + 1, tick(rules, inner[1], table)
+            return inner[0] + 1, tick(rules, inner[1], listed)
 
-        table = state.moves.reshape(-1)
+        listed = state.moves.reshape(-1)
         return lax.while_loop(going, step, (jnp.int32(0), state))[1], first, found
 
-    state = empty(rules.packing.words, roots.moves.shape[1], rules.levels, lanes)
+    state = empty(rules.packing.words, roots.moves.shape[1], rules.levels, lanes, rules.table)
     nothing = Found(jnp.full(count, -rules.most, jnp.float32), jnp.full(count, NO_MOVE, jnp.uint32), none, none, none)
     state, _, found = lax.while_loop(more, some_steps, (state, jnp.int32(0), nothing))
     return _note(found, state)[0]
@@ -147,13 +147,13 @@ def _put(
     zero, none = jnp.zeros(lanes, jnp.uint32), jnp.full(lanes, NO_MOVE, jnp.uint32)
     level = jnp.zeros(lanes, jnp.int32)
     moves = roots.moves[job]
-    new = Lanes(node, level, zero, moves, job, roots.horizon[job], roots.base[job], value, none, zero, zero, zero)
+    new = Lanes(node, level, zero, moves, zero, job, roots.horizon[job], roots.base[job], value, none, zero, zero, zero)
 
     def choose(x, y):
         return jnp.where(where.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
 
-    chosen = jax.tree.map(choose, new, state._replace(stack=zero))
-    return chosen._replace(stack=stack)
+    chosen = jax.tree.map(choose, new, state._replace(stack=zero, table=zero))
+    return chosen._replace(stack=stack, table=state.table)
 
 
 def _note(found: Found, state: Lanes) -> tuple[Found, Lanes]:

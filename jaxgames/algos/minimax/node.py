@@ -6,7 +6,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float32, Int32, UInt32
 
+from jaxgames.algos.minimax import table
 from jaxgames.algos.minimax.packing import Words
+from jaxgames.algos.minimax.table import Table
 
 OTHER, NEGATED, OWN, RAISED, UNDER_OWN, BEGUN = (1 << place for place in range(6))
 """What the flags of a node say:
@@ -46,16 +48,17 @@ class Node(NamedTuple):
 class Lanes(NamedTuple):
     """The whole search.
 
-    A lane with `level` -1 has nothing to do. `stack` holds the nodes above, row `level * lanes + lane`. `moves` are those
-    of the root, in the order in which they are tried. `job` is the number of the position searched, -1 for none;
-    `horizon` the last turn that is searched, `base` the evaluation of the root. `value` is the best so far, and `rank`
-    says by which of the root's moves; the rest is counted.
+    A lane with `level` -1 has nothing to do. `stack` holds the nodes above, row `level * lanes + lane`; `table` is the
+    transposition table. `moves` are those of the root, in the order in which they are tried. `job` is the number of the
+    position searched, -1 for none; `horizon` the last turn that is searched, `base` the evaluation of the root. `value`
+    is the best so far, and `rank` says by which of the root's moves; the rest is counted.
     """
 
     node: Node
     level: Int32[Array, " lanes"]
     stack: UInt32[Array, "rows words"]
     moves: UInt32[Array, "lanes moves"]
+    table: Table
     job: Int32[Array, " lanes"]
     horizon: UInt32[Array, " lanes"]
     base: Float32[Array, " lanes"]
@@ -66,14 +69,18 @@ class Lanes(NamedTuple):
     beta_cuts: UInt32[Array, " lanes"]
 
 
-def empty(words: int, moves: int, levels: int, lanes: int) -> Lanes:
-    """No search, with room for `levels` levels; a position has so many words, and at most `moves` moves."""
+def empty(words: int, moves: int, levels: int, lanes: int, entries: int) -> Lanes:
+    """No search, with room for `levels` levels and `entries` entries of the table for each lane.
+
+    A position has so many words, and at most `moves` moves.
+    """
     word, number = jnp.zeros(lanes, jnp.uint32), jnp.zeros(lanes, jnp.float32)
     none = jnp.full(lanes, -1, jnp.int32)
     node = Node([word] * words, word, word, number, number)
     stack = jnp.zeros((levels * lanes, words + 4), jnp.uint32)
     listed = jnp.zeros((lanes, moves), jnp.uint32)
-    return Lanes(node, none, stack, listed, none, word, number, number, word, word, word, word)
+    known = table.empty(words, entries, lanes)
+    return Lanes(node, none, stack, listed, known, none, word, number, number, word, word, word, word)
 
 
 def to_row(node: Node) -> UInt32[Array, "lanes words"]:

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
 from jaxgames.algos.minimax.jobs import Roots, search_all
-from jaxgames.algos.minimax.node import MOST_MOVES, MOST_TURNS
+from jaxgames.algos.minimax.node import MOST_MOVES
 from jaxgames.algos.minimax.packing import Packing
 from jaxgames.algos.minimax.tick import Rules
 from jaxgames.envs import bits
@@ -17,15 +17,19 @@ from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns import single_actions
 from jaxgames.envs.words import stream
 
+MOST_DEPTH = 500
+"""With more turns a late win would be worth less than an evaluation may be."""
+
 EXTRA_LEVELS = 24
-"""In games where a turn may be several actions: so many more levels than turns."""
+"""So many more levels than turns, where a turn may be several actions. A line that has more is evaluated there."""
 
 
 class Result(NamedTuple):
     """What a search found, and how many nodes it looked at and cut branches off.
 
-    `actions`: the best one, -1 where the game is over. `values`: what it is worth to the player to act. `nodes` does
-    not count the root. `alpha_cuts` are those where the root's opponent was to act, `beta_cuts` the others.
+    `actions`: the best one, -1 where the game is over. `values`: what it is worth to the player to act, 0 where the game
+    is over. `nodes` does not count the root. `alpha_cuts` are those where the root's opponent was to act, `beta_cuts`
+    the others.
     """
 
     actions: Int32[Array, " batch"]
@@ -37,7 +41,14 @@ class Result(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """A search to a depth, with its settings; called with positions and a random word for each.
+    """A search `depth` turns deep, called with a batch of positions; a turn of several actions counts as one.
+
+    `prune`: alpha-beta, else minimax. `ties`: of equally good actions the `first` one in the order of the game's moves,
+    or a `random` one, all with the same probability. `forced`: a position with one legal move is answered at once, and
+    its value is that of depth 1. `table`: entries of the transposition table for each lane, a power of 2, or 0 for none;
+    only alpha-beta has use for it. `lanes`: how many positions are searched at once, by default what suits the device.
+
+    Raises `ValueError` for settings out of range, and for a game with chance.
     """
 
     game: Game
@@ -45,15 +56,19 @@ class Search:
     prune: bool = True
     ties: str = "first"
     forced: bool = True
+    table: int = 0
     lanes: int | None = None
 
     def __post_init__(self) -> None:
-        check_depth(self.depth)
+        if not _whole(self.depth) or not 1 <= self.depth <= MOST_DEPTH:
+            raise ValueError(f"depth={self.depth!r}: expected a whole number of turns from 1 to {MOST_DEPTH}")
         if self.game.outcome_probabilities:
-            raise ValueError(f"{self.game.id} has chance: expected a game without; see expectimax")
+            raise ValueError(f"{self.game.id} has chance: minimax and alpha-beta search games without")
         if self.ties not in ("first", "random"):
             raise ValueError(f"ties={self.ties!r}: expected 'first' or 'random'")
-        if self.lanes is not None and not (isinstance(self.lanes, int) and self.lanes >= 1):
+        if not _whole(self.table) or self.table < 0 or self.table & (self.table - 1):
+            raise ValueError(f"table={self.table!r}: expected a power of 2, or 0")
+        if self.lanes is not None and (not _whole(self.lanes) or self.lanes < 1):
             raise ValueError(f"lanes={self.lanes!r}: expected a whole number from 1 on")
 
     def __call__(
@@ -63,11 +78,16 @@ class Search:
         evaluate: Value | None = None,
         over: Bool[Array, " batch"] | None = None,
     ) -> Result:
-        """Searches a batch of positions."""
+        """Searches positions, given a random word for each. Those that are `over` are not searched.
+
+        A position at the horizon is worth `evaluate(positions)` to the player to act; by default the change of
+        `game.material` since the root. Evaluations are taken to lie within +-`LIMIT`: those beyond count as that, and
+        NaN as the worst for the player who moves there. Raises `ValueError` if they are not float32, one a position.
+        """
         game, packing = self.game, Packing(self.game)
         value = jax.vmap(game.material) if evaluate is None else evaluate
         count = len(jax.tree.leaves(positions)[0])
-        check_value(value, positions, count)
+        _check_value(value, positions, count)
         legal = jax.vmap(game.moves)(positions)
         if 32 * len(legal) > MOST_MOVES:
             raise ValueError(f"{game.id} has {game.num_actions} actions: expected at most {MOST_MOVES}")
@@ -83,22 +103,20 @@ class Search:
             sets.count(legal).astype(jnp.uint32),
         )
         levels = self.depth if single_actions(game) else self.depth + EXTRA_LEVELS
-        rules = Rules(game, packing, value, self.prune, levels)
+        rules = Rules(game, packing, value, self.prune, levels, self.table if self.prune else 0)
         found = search_all(rules, roots, self.lanes or _usual_lanes(count))
         rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
         move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
         action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
-        worth = jnp.where(ended, 0.0, found.value) + 0.0
+        worth = jnp.where(ended, 0.0, found.value) + 0.0  # adding 0 makes 0 of -0
         return Result(jnp.where(ended, -1, action), worth, *found[2:])
 
 
-def check_depth(depth: int) -> None:
-    """Raises `ValueError` unless the depth is a number of turns that can be searched."""
-    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_TURNS - 1:
-        raise ValueError(f"depth={depth!r}: expected a whole number of turns from 1 to {MOST_TURNS - 1}")
+def _whole(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
-def check_value(value: Value, positions: Any, count: int) -> None:
+def _check_value(value: Value, positions: Any, count: int) -> None:
     """Raises `ValueError` unless the evaluation gives one number for each position."""
     found = jax.eval_shape(value, positions)
     if not hasattr(found, "shape") or found.shape != (count,) or found.dtype != jnp.float32:
@@ -107,19 +125,19 @@ def check_value(value: Value, positions: Any, count: int) -> None:
 
 
 def _usual_lanes(count: int) -> int:
+    """How many lanes suit the device, for so many positions; a few positions share more lanes than they are."""
     # XLA:CPU gives larger arrays to several threads, which at a few microseconds a step is slower than one.
-    most, least = (128, 16) if jax.default_backend() == "cpu" else (8192, 128)
-    return min(most, max(least, count))
+    most, each = (128, 8) if jax.default_backend() == "cpu" else (8192, 32)
+    return min(most, each * count)
 
 
 def _in_order(legal: sets.Moves, words: UInt32[Array, " batch"] | None) -> UInt32[Array, "batch moves"]:
-    """The numbers of the legal moves, ascending, or in an order drawn by each word; the others come last."""
-    number = jnp.arange(32 * len(legal), dtype=jnp.uint32)
+    """The numbers of the legal moves, ascending, or in an order drawn by each word; what comes after them is no move."""
+    size = 32 * len(legal)
+    number, width = jnp.arange(size, dtype=jnp.uint32), (size - 1).bit_length()
     allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)
-    keys = jnp.broadcast_to(number, allowed.shape)
+    keys = number[None]
     if words is not None:
-        bits_of_number = (32 * len(legal) - 1).bit_length()
-        random = stream(words[:, None], number[None]) >> (bits_of_number + 1)
-        keys = (random << bits_of_number) | number
+        keys |= stream(words[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
     keys = jnp.sort(jnp.where(allowed, keys, jnp.uint32(0xFFFFFFFF)), axis=1)
-    return keys if words is None else keys & ((1 << (32 * len(legal) - 1).bit_length()) - 1)
+    return keys & jnp.uint32((1 << width) - 1)

@@ -1,8 +1,8 @@
 """A transposition table: what is known of positions that were searched before, by other moves.
 
-Each lane has a part of its own, and an entry counts only for the position it holds in full, at the same turn of the same
-search. So no entry is ever mistaken: not for another position of the same hash, not for the same one with another depth
-left, nor for one whose evaluation is compared with another root.
+Each lane has a part of its own, and an entry counts only for the position it holds in full, at the same turn of the
+same search. So no entry is ever mistaken: not for another position of the same hash, not for the same one with another
+depth left, nor for one whose evaluation is compared with another root.
 """
 
 from typing import NamedTuple

@@ -38,6 +38,7 @@ from jaxgames.algos.minimax.node import (
     to_row,
 )
 from jaxgames.algos.minimax.packing import Packing, Words
+from jaxgames.algos.minimax.table import EXACT, LOWER, UPPER, Entry, look_up, store
 from jaxgames.envs import once
 from jaxgames.envs.core import Game, Value
 
@@ -57,6 +58,12 @@ class Rules:
     evaluate: Value
     prune: bool
     levels: int
+    table: int = 0
+
+    @property
+    def short_cuts(self) -> bool:
+        """Whether the search leaves nodes out on the way up. A table is to hold them."""
+        return self.prune and not self.table
 
     @property
     def most(self) -> float:
@@ -77,17 +84,17 @@ class Tried(NamedTuple):
     switch: Bool[Array, " lanes"]
 
 
-def tick(rules: Rules, lanes: Lanes, table: UInt32[Array, " moves"]) -> Lanes:
-    """One step in every lane. `table`: the moves of the roots, those of one lane after those of another."""
+def tick(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Lanes:
+    """One step in every lane. `listed`: the moves of the roots, those of one lane after those of another."""
     level = lanes.level
-    tried = _try(rules, lanes, table)
+    tried = _try(rules, lanes, listed)
     node, push, none_left = tried.node, tried.push, tried.none_left
     via, other = node.flags >> VIA, (node.flags & OTHER) != 0
     active, at_root = level >= 0, level == 0
     cut = active & ~push & (node.best >= node.beta)
     up = once.flag(active & ~push & (none_left | cut), level)
-    in_place = once.flag(push & none_left & (level > 0) & rules.prune, level)
-    twice = once.flag(up & _cuts_above(node.flags) & rules.prune & (level > 1), level)
+    in_place = once.flag(push & none_left & (level > 0) & rules.short_cuts, level)
+    twice = once.flag(up & _cuts_above(node.flags) & rules.short_cuts & (level > 1), level)
     after = level + (push & ~in_place).astype(jnp.int32) - up.astype(jnp.int32) - twice.astype(jnp.int32)
     after = once.index(after, level)
 
@@ -116,8 +123,15 @@ def tick(rules: Rules, lanes: Lanes, table: UInt32[Array, " moves"]) -> Lanes:
     found = jnp.where(at_root, node.best, handed)
     better = active & ~push & (at_root | (up & (after == 0))) & (found > lanes.value)
     cuts, above = (cut & ~none_left).astype(jnp.uint32), twice.astype(jnp.uint32)
+    table = lanes.table
+    if rules.table:
+        kind = jnp.where((node.flags & RAISED) != 0, jnp.uint32(EXACT), jnp.uint32(UPPER))
+        kind = jnp.where(node.best >= node.beta, jnp.uint32(LOWER), kind)
+        whole = Entry(up & ((node.flags & OWN) != 0) & ~at_root, kind, node.best)
+        table = store(table, node.position, _tag(lanes, _turn(node.flags)), whole)
     return lanes._replace(
         node=chosen,
+        table=table,
         level=after,
         stack=stack,
         value=jnp.where(better, found, lanes.value),
@@ -128,7 +142,7 @@ def tick(rules: Rules, lanes: Lanes, table: UInt32[Array, " moves"]) -> Lanes:
     )
 
 
-def _try(rules: Rules, lanes: Lanes, table: UInt32[Array, " moves"]) -> Tried:
+def _try(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Tried:
     """Tries a move of each node. The root's have their order; elsewhere the last one that made a cut is the first."""
     game, level, node = rules.game, lanes.level, lanes.node
     begun, at_root = node.order & 0xFFFF, level == 0
@@ -143,14 +157,19 @@ def _try(rules: Rules, lanes: Lanes, table: UInt32[Array, " moves"]) -> Tried:
     if rules.prune:
         move = jnp.where(sets.has(left, special), special, move)
     place = jnp.arange(len(level), dtype=jnp.int32) * lanes.moves.shape[1] + begun.astype(jnp.int32)
-    listed = table.at[place].get(mode="clip")
-    move = once.word(jnp.where(at_root, listed, move), level)
+    move = once.word(jnp.where(at_root, listed.at[place].get(mode="clip"), move), level)
 
     child, verdict = _play(rules, node.position, move, level)
     switch = verdict == jnp.inf
     late = _turn(node.flags) + switch.astype(jnp.uint32) > lanes.horizon
     leaf = once.flag(~jnp.isinf(verdict) | late | (level + 1 >= rules.levels), level)
     value = once.number(_leaf_value(rules, lanes, verdict, child), level)
+    if rules.table:
+        entry = look_up(lanes.table, child, _tag(lanes, _turn(node.flags) + 1))
+        low, high = (entry.kind & LOWER) != 0, (entry.kind & UPPER) != 0
+        enough = (low & high) | (low & (-entry.value <= node.best)) | (high & (-entry.value >= node.beta))
+        known = once.flag(entry.there & enough & switch & ~leaf, level)
+        leaf, value = leaf | known, jnp.where(known, -entry.value, value)
     better = may & leaf & (value > node.best)
     flags = node.flags | jnp.where(better, jnp.uint32(RAISED), jnp.uint32(0))
     flags = flags | jnp.where(may, jnp.uint32(BEGUN), jnp.uint32(0))
@@ -225,6 +244,11 @@ def _cuts_above(flags: UInt32[Array, " lanes"]) -> Bool[Array, " lanes"]:
     """Whether the value of such a node makes a cut in the node above."""
     wanted = OWN | NEGATED | UNDER_OWN
     return (flags & (wanted | RAISED)) == wanted
+
+
+def _tag(lanes: Lanes, turn: UInt32[Array, " lanes"]) -> UInt32[Array, " lanes"]:
+    """For the table: the number of the search, and that of the turn."""
+    return (lanes.job.astype(jnp.uint32) << (VIA - TURN)) | turn
 
 
 def _turn(flags: UInt32[Array, " lanes"]) -> UInt32[Array, " lanes"]:
