@@ -8,6 +8,7 @@ Donald Michie, "Game-playing and game-learning automata", 1966. For moves left o
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import jax
@@ -87,29 +88,44 @@ class Expectimax:
 
             return lax.fori_loop(0, len(outcomes), add, jnp.zeros(size, jnp.float32))
 
-        return _in_chunks(of_chunk, positions, asked)
+        if asked is not None:
+            return _of_some(of_chunk, positions, asked)
+        new = _differs(positions)  # lists of positions end in many equal ones, where they were filled up
+        return _of_some(of_chunk, positions, new)[lax.cummax(jnp.where(new, jnp.arange(len(new), dtype=jnp.int32), 0))]
 
 
-def _in_chunks(
-    function: Callable[[Position], Float32[Array, " chunk"]], positions: Position, asked: Bool[Array, " n"] | None
+def _differs(positions: Position) -> Bool[Array, " n"]:
+    """Which positions are other than the one before."""
+
+    def differs(x: Array) -> Bool[Array, " n"]:
+        rows = x.reshape(len(x), -1)
+        return jnp.concatenate([jnp.ones(1, bool), jnp.any(rows[1:] != rows[:-1], axis=1)])
+
+    return functools.reduce(jnp.logical_or, map(differs, jax.tree.leaves(positions)))
+
+
+def _of_some(
+    function: Callable[[Position], Float32[Array, " chunk"]], positions: Position, wanted: Bool[Array, " n"]
 ) -> Float32[Array, " n"]:
-    """`function` of the positions `asked` for, by chunks of them, and 0 of the others."""
-    number = len(jax.tree.leaves(positions)[0])
-    if number <= CHUNK and asked is None:
-        return function(positions)
+    """`function` of the positions that are `wanted`, by chunks of them, and 0 of the others."""
+    number = len(wanted)
     size = min(number, CHUNK)
-    total = jnp.int32(number) if asked is None else jnp.sum(asked, dtype=jnp.int32)
-    every = jnp.ones(number, bool) if asked is None else asked
-    (entries,) = jnp.nonzero(every, size=number + size, fill_value=number)
-    entries = entries.astype(jnp.int32)
+    (entries,) = jnp.nonzero(wanted, size=number + size, fill_value=number)
+    entries, total = entries.astype(jnp.int32), jnp.sum(wanted, dtype=jnp.int32)
 
-    def more(carry):
+    def more(carry: tuple[Array, Array]) -> Bool[Array, ""]:
         return carry[0] < total
 
-    def some(carry):
+    def go_on(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         start, found = carry
         entry = lax.dynamic_slice_in_dim(entries, start, size)
-        chunk = jax.tree.map(lambda x: x[jnp.minimum(entry, number - 1)], positions)
-        return start + size, found.at[entry].set(function(chunk), mode="drop")
+        inside = entry < number  # what fills up the last chunk is an empty position, which has hardly any turns
 
-    return lax.while_loop(more, some, (jnp.int32(0), jnp.zeros(number, jnp.float32)))[1]
+        def taken(x: Array) -> Array:
+            row = x[jnp.minimum(entry, number - 1)]
+            return jnp.where(inside.reshape(-1, *(1,) * (row.ndim - 1)), row, jnp.zeros_like(row))
+
+        worth = function(jax.tree.map(taken, positions))
+        return start + size, found.at[entry].set(worth, mode="drop")
+
+    return lax.while_loop(more, go_on, (jnp.int32(0), jnp.zeros(number, jnp.float32)))[1]
