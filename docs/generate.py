@@ -1,23 +1,26 @@
 """Writes what the docs take from the code: `python docs/generate.py`, and with `--check` only says what is stale.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game, `games` for the
-table of all of them, or `players` for all players. Pictures are `images/NAME.svg`. All of it is part of the repository,
-so that pages can be read without building anything.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game or one of `TABLES`.
+Pictures are `images/NAME.svg`. All of it is part of the repository, so pages can be read without building anything.
 """
 
 import dataclasses
+import json
 import math
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import jax
 
 import jaxgames
+from jaxgames.algos import mcts
 from jaxgames.envs import Game
 from jaxgames.players.registry import PLAYERS, TRAINED
 
 DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "benchmarks" / "results"
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 PICTURES = {
@@ -74,8 +77,18 @@ def players_table() -> str:
     rows: list[tuple] = [("player", "games", "what it does", "options"), ("---",) * 4]
     for entry in (*PLAYERS.values(), TRAINED):
         games = entry.game or ("any" if entry.chance else "without chance")
-        options = "; ".join(f"`{name}`: {line}" for name, line in entry.options.items())
-        rows.append((", ".join(f"`{spec}`" for spec in entry.examples), games, entry.help, options or "none"))
+        rows.append((_codes(entry.examples), games, entry.help, _codes(entry.options) or "none"))
+    return _markdown(rows)
+
+
+def options_table() -> str:
+    """All options that players have, a row for each."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for name, entry in (*PLAYERS.items(), ("RUN@2", TRAINED)):
+        for option in entry.options.items():
+            lines.setdefault(option, []).append(name)
+    rows: list[tuple] = [("option", "of", "what it is"), ("---",) * 3]
+    rows += [(f"`{name}`", _codes(players), line) for (name, line), players in lines.items()]
     return _markdown(rows)
 
 
@@ -99,7 +112,7 @@ def game_table(game: Game) -> str:
     return _markdown(rows)
 
 
-TABLES = {"games": games_table, "players": players_table}
+TABLES = {"games": games_table, "players": players_table, "options": options_table}
 
 
 def _observation(game: Game) -> str:
@@ -110,6 +123,10 @@ def _observation(game: Game) -> str:
 def _bytes(game: Game) -> int:
     leaves = jax.tree.leaves(jax.eval_shape(game.init, jax.random.key(0)))
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves)
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _markdown(rows: list[tuple]) -> str:

@@ -12,13 +12,18 @@ from jaxgames.players.registry import PLAYERS, TRAINED
 PAGE = Path(__file__).parents[2] / "docs" / "players.md"
 
 
+def rows(name):
+    """The cells of a table of the page, without its heading."""
+    text = PAGE.read_text("utf-8").partition(f"<!-- table: {name} -->\n")[2].partition("<!--")[0]
+    return [[re.findall("`([^`]+)`", cell) for cell in row.split(" | ")] for row in text.splitlines()[2:]]
+
+
 def test_the_page_lists_exactly_the_players():
-    rows = PAGE.read_text("utf-8").partition("<!-- table: players -->\n")[2].partition("<!--")[0].splitlines()[2:]
-    listed = [re.findall("`([^`]+)`", row.split(" | ")[0]) for row in rows]
-    assert listed == [list(entry.examples) for entry in (*PLAYERS.values(), TRAINED)]
-    assert {spec for row in listed for spec in row if "RUN" not in spec} == set(available_players())
-    for row, entry in zip(rows, (*PLAYERS.values(), TRAINED), strict=True):
-        assert entry.help and re.findall("`([a-z_]+)`: ", row.split(" | ", 3)[3]) == list(entry.options)
+    entries = (*PLAYERS.values(), TRAINED)
+    assert [(row[0], row[3]) for row in rows("players")] == [(list(e.examples), list(e.options)) for e in entries]
+    assert {spec for row in rows("players") for spec in row[0] if "RUN" not in spec} == set(available_players())
+    listed = {(option, name) for (option,), names, *_ in rows("options") for name in names}
+    assert listed == {(o, n) for n, e in (*PLAYERS.items(), ("RUN@2", TRAINED)) for o in e.options}
 
 
 def test_so_does_the_help_of_matches(capsys):
