@@ -7,6 +7,9 @@ XLA does not know to be one: the value is as it was, but XLA stores it. The comp
 division itself.
 """
 
+import functools
+import operator
+
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
@@ -44,3 +47,19 @@ def branchless(flags: Bool[Array, "..."]) -> Bool[Array, "..."]:
 def number(value: Float32[Array, "..."], like: Array) -> Float32[Array, "..."]:
     """A number, computed once."""
     return lax.div(value, _one(like, jnp.float32))
+
+
+def after(value: Int32[Array, ""], arrays: list[Array]) -> Int32[Array, ""]:
+    """A number that XLA knows only after these arrays.
+
+    What is written to a place of this number is then written after all that the arrays were read from has been read, so
+    that it may be written there. If XLA does not know that, it makes a copy first, however large.
+    """
+    some = functools.reduce(operator.or_, [jnp.max(array).astype(jnp.int32) for array in arrays])
+    return lax.div(value, _one(some, jnp.int32))
+
+
+def array(value: Array, like: Array) -> Array:
+    """An array of any kind, computed once; `like` has as many rows."""
+    like = jnp.broadcast_to(like.reshape(-1, *(1,) * (value.ndim - 1)), value.shape)
+    return flag(value, like) if value.dtype == bool else lax.div(value, _one(like, value.dtype))

@@ -84,7 +84,7 @@ def search(
             "as the game"
         )
     capacity = (num_simulations + 1 if capacity is None else capacity) if tree is None else tree.slots
-    depth = capacity + num_simulations if max_depth is None else max_depth
+    depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
     settings = Settings(num_simulations, select, depth, noise, float(temperature), capacity)
     _check(settings, evaluate, num_trees)
     if tree is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Bool, Float32, Int32
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts import transpositions
 from jaxgames.algos.mcts.backup import Leaf, backup
@@ -16,6 +16,7 @@ from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rollouts import no_marks
 from jaxgames.algos.mcts.rules import Rule
 from jaxgames.algos.mcts.tree import ENDED, ILLEGAL, UNEXPANDED, Layout, Tree, block_set, known
+from jaxgames.envs import once
 from jaxgames.envs.core import Game
 from jaxgames.envs.words import stream
 
@@ -54,7 +55,8 @@ def simulate(
             return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
 
         mover = read("other") != 0
-        position, switch, exact, reward, mark = _step(game, tree, at, read("awaits") != 0)
+        before = jax.tree.map(lambda x: once.array(x[at.row], tree.words), tree.position)
+        position, switch, exact, reward, mark = _step(game, before, at.edge, read("awaits") != 0)
         created, ended = tree.alive & (at.child == UNEXPANDED), exact
         if "lower" in layout.edge_fields:
             lower, upper = read("lower", at.edge), read("upper", at.edge)
@@ -63,6 +65,8 @@ def simulate(
         sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
         leaves = Leaves(position, tree.alive & ~exact, sure, stream(words, 2**31), other, mark, tree, stages)
         evaluation, memory, faulty = _evaluated(evaluate, game, leaves, memory, "seen_visits" in layout.edge_fields)
+        # The arrays of a position may be made of each other, as by a change of sides.
+        tree = tree.replace(used=once.after(tree.used, jax.tree.leaves(before)))
         tree, row, new = _grown(tree, at, position, other, evaluation, created, ended)
         value = jnp.where(exact, sure, jnp.where(other, -evaluation.value, evaluation.value))
         played = evaluation.played
@@ -134,15 +138,16 @@ def awaits_chance(game: Game, position: Any) -> Bool[Array, " batch"]:
     return functools.reduce(jnp.logical_or, jax.tree.leaves(changed))
 
 
-def _step(game: Game, tree: Tree, at: Descent, awaits: Bool[Array, " batch"]) -> tuple[Any, ...]:
+def _step(
+    game: Game, before: Any, edge: Int32[Array, " batch"], awaits: Bool[Array, " batch"]
+) -> tuple[Any, Bool[Array, " batch"], Bool[Array, " batch"], Float32[Array, " batch"], UInt32[Array, "batch words"]]:
     """The position that an edge leads to; whether the turn passes and the game ends by it; reward and mark."""
-    before = jax.tree.map(lambda x: x[at.row], tree.position)
-    action = jnp.minimum(at.edge, game.num_actions - 1)
+    action = jnp.minimum(edge, game.num_actions - 1)
     position, switch, over, reward = jax.vmap(game.play)(before, action)
     mark = jax.vmap(game.mark)(before, action)
     if not game.outcome_probabilities:
         return position, switch, over, reward, mark
-    drawn = jax.vmap(game.chance)(before, jnp.minimum(at.edge, len(game.outcome_probabilities) - 1))
+    drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
 
     def choose(x, y):
         return jnp.where(awaits.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
