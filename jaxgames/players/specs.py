@@ -13,7 +13,7 @@ from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
 
 MOST = 10**9
-_OPTIONS = re.compile(r"(?:,[a-z_]+=[^,=:@]*)*$")
+_OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 
 
 class Entry(NamedTuple):

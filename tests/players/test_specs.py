@@ -68,6 +68,7 @@ def test_what_a_spec_says(told, spec, arguments, options):
         ("deep:1e3", "player 'deep:1e3': '1e3': expected a whole number"),
         ("deep:99999999999", "expected a whole number from 1 to 1000000000"),
         ("deep:3,d=1", "player 'deep:3,d=1': no option 'd'; it has: c, k"),
+        ("deep:3,C=1", "player 'deep:3,C=1': no option 'C'; it has: c, k"),
         ("deep:3,c=", "player 'deep:3,c=': option 'c' has no value; write c=VALUE"),
         ("deep:3,c=1,c=2", "option 'c' is given twice"),
         ("deep:3,", "player 'deep:3,': '3,': expected a whole number"),
