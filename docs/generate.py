@@ -1,7 +1,8 @@
 """Writes what the docs take from the code: `python docs/generate.py`, and with `--check` only says what is stale.
 
 A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game or one of `TABLES`.
-Pictures are `images/NAME.svg`. All of it is part of the repository, so pages can be read without building anything.
+Figures come from the saved results of the benchmarks. Pictures are `images/NAME.svg`. All of it is part of the
+repository, so pages can be read without building anything.
 """
 
 import dataclasses
@@ -112,7 +113,45 @@ def game_table(game: Game) -> str:
     return _markdown(rows)
 
 
-TABLES = {"games": games_table, "players": players_table, "options": options_table}
+def search_bytes_table() -> str:
+    """Bytes that search trees take for each position and simulation, by game and selection rule."""
+    rules = {
+        "`uct`, `uct1`": mcts.uct(),
+        "`uct2`, `uct3`": mcts.uct2(),
+        "`puct`, `gumbel`": mcts.puct(),
+        "`rave`, `amaf`, `bounded(uct())`": mcts.rave(),
+    }
+    rows: list[tuple] = [("game", "A", "position", *rules, "1,024 x 800 by `puct`"), ("---", *("--:",) * 7)]
+    for name in jaxgames.available_games():
+        layouts = [mcts.Layout(jaxgames.make(name), rule) for rule in rules.values()]
+        sizes, columns = [layout.bytes_per_node for layout in layouts], [layout.columns for layout in layouts]
+        whole = f"{1024 * 802 * sizes[2] / 1e9:.2f} GB"
+        rows.append((f"`{name}`", layouts[0].num_edges, sizes[0] - 4 * columns[0], *sizes, whole))
+    return _markdown(rows)
+
+
+def search_speed_table() -> str:
+    """Searches beside their peers, from all results of the benchmark."""
+    rows: list[tuple] = [("measured", "jaxgames", "peer", "ratio"), ("---", "--:", "--:", "--:")]
+    for path in sorted(RESULTS.glob("search-*.json")):
+        result = json.loads(path.read_text("utf-8"))
+        machine, versions = result["machine"], result["versions"]
+        used = ", ".join(f"{name} {versions[name]}" for name in ("jax", "mctx", "pgx") if versions.get(name))
+        rows.append((f"*{machine['cpu']}, {machine['cores']} cores; {used}; {result['date']}*", "", "", ""))
+        for row in result["comparisons"]:
+            peer = f"{row['peer_text']} ({row['peer_name']})" if row["peer"] is not None else row["published"]
+            ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
+            rows.append((row["what"], f"{row['ours_text']} {row['unit']}", peer, ratio))
+    return _markdown(rows)
+
+
+TABLES = {
+    "games": games_table,
+    "players": players_table,
+    "options": options_table,
+    "search_bytes": search_bytes_table,
+    "search_speed": search_speed_table,
+}
 
 
 def _observation(game: Game) -> str:

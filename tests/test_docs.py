@@ -18,7 +18,7 @@ from tests.envs.othello import Othello
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PACKAGES = ("envs", "envs.backgammon", "algos.td", "nets", "players", "arena", "runs")
+PACKAGES = ("envs", "envs.backgammon", "algos.mcts", "algos.td", "nets", "players", "arena", "runs")
 
 spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
 assert spec and spec.loader
@@ -75,8 +75,9 @@ def test_tables_and_pictures_are_those_of_the_code(tmp_path, monkeypatch):
         assert f"<!-- table: {name} -->" in (DOCS / "games" / f"{name.replace('_', '-')}.md").read_text("utf-8")
     shutil.copytree(DOCS, tmp_path / "docs")
     monkeypatch.setitem(registry.GAMES, "othello", Othello)
-    assert generate.stale(tmp_path / "docs") == ["games/index.md"]
-    assert generate.stale(tmp_path / "docs", write=True) == ["games/index.md"]
+    with_all_games = ["algorithms/mcts.md", "games/index.md"]
+    assert generate.stale(tmp_path / "docs") == with_all_games
+    assert generate.stale(tmp_path / "docs", write=True) == with_all_games
     assert not generate.stale(tmp_path / "docs")
     assert "| [`othello`](othello.md) | v1 | 65 | bool[8, 8, 2] |" in (tmp_path / "docs/games/index.md").read_text()
 
@@ -104,7 +105,7 @@ def compiled_quickly():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-@pytest.mark.parametrize("page", ["index", "conventions", *(f"games/{name}" for name in GAMES)])
+@pytest.mark.parametrize("page", ["index", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"])
 def test_python_runs_as_pasted(page, monkeypatch, compiled_quickly):
     """And prints what the comment beside the `print` begins with."""
     monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back
