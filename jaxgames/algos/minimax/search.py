@@ -27,9 +27,9 @@ EXTRA_LEVELS = 24
 class Result(NamedTuple):
     """What a search found, and how many nodes it looked at and cut branches off.
 
-    `actions`: the best one, -1 where the game is over. `values`: what it is worth to the player to act, 0 where the game
-    is over. `nodes` does not count the root. `alpha_cuts` are those where the root's opponent was to act, `beta_cuts`
-    the others.
+    `actions`: the best one, -1 where the game is over. `values`: what it is worth to the player to act, 0 where the
+    game is over. `nodes` does not count the root. `alpha_cuts` are those where the root's opponent was to act,
+    `beta_cuts` the others.
     """
 
     actions: Int32[Array, " batch"]
@@ -45,8 +45,8 @@ class Search:
 
     `prune`: alpha-beta, else minimax. `ties`: of equally good actions the `first` one in the order of the game's moves,
     or a `random` one, all with the same probability. `forced`: a position with one legal move is answered at once, and
-    its value is that of depth 1. `table`: entries of the transposition table for each lane, a power of 2, or 0 for none;
-    only alpha-beta has use for it. `lanes`: how many positions are searched at once, by default what suits the device.
+    its value is that of depth 1. `table`: entries of the transposition table for each lane, a power of 2, or 0 for
+    none; only alpha-beta has use for it. `lanes`: how many searches go on at once, by default what suits the device.
 
     Raises `ValueError` for settings out of range, and for a game with chance.
     """
@@ -108,7 +108,7 @@ class Search:
         rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
         move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
         action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
-        worth = jnp.where(ended, 0.0, found.value) + 0.0  # adding 0 makes 0 of -0
+        worth = jnp.where(ended | (found.value == 0), 0.0, found.value)  # no -0
         return Result(jnp.where(ended, -1, action), worth, *found[2:])
 
 
@@ -132,7 +132,7 @@ def _usual_lanes(count: int) -> int:
 
 
 def _in_order(legal: sets.Moves, words: UInt32[Array, " batch"] | None) -> UInt32[Array, "batch moves"]:
-    """The numbers of the legal moves, ascending, or in an order drawn by each word; what comes after them is no move."""
+    """The numbers of the legal moves, ascending or in an order drawn by each word. What follows them is no move."""
     size = 32 * len(legal)
     number, width = jnp.arange(size, dtype=jnp.uint32), (size - 1).bit_length()
     allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)

@@ -209,8 +209,7 @@ def _leaf_value(
     final = verdict * WIN - jnp.sign(verdict) * turn
     guess, other = rules.evaluate(rules.packing.unpack(child)), (flags & OTHER) != 0
     guess = jnp.where(verdict > 0, -guess, guess) - jnp.where(other, -lanes.base, lanes.base)
-    # NaN is no reason to go anywhere. Adding 0 makes 0 of -0.
-    guess = jnp.where(guess == guess, jnp.clip(guess, -LIMIT, LIMIT), -LIMIT) + 0.0
+    guess = jnp.where(guess == guess, jnp.clip(guess, -LIMIT, LIMIT), -LIMIT)  # NaN is no reason to go anywhere
     return jnp.where(jnp.isinf(verdict), guess, final)
 
 
