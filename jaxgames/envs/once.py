@@ -12,10 +12,11 @@ import operator
 
 import jax.numpy as jnp
 from jax import lax
+from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 
-def _one(like: Array, dtype: type) -> Array:
+def _one(like: Array, dtype: DTypeLike) -> Array:
     """1 for each element of an array of whole numbers."""
     return ((like | 1) != 0).astype(dtype)
 

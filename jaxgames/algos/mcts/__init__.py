@@ -9,7 +9,7 @@ from jaxgames.algos.mcts.amaf import amaf, rave
 from jaxgames.algos.mcts.bounds import bounded
 from jaxgames.algos.mcts.evaluation import Evaluation, Evaluator, Leaves, mixture, network
 from jaxgames.algos.mcts.gumbel import gumbel
-from jaxgames.algos.mcts.noise import dirichlet
+from jaxgames.algos.mcts.noise import Noise, dirichlet
 from jaxgames.algos.mcts.replies import last_good_reply
 from jaxgames.algos.mcts.reuse import advance
 from jaxgames.algos.mcts.rollouts import rollout
@@ -24,6 +24,7 @@ __all__ = [
     "Evaluator",
     "Layout",
     "Leaves",
+    "Noise",
     "Rule",
     "SearchResult",
     "Tree",

@@ -118,8 +118,8 @@ def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> None:
     """Raises `ValueError` for settings that cannot be."""
     counts = {
         "num_simulations": settings.num_simulations,
-        "max_depth": settings.max_depth,
         "capacity": settings.capacity,
+        "max_depth": settings.max_depth,
         "num_trees": num_trees,
     }
     for name, count in counts.items():
