@@ -262,7 +262,7 @@ def test_networks_of_the_wrong_shape(apply, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game", "depth"), [(TIC_TAC_TOE, 9), (CONNECT_FOUR, 6), (CHECKERS, 5)])
+@pytest.mark.parametrize(("game", "depth"), [(TIC_TAC_TOE, 9), (CONNECT_FOUR, 5), (CHECKERS, 5)])
 def test_alpha_beta_equals_minimax_on_many_positions(game, depth):
     positions = random_positions(game, 10_000, seed=1)
     full = search(game, positions, depth, prune=False)

@@ -1,0 +1,165 @@
+"""Alpha-beta of checkers: positions and nodes per second beside OpenSpiel's, what it saves, and games against random.
+
+OpenSpiel's `alpha_beta_search` is Python on C++ states and searches one position at a time, without an order of moves;
+here it has the same positions and the same evaluation, the difference of pieces with a king at 1.5. Its depth counts
+actions and ours turns, in which a multiple jump is one. All positions are from random play.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from _common import begin, compiled, finish, one_line_errors, parsed, parser, peer, rate, timed
+from _figures import Comparison, Figure, Report, Timing
+
+import jaxgames
+from jaxgames.algos.minimax import Result, Search
+from jaxgames.arena.match import match
+from jaxgames.envs.rollout import rollout
+from jaxgames.players import minimax
+from jaxgames.players.generic import random
+
+TITLE = "Alpha-beta of checkers"
+GAME = jaxgames.make("checkers")
+BEFORE = 20
+"""Random actions before the positions."""
+SAVED_AT, SAVED, TYPICAL = 9, 75, 16
+"""Minimax visits so many times the nodes of alpha-beta at depth 9, on average over so many positions."""
+WINS, LOSSES = 0.9736, 0.0067
+"""Of alphabeta:9 against random: at least, at most."""
+
+
+def main() -> int:
+    """Speed, savings, games."""
+    options = parser(TITLE, repeats=5)
+    options.add_argument("--against", choices=("openspiel", "none"), default="openspiel", help="openspiel or none")
+    options.add_argument("--batch", type=int, default=256, help="positions at once (default 256)")
+    options.add_argument("--depth", type=int, default=7, help="turns (default 7)")
+    options.add_argument("--peer-positions", type=int, default=8, help="positions that OpenSpiel searches (default 8)")
+    options.add_argument("--games", type=int, default=0, help="games of alphabeta:9 against random (default 0)")
+    options = parsed(options)
+    if options.quick:
+        options.batch, options.depth, options.repeats, options.peer_positions, options.games = 16, 3, 1, 1, 0
+    begin()
+    report = Report("alpha_beta", TITLE)
+    speed(report, options)
+    if not options.quick:
+        savings(report, options)
+    if options.games:
+        games(report, options)
+    return finish(report, options, ("open-spiel",))
+
+
+def positions_of(options: argparse.Namespace, number: int, count: int) -> Any:
+    """Positions after random actions."""
+
+    @jax.jit
+    def play(key):
+        states = jax.vmap(GAME.init)(jax.random.split(key, count))
+        return rollout(GAME, states, jax.random.fold_in(key, 1), BEFORE)[0]._position
+
+    return play(jax.random.fold_in(jax.random.key(options.seed), number))
+
+
+def program(depth: int, count: int, **settings: Any) -> tuple[Callable[[Any], Result], float]:
+    """A compiled search of so many positions, and the seconds that took."""
+    search = Search(GAME, depth, **settings)
+    single = jax.eval_shape(GAME.opening, jax.random.key(0))
+    positions = jax.tree.map(lambda x: jnp.zeros((count, *x.shape), x.dtype), single)
+    return compiled(lambda positions: search(positions, jnp.zeros(count, jnp.uint32)), positions)
+
+
+def nodes(result: Result) -> float:
+    """All nodes of a batch."""
+    return float(np.asarray(result.nodes).astype(np.float64).sum())
+
+
+def speed(report: Report, options: argparse.Namespace) -> None:
+    """Nodes and positions per second, with and without a table, and OpenSpiel's."""
+    batches = [positions_of(options, number, options.batch) for number in range(options.repeats + 1)]
+    what = f"checkers, depth {options.depth}"
+    ours = None
+    for name, settings in (("", {}), (", table of 256 entries a lane", {"table": 256})):
+        run, seconds = program(options.depth, options.batch, **settings)
+        timings = timed(lambda number, run=run: run(batches[number]), nodes, options.repeats)
+        per_position = [t._replace(amount=options.batch) for t in timings]
+        title = f"{what}, batch {options.batch:,}{name}"
+        figure = rate(title, "jaxgames", "positions/s", per_position, compile_seconds=seconds)
+        found = report.add(figure), report.add(rate(title, "jaxgames", "nodes/s", timings))
+        ours = ours or found
+    if options.against == "openspiel" and (pyspiel := peer("pyspiel")):
+        theirs = openspiel(report, pyspiel, options, what)
+        for one, other in zip(ours or (), theirs, strict=True):
+            report.comparisons.append(Comparison(f"alpha-beta, {one.what}", one, other))
+
+
+def openspiel(report: Report, pyspiel: Any, options: argparse.Namespace, what: str) -> tuple[Figure, Figure]:
+    """The same for some of such positions, a repeat each."""
+    from open_spiel.python.algorithms import minimax as theirs
+
+    game, calls = pyspiel.load_game("checkers"), [0]
+    inner, numbers = theirs._alpha_beta, np.random.default_rng(options.seed)
+
+    def counted(*arguments, **named):
+        calls[0] += 1
+        return inner(*arguments, **named)
+
+    theirs._alpha_beta = counted
+    timings = []
+    for _ in range(options.peer_positions):
+        state = game.new_initial_state()
+        for _ in range(BEFORE):
+            state.apply_action(int(numbers.choice(state.legal_actions())))
+        player, before = state.current_player(), calls[0]
+
+        def value(leaf, player=player):
+            return pieces(str(leaf)) * (1 if player == 0 else -1)
+
+        wall, cpu = time.perf_counter(), time.process_time()
+        theirs.alpha_beta_search(game, state, value, options.depth, player)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        timings.append(Timing(float(calls[0] - before), wall, cpu))
+    theirs._alpha_beta = inner
+    each = [t._replace(amount=1.0) for t in timings]
+    note = "positions of its own random play, one at a time"
+    return (
+        report.add(rate(what, "OpenSpiel", "positions/s", each, note=note)),
+        report.add(rate(what, "OpenSpiel", "nodes/s", timings)),
+    )
+
+
+def pieces(board: str) -> float:
+    """The difference of pieces on OpenSpiel's board; the first player has `o` and `8`, the other one `+` and `*`."""
+    rows = [line[1:] for line in board.splitlines()[:8]]
+    return sum(row.count("o") + 1.5 * row.count("8") - row.count("+") - 1.5 * row.count("*") for row in rows)
+
+
+def savings(report: Report, options: argparse.Namespace) -> None:
+    """How many times the nodes of alpha-beta minimax visits."""
+    positions = positions_of(options, 99, TYPICAL)
+    full, cut = (program(SAVED_AT, TYPICAL, prune=prune)[0](positions) for prune in (False, True))
+    same = bool((np.asarray(full.values) == np.asarray(cut.values)).all())
+    report.checks[f"the same values from both in {TYPICAL} positions at depth {SAVED_AT}"] = same
+    what = f"checkers, depth {SAVED_AT}: nodes of minimax over those of alpha-beta"
+    times = nodes(full) / nodes(cut)
+    note = f"{nodes(full) / TYPICAL:,.0f} and {nodes(cut) / TYPICAL:,.0f} a position"
+    report.add(Figure(what, "jaxgames", "times", (times,), at_least=SAVED, note=note))
+
+
+def games(report: Report, options: argparse.Namespace) -> None:
+    """alphabeta:9 against random."""
+    found = match(minimax.alphabeta(GAME, 9), random(GAME), options.games, seed=options.seed, batch=1024)
+    what = f"checkers, alphabeta:9 against random, {found.games:,} games"
+    report.add(Figure(f"{what}: won", "jaxgames", "of all", (found.win_rate,), at_least=WINS, form=".4f"))
+    report.add(Figure(f"{what}: lost", "jaxgames", "of all", (found.loss_rate,), at_most=LOSSES, form=".4f"))
+    report.notes.append(f"the games took {found.seconds:.0f} seconds, {found.plies_per_game:.1f} actions each")
+
+
+if __name__ == "__main__":
+    with one_line_errors():
+        sys.exit(main())
