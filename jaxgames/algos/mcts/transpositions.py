@@ -31,7 +31,7 @@ def keys_of(game: Game, position: Any, other: Bool[Array, " n"], symmetric: bool
     """
     if symmetric and len(game.symmetries) > 1:
         seen = jax.vmap(lambda x: game.view(x, jnp.bool_(True)))(position)
-        seen = (seen != 0).reshape(len(seen), -1)
+        seen = seen.astype(bool).reshape(len(seen), -1)
         names = [_hashed(bits.packed(seen[:, symmetry.elements]).T, other) for symmetry in game.symmetries]
         return functools.reduce(_lesser, names)
     leaves = [leaf.reshape(len(leaf), -1) for leaf in jax.tree.leaves(position)]
@@ -74,9 +74,8 @@ def listed(tree: Tree, count: Int32[Array, " batch"]) -> Tree:
 
 
 def _hashed(words: Any, other: Bool[Array, " n"]) -> UInt32[Array, "n 2"]:
-    one = other.astype(jnp.uint32)
-    two = one + np.uint32(0x6A09E667)
-    for number, word in enumerate(words, 1):
+    one = two = jnp.zeros(len(other), jnp.uint32)
+    for number, word in enumerate([other.astype(jnp.uint32), *words], 1):  # each hashed before the next one is added
         one, two = stream(one ^ word, number), stream(two + word, number + 0x10000)
     return jnp.stack([one, two], axis=1)
 
