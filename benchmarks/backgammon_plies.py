@@ -48,7 +48,7 @@ def main() -> int:
         moves(report, named(options, ahead), known[ahead], rolled, BATCH[ahead], options)
     for ahead in () if options.quick else ONE_POSITION:
         moves(report, named(options, ahead), known[ahead], rolled, 1, options)
-    what = f"2-ply against 1-ply, the same network, {options.games:,} games"
+    what = f"backgammon, 2-ply against 1-ply, the same network, {options.games:,} games"
     report.comparisons.append(Comparison(what, gains[0]))
     return finish(report, options)
 
