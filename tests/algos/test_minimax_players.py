@@ -1,0 +1,36 @@
+"""The players that search to a fixed depth."""
+
+import pytest
+
+import jaxgames
+from jaxgames.arena.match import match
+from jaxgames.players import generic, minimax
+
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
+
+
+def test_alpha_beta_never_loses_at_tic_tac_toe():
+    found = match(minimax.alphabeta(TIC_TAC_TOE, 9), generic.random(TIC_TAC_TOE), 200, batch=64)
+    assert found.loss_rate == 0 and found.win_rate > 0.75
+
+
+def test_options():
+    player = minimax.alphabeta(TIC_TAC_TOE, "3", ties="first")
+    assert player.name == "alphabeta:3,ties=first"
+    assert player.turn == minimax.alphabeta(TIC_TAC_TOE, 3, ties="first").turn != minimax.minimax(TIC_TAC_TOE, 3).turn
+
+
+@pytest.mark.parametrize(
+    ("game", "depth", "options", "message"),
+    [
+        ("checkers", 0, {}, "depth=0: expected a whole number of turns from 1 to 500"),
+        ("checkers", "many", {}, "depth='many': expected a whole number of turns"),
+        ("checkers", 3, {"order": "random"}, "alphabeta has no option 'order'; it has: ties"),
+        ("checkers", 3, {"ties": "last"}, "ties=last: expected random or first"),
+        ("backgammon", 3, {}, "backgammon has chance: minimax and alpha-beta search games without"),
+    ],
+)
+def test_bad_options(game, depth, options, message):
+    with pytest.raises(ValueError) as error:
+        minimax.alphabeta(jaxgames.make(game), depth, **options)
+    assert message in str(error.value) and "\n" not in str(error.value)
