@@ -109,7 +109,9 @@ class Nodes:
     def argmax(self, values: Callable[[Edges], Array]) -> Int32[Array, " n"]:
         """The first edge of the greatest value."""
         if len(self.blocks) == 1:
-            return jnp.argmax(values(self.blocks[0]), axis=1).astype(jnp.int32)
+            value = values(self.blocks[0])
+            first = jnp.where(value == jnp.max(value, axis=1, keepdims=True), self.blocks[0].numbers, len(value[0]))
+            return jnp.min(first, axis=1).astype(jnp.int32)  # XLA:CPU makes no vector code of argmax
         best, number = values(self.blocks[0]), jnp.zeros(len(self.rows), jnp.int32)
         for edges in self.blocks[1:]:
             value = values(edges)

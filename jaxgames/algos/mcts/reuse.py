@@ -52,6 +52,7 @@ def _advance(tree: Tree, positions: Any, alive: Bool[Array, " batch"]) -> Tree:
     source = jnp.full_like(rows, len(rows)).at[target].set(rows, mode="drop")  # beyond the end where nothing goes
 
     edges = tree.edges.at[source].get(mode="fill", fill_value=0)
+    position = jax.tree.map(lambda x: x.at[source].get(mode="clip"), tree.position)
     child = layout.read(edges, "child")
     slot = jnp.maximum(child, 0).astype(jnp.int32)
     lane = jnp.tile(lanes, len(slots))[:, None]
@@ -63,7 +64,7 @@ def _advance(tree: Tree, positions: Any, alive: Bool[Array, " batch"]) -> Tree:
     fresh = new_rows(layout, positions, jnp.zeros(batch, bool))
     edges = block_set(edges, jnp.where(found[:, None], edges[:batch], fresh), 0)
     grown = tree.replace(
-        position=jax.tree.map(lambda x, y: block_set(x[jnp.minimum(source, len(x) - 1)], y, 0), tree.position, positions),
+        position=jax.tree.map(lambda x, y: block_set(x, y, 0), position, positions),
         edges=edges,
         used=jnp.maximum(jnp.max(count), 1),
         alive=alive,
