@@ -27,10 +27,10 @@ PEERS = ("mctx", "openspiel")
 SMALL, BATCH, FEW, SOME, MANY = 64, 1024, 32, 128, 800
 ROWS = ((SMALL, SOME), (BATCH, FEW), (BATCH, SOME), (BATCH, MANY))
 """Positions x simulations of PUCT."""
-WITH_MCTX = {"connect_four": ROWS, "tic_tac_toe": ROWS, "checkers": ROWS[:3], "backgammon": ROWS[:1]}
-"""What mctx is asked to do: the rest would take many minutes."""
-WITH_OUR_GAME = ROWS[:3]
-"""Where mctx also searches our game, if it has pgx's."""
+WITH_MCTX = {"connect_four": ROWS, "tic_tac_toe": ROWS[:3], "checkers": ROWS[:3], "backgammon": ROWS[:1]}
+"""What mctx is asked to do: the rest would take many minutes (in tic-tac-toe it goes on below the ends of games)."""
+WITH_OUR_GAME = {"connect_four": (ROWS[0], ROWS[2])}
+"""Where mctx searches our game too, beside pgx's."""
 ASKED = {(SMALL, SOME): 20, (BATCH, SOME): 20, (BATCH, MANY): 60}
 """Connect Four: how many times the simulations/s of mctx, by the faster of its two games."""
 LESS_THAN_PROPORTIONAL, COMPILE_SECONDS = 3, 5
@@ -88,8 +88,8 @@ def with_network(report: Report, name: str, options: argparse.Namespace) -> None
                 compile_time(report, name, search)
         beside = max((f for by, f in figures.items() if by != OURS), key=lambda f: f.value, default=None)
         report.comparisons.append(Comparison(what, figures[OURS], beside))
-        if name != "backgammon":
-            for search in searches[:-1]:
+        for search in searches[:-1]:
+            if name != "backgammon":
                 agree(report, what, searches[-1], search)
     per_simulation(report, name, rates)
 
@@ -108,7 +108,7 @@ def puct(name: str, size: tuple[int, int], options: argparse.Namespace) -> list[
         env = programs.pgx_game(name) if name != "backgammon" else None
         if name == "backgammon":
             add(MCTX, programs.mctx_with_chance(game, simulations), states)
-        elif env is None or options.quick or size in WITH_OUR_GAME:
+        elif env is None or options.quick or size in WITH_OUR_GAME.get(name, ()):
             add(MCTX, programs.mctx(game, simulations), states)
         if env is not None:
             add(MCTX_PGX, programs.mctx(env, simulations), jax.jit(lambda x: programs.replayed(env, x))(actions))

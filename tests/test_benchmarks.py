@@ -4,6 +4,7 @@ import importlib
 import json
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -178,3 +179,62 @@ def test_options_of_random_play(play, wrong, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         play.script.main()
     assert "known:" in capsys.readouterr().err or wrong[0] == "--batch"
+
+
+@pytest.fixture
+def searches(helpers):
+    """The modules of the benchmark of searches, `search.py` as `script`."""
+    names = {"script": "search", "programs": "_search"}
+    yield type("Searches", (), {short: importlib.import_module(name) for short, name in names.items()})
+    for name in (*names.values(), "_games_timing", "_games"):
+        sys.modules.pop(name, None)
+
+
+def test_mctx_is_given_the_same_work(searches):
+    """The same positions in pgx's game and in ours, and the same visits at the root."""
+    pytest.importorskip("mctx")
+    programs, batch, simulations = searches.programs, 16, 24
+    game, env = programs.make("tic_tac_toe"), programs.pgx_game("tic_tac_toe")
+    if env is None:
+        pytest.skip("pgx is not installed")
+    params = programs.linear(game, jax.random.key(0))
+    states, actions = programs.actions_played(game, jax.random.key(1), batch)
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        theirs = programs.replayed(env, actions)
+    np.testing.assert_array_equal(states.observation, theirs.observation)
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        with warnings.catch_warnings(), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+            warnings.simplefilter("ignore")  # mctx's own
+            expected = jax.jit(programs.mctx(env, simulations))(params, theirs, jax.random.key(2))[0]
+        visits = jax.jit(programs.ours(game, simulations))(params, states, jax.random.key(3))[0]
+    finally:
+        jax.config.update("jax_disable_most_optimizations", False)
+    assert np.unique(np.asarray(visits), axis=0).shape[0] > 8
+    np.testing.assert_array_equal(visits, expected)
+
+
+def test_searches_that_differ_are_no_comparison(searches, helpers):
+    report = helpers.figures.Report("search", "")
+    ours, theirs = (type("Search", (), {"by": by, "visits": [jnp.zeros((4, 3))]})() for by in ("us", "mctx"))
+    searches.script.agree(report, "same", ours, theirs)
+    theirs.visits = [jnp.zeros((4, 3)).at[1, 2].set(1)]
+    searches.script.agree(report, "other", ours, theirs)
+    assert list(report.checks.values()) == [True, False]
+
+
+def test_long_searches_are_run_once(searches, helpers):
+    class Runner:
+        by, unit = "us", "simulations"
+
+        def __init__(self, seconds):
+            self.runs, self.first = 0, helpers.figures.Timing(5.0, seconds, seconds)
+
+        def run(self):
+            self.runs += 1
+            return 10, None
+
+    short, long = Runner(1.0), Runner(60.0)
+    timings = searches.programs.measured([long, short], 3)
+    assert (long.runs, short.runs) == (0, 3)
+    assert timings[0] == [long.first] and [timing.amount for timing in timings[1]] == [10, 10, 10]
