@@ -37,12 +37,15 @@ class LastGoodReply:
     limit: int = dataclasses.field(metadata={"static": True})
     has_policy = False
 
-    def init(self, game: Game, batch: int) -> Int32[Array, " places"]:
-        """No replies: codes by player, by the mark replied to, by lane; 0 for none."""
-        return jnp.zeros(2 * _marks(game) * batch, jnp.int32)
+    def init(self, game: Game, batch: int) -> tuple[Int32[Array, " places"], Moves]:
+        """No replies: codes by player, by the mark replied to, by lane; 0 for none. And room for a rollout's moves."""
+        shape = (self.limit, batch)
+        moves = Moves(*(jnp.zeros(shape, kind) for kind in (bool, bool, jnp.int32, jnp.int32)))
+        return jnp.zeros(2 * _marks(game) * batch, jnp.int32), moves
 
     def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Plays on, and learns of the whole game."""
+        replies, room = memory
         batch, count = len(leaves.going), _marks(game)
         lanes = jnp.arange(batch, dtype=jnp.int32)
 
@@ -50,7 +53,7 @@ class LastGoodReply:
             return (jnp.where(other, count, 0) + before) * batch + lanes
 
         def choose(run: Run, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-            code = memory[place(lanes, run.other ^ leaves.other, number_of(run.mark))] - 1
+            code = replies[place(lanes, run.other ^ leaves.other, number_of(run.mark))] - 1
             action = jnp.maximum(code, 0) & 0xFFFF
             legal = jax.vmap(game.is_legal)(run.position, action)
             same = number_of(jax.vmap(game.mark)(run.position, action)) == code >> 16
@@ -61,25 +64,24 @@ class LastGoodReply:
             move = Moves(before.going, before.other ^ leaves.other, number_of(before.mark), code)
             return jax.tree.map(lambda x, y: x.at[before.ply].set(y, mode="drop"), notes, move)
 
-        none = Moves(*(jnp.zeros((self.limit, batch), kind) for kind in (bool, bool, jnp.int32, jnp.int32)))
-        run, notes = play_out(game, leaves, choose, track, none, note)
+        run, notes = play_out(game, leaves, choose, track, room, note)
         value = jnp.where(leaves.going, jnp.where(leaves.other, -run.value, run.value), leaves.sure)
 
-        def learn(memory: Array, lanes: Array, value: Array, move: Moves) -> Array:
+        def learn(replies: Array, lanes: Array, value: Array, move: Moves) -> Array:
             """The winner's reply is kept, the loser's forgotten."""
-            spot = jnp.where(move.there & (value != 0), place(lanes, move.other, move.before), len(memory))
-            old = memory.at[spot].get(mode="clip")
+            spot = jnp.where(move.there & (value != 0), place(lanes, move.other, move.before), len(replies))
+            old = replies.at[spot].get(mode="clip")
             lost = jnp.where((old == move.code) & self.forget, 0, old)
-            return memory.at[spot].set(jnp.where((value > 0) != move.other, move.code, lost), mode="drop")
+            return replies.at[spot].set(jnp.where((value > 0) != move.other, move.code, lost), mode="drop")
 
-        memory = _learn_path(game, leaves, learn, memory, value)
-        memory = lax.fori_loop(
+        replies = _learn_path(game, leaves, learn, replies, value)
+        replies = lax.fori_loop(
             0,
             jnp.minimum(run.ply.astype(jnp.int32), self.limit),
-            lambda ply, memory: learn(memory, lanes, value, jax.tree.map(lambda x: x[ply], notes)),
-            memory,
+            lambda ply, replies: learn(replies, lanes, value, jax.tree.map(lambda x: x[ply], notes)),
+            replies,
         )
-        return Evaluation(run.value, None, run.played), memory
+        return Evaluation(run.value, None, run.played), (replies, notes)
 
 
 def last_good_reply(*, forget: bool = True, limit: int = 512) -> LastGoodReply:
@@ -106,11 +108,11 @@ def _marks(game: Game) -> int:
     return 32 * jax.eval_shape(game.mark, position, jax.ShapeDtypeStruct((), jnp.int32)).size + 1
 
 
-def _learn_path(game: Game, leaves: Leaves, learn: Callable, memory: Array, value: Array) -> Array:
+def _learn_path(game: Game, leaves: Leaves, learn: Callable, replies: Array, value: Array) -> Array:
     """Learns of the moves in the tree, from the root on."""
     tree, layout = leaves.tree, leaves.tree.layout
 
-    def step(memory, some, level):
+    def step(replies, some, level):
         lanes, value, before = some
         position = jax.tree.map(lambda x: x.at[level.row].get(mode="clip"), tree.position)
         action = jnp.minimum(level.edge, game.num_actions - 1)
@@ -118,7 +120,7 @@ def _learn_path(game: Game, leaves: Leaves, learn: Callable, memory: Array, valu
         awaits = layout.read(tree.edges.at[level.row].get(mode="clip"), "awaits") != 0
         there = level.on & ~awaits
         move = Moves(there, level.other, before, 1 + action + (number << 16))
-        return learn(memory, lanes, value, move), (lanes, value, jnp.where(there, number, before))
+        return learn(replies, lanes, value, move), (lanes, value, jnp.where(there, number, before))
 
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
-    return over_levels(layout, leaves.stages, step, memory, (lanes, value, jnp.zeros_like(lanes)), down=True)[0]
+    return over_levels(layout, leaves.stages, step, replies, (lanes, value, jnp.zeros_like(lanes)), down=True)[0]
