@@ -1,14 +1,15 @@
 """Alpha-beta of checkers: positions and nodes per second beside OpenSpiel's, what it saves, and games against random.
 
 OpenSpiel's `alpha_beta_search` is Python on C++ states and searches one position at a time, without an order of moves;
-here it has the same positions and the same evaluation, the difference of pieces with a king at 1.5. Its depth counts
-actions and ours turns, in which a multiple jump is one. All positions are from random play.
+here it has some of the same positions and the same evaluation, the difference of pieces with a king at 1.5. Its depth
+counts actions and ours turns, in which a multiple jump is one. All positions are from random play.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -40,7 +41,7 @@ def main() -> int:
     options.add_argument("--against", choices=("openspiel", "none"), default="openspiel", help="openspiel or none")
     options.add_argument("--batch", type=int, default=256, help="positions at once (default 256)")
     options.add_argument("--depth", type=int, default=7, help="turns (default 7)")
-    options.add_argument("--peer-positions", type=int, default=8, help="positions that OpenSpiel searches (default 8)")
+    options.add_argument("--peer-positions", type=int, default=8, help="of each batch, for OpenSpiel (default 8)")
     options.add_argument("--games", type=int, default=0, help="games of alphabeta:9 against random (default 0)")
     options = parsed(options)
     if options.quick:
@@ -80,8 +81,14 @@ def nodes(result: Result) -> float:
 
 
 def speed(report: Report, options: argparse.Namespace) -> None:
-    """Nodes and positions per second, with and without a table, and OpenSpiel's."""
-    batches = [positions_of(options, number, options.batch) for number in range(options.repeats + 1)]
+    """Nodes and positions per second, with and without a table, and OpenSpiel's on some of the same positions."""
+    pyspiel = peer("pyspiel") if options.against == "openspiel" else None
+    numbers, states = range(options.repeats + 1), []
+    if pyspiel:
+        states = [spiel_states(pyspiel, options, number) for number in numbers]
+        batches = [stacked([GAME.parse(text_of(state)) for state in batch]) for batch in states]
+    else:
+        batches = [positions_of(options, number, options.batch) for number in numbers]
     what = f"checkers, depth {options.depth}"
     ours = None
     for name, settings in (("", {}), (", table of 256 entries a lane", {"table": 256})):
@@ -92,41 +99,70 @@ def speed(report: Report, options: argparse.Namespace) -> None:
         figure = rate(title, "jaxgames", "positions/s", per_position, compile_seconds=seconds)
         found = report.add(figure), report.add(rate(title, "jaxgames", "nodes/s", timings))
         ours = ours or found
-    if options.against == "openspiel" and (pyspiel := peer("pyspiel")):
-        theirs = openspiel(report, pyspiel, options, what)
+    if pyspiel:
+        theirs = openspiel(report, pyspiel, options, what, [batch[: options.peer_positions] for batch in states[1:]])
         for one, other in zip(ours or (), theirs, strict=True):
             report.comparisons.append(Comparison(f"alpha-beta, {one.what}", one, other))
 
 
-def openspiel(report: Report, pyspiel: Any, options: argparse.Namespace, what: str) -> tuple[Figure, Figure]:
-    """The same for some of such positions, a repeat each."""
+def stacked(positions: list[Any]) -> Any:
+    """Positions as a batch."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *positions)
+
+
+def spiel_states(pyspiel: Any, options: argparse.Namespace, number: int) -> list[Any]:
+    """A batch of OpenSpiel's states after random actions, none of them within a turn, none over."""
+    game, draw, found = pyspiel.load_game("checkers"), np.random.default_rng((options.seed, number)), []
+    while len(found) < options.batch:
+        state, before, played = game.new_initial_state(), -1, 0
+        while not state.is_terminal() and (played < BEFORE or state.current_player() == before):
+            before = state.current_player()
+            state.apply_action(int(draw.choice(state.legal_actions())))
+            played += 1
+        if not state.is_terminal():
+            found.append(state)
+    return found
+
+
+def text_of(state: Any) -> str:
+    """OpenSpiel's state as PDN FEN: its first player, who has `o` and `8`, is our Black, its columns are turned."""
+    squares: dict[str, list[str]] = {"o8": [], "+*": []}
+    for row, line in enumerate(reversed(str(state).splitlines()[:8])):
+        for column, piece in enumerate(line[1:]):
+            for side in squares:
+                if piece in side:
+                    squares[side].append(f"{'K' * (piece in '8*')}{4 * row + (7 - column) // 2 + 1}")
+    black, white = (",".join(of_side) for of_side in squares.values())
+    return f"{'BW'[state.current_player()]}:W{white}:B{black}"
+
+
+def openspiel(
+    report: Report, pyspiel: Any, options: argparse.Namespace, what: str, states: list[list[Any]]
+) -> tuple[Figure, Figure]:
+    """The same for the first few positions of each batch, a repeat each."""
     from open_spiel.python.algorithms import minimax as theirs
 
-    game, calls = pyspiel.load_game("checkers"), [0]
-    inner, numbers = theirs._alpha_beta, np.random.default_rng(options.seed)
+    game, calls, inner = pyspiel.load_game("checkers"), [0], theirs._alpha_beta
 
     def counted(*arguments, **named):
         calls[0] += 1
         return inner(*arguments, **named)
 
+    def search_all(batch):
+        for state in batch:
+            sign = 1 if state.current_player() == 0 else -1
+            theirs.alpha_beta_search(game, state, partial(evaluated, sign), options.depth, state.current_player())
+
     theirs._alpha_beta = counted
     timings = []
-    for _ in range(options.peer_positions):
-        state = game.new_initial_state()
-        for _ in range(BEFORE):
-            state.apply_action(int(numbers.choice(state.legal_actions())))
-        player, before = state.current_player(), calls[0]
-
-        def value(leaf, player=player):
-            return pieces(str(leaf)) * (1 if player == 0 else -1)
-
-        wall, cpu = time.perf_counter(), time.process_time()
-        theirs.alpha_beta_search(game, state, value, options.depth, player)
+    for batch in states:
+        wall, cpu, before = time.perf_counter(), time.process_time(), calls[0]
+        search_all(batch)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         timings.append(Timing(float(calls[0] - before), wall, cpu))
     theirs._alpha_beta = inner
-    each = [t._replace(amount=1.0) for t in timings]
-    note = "positions of its own random play, one at a time"
+    each = [t._replace(amount=float(options.peer_positions)) for t in timings]
+    note = f"the first {options.peer_positions} positions of each batch, one at a time"
     return (
         report.add(rate(what, "OpenSpiel", "positions/s", each, note=note)),
         report.add(rate(what, "OpenSpiel", "nodes/s", timings)),
@@ -137,6 +173,11 @@ def pieces(board: str) -> float:
     """The difference of pieces on OpenSpiel's board; the first player has `o` and `8`, the other one `+` and `*`."""
     rows = [line[1:] for line in board.splitlines()[:8]]
     return sum(row.count("o") + 1.5 * row.count("8") - row.count("+") - 1.5 * row.count("*") for row in rows)
+
+
+def evaluated(sign: int, state: Any) -> float:
+    """The difference of pieces, seen by the first player or (`sign` -1) by the other one."""
+    return sign * pieces(str(state))
 
 
 def savings(report: Report, options: argparse.Namespace) -> None:
