@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position
+from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
@@ -93,15 +93,28 @@ def _in_rounds(
     """
     batch = positions.dice.shape[0]
 
+    high, low = high_low(positions.dice)
+    kinds = (
+        (high != low, lambda wanted: pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)), 2),
+        (high == low, lambda wanted: repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)), 4),
+    )
+
     def a_round(carry):
         wanted, taken = carry
-        lists = (
-            (pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)), 2),
-            (repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)), 4),
-        )
-        done = lists[0][0].complete & lists[1][0].complete
-        for plays, moves in lists:
-            picked, some = pick(plays, moves)
+        found = []
+        for of_kind, make, moves in kinds:
+
+            def look(make=make, moves=moves):
+                plays = make(wanted)
+                return *pick(plays, moves), plays.complete
+
+            def skip():
+                return start, jnp.zeros(batch, bool), jnp.ones(batch, bool)
+
+            # Where all rolls are of one kind, as when a search goes through them one by one, half of the work is saved.
+            found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
+        done = found[0][2] & found[1][2]
+        for picked, some, _ in found:
             taken = jax.tree.map(lambda new, old, take=wanted & done & some: jnp.where(take, new, old), picked, taken)
         return wanted & ~done, taken
 
