@@ -86,9 +86,12 @@ class Bounded(Rule):
         return self.rule.shares
 
     def score(self, nodes: Nodes) -> Score:
-        """That of the rule; edges that cannot be better than what is proven come last."""
-        score, matters = self.rule.score(nodes), _matters(nodes)
-        return lambda edges: jnp.where(matters(edges), score(edges), PRUNED)
+        """That of the rule for edges that may be better than what is sure, then that which is sure, then the others."""
+        score, sure = self.rule.score(nodes), _sure(nodes)
+        # More simulations of a settled edge would teach nothing: it is taken where no other is left.
+        return lambda edges: jnp.where(
+            edges.upper > sure, score(edges), jnp.where(edges.lower >= sure, PRUNED / 2, PRUNED)
+        )
 
     def preference(self, nodes: Nodes) -> Score:
         """That of the rule, among edges that may be best."""
@@ -113,7 +116,12 @@ def bounded(rule: Rule) -> Bounded:
     return Bounded(rule)
 
 
+def _sure(nodes: Nodes) -> Array:
+    """What the best edge is worth at least."""
+    return nodes.max(lambda edges: jnp.where(edges.legal, edges.lower, -jnp.inf))
+
+
 def _matters(nodes: Nodes) -> Score:
     """Whether an edge may be worth more than all others are sure to be, or is the one that is."""
-    sure = nodes.max(lambda edges: jnp.where(edges.legal, edges.lower, -jnp.inf))
+    sure = _sure(nodes)
     return lambda edges: (edges.upper > sure) | (edges.lower >= sure)
