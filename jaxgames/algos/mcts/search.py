@@ -14,7 +14,7 @@ from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rollouts import rollout
 from jaxgames.algos.mcts.rules import Rule, uct
 from jaxgames.algos.mcts.simulation import planted, root_evaluated, simulate
-from jaxgames.algos.mcts.tree import Layout, Tree, check_size
+from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree, check_size
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.words import random_words, stream
 
@@ -22,10 +22,10 @@ from jaxgames.envs.words import random_words, stream
 class SearchResult(NamedTuple):
     """What a search came to, for each of B positions; A are the game's actions.
 
-    `actions` are to be played, `visits` the simulations that began with each action, `values` the mean of all, in
-    points of the player to act, and `weights` the policy that they amount to, of sum 1. A position in which the game is
-    over has no visits and no weights, and the value that its end brought. An evaluation that is no number counts as 0,
-    a policy that is none as that of equal chances; and `values` is then NaN, so that it does not pass unseen.
+    `actions` are to be played, `visits` the simulations that began with each action, `values` the mean of all, or what
+    is proven, in points of the player to act, and `weights` the policy that they amount to, of sum 1. A position in
+    which the game is over has no visits and no weights, and the value that its end brought. An evaluation that is no
+    number counts as 0, a policy that is none as that of equal chances; `values` is then NaN, not to pass unseen.
     """
 
     actions: Int32[Array, " B"]
@@ -192,7 +192,12 @@ def _result(rule: Rule, tree: Tree, trees: int, reward: Float32[Array, " B"], te
     actions = nodes.best(rule.preference) if temperature == 0 else _drawn(weights, temperature, nodes.words)
     visits = layout.read(merged, "visits")[:, : layout.game.num_actions]
     total = jnp.sum(layout.read(merged, "totals"), axis=1)
-    values = jnp.where(alive, total / jnp.maximum(jnp.sum(visits, axis=1), 1), reward)
+    mean = total / jnp.maximum(jnp.sum(visits, axis=1), 1)
+    if "lower" in layout.edge_fields:
+        legal = layout.read(merged, "child") != ILLEGAL
+        low, high = (jnp.max(jnp.where(legal, layout.read(merged, x), -jnp.inf), axis=1) for x in ("lower", "upper"))
+        mean = jnp.where(low == high, low, mean)
+    values = jnp.where(alive, mean, reward)
     values = jnp.where(jnp.any(tree.faulty.reshape(trees, batch), axis=0), jnp.nan, values)
     return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree)
 
