@@ -84,10 +84,10 @@ def with_network(report: Report, name: str, options: argparse.Namespace) -> None
             figures[by] = report.add(rate(what, by, "simulations/s", timings, **more))
             if batch == BATCH:
                 rates[by, simulations] = figures[by]
-            if size == (BATCH, MANY):
-                compile_time(report, name, search)
         beside = max((f for by, f in figures.items() if by != OURS), key=lambda f: f.value, default=None)
         report.comparisons.append(Comparison(what, figures[OURS], beside))
+        for search in searches if size == (BATCH, MANY) else ():
+            compile_time(report, name, search)
         for search in searches[:-1]:
             if name != "backgammon":
                 agree(report, what, searches[-1], search)
