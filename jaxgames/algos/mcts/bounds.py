@@ -111,7 +111,7 @@ def bounded(rule: Rule) -> Bounded:
     the best of a node's edges, and by the mean over outcomes of chance. A simulation neither takes an edge that cannot
     be better than what another one is sure to be worth, nor goes on below one whose bounds are equal.
     """
-    if hasattr(rule, "root_score"):
+    if rule.plans:
         raise ValueError("gumbel shares out its visits by a plan and cannot be bounded: use puct")
     return Bounded(rule)
 

@@ -13,6 +13,7 @@ from jaxgames.envs import once
 from jaxgames.envs.words import stream
 
 RATIO, FEWEST = 8, 32
+"""When this part of the lanes is left they go on alone, if they are at least so many."""
 
 
 class Path(NamedTuple):
@@ -110,7 +111,7 @@ def _choose(
     """The edge of the highest score or, where chance decides, a drawn one; and what is known of it."""
     layout = tree.layout
     nodes = Nodes(tree, at.row, tree.edges.at[at.row].get(mode="promise_in_bounds"), words)
-    if hasattr(rule, "root_score"):  # at depth 0 all lanes are at their roots
+    if rule.plans:  # at depth 0 all lanes are at their roots
         edge = lax.cond(at.depth == 0, lambda: nodes.best(rule.root_score), lambda: nodes.best(rule.score))
     else:
         edge = nodes.best(rule.score)

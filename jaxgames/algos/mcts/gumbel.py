@@ -24,6 +24,7 @@ class Gumbel(Rule):
     simulations: int = 0
     edge_fields = ("prior",)
     needs_policy = True
+    plans = True
 
     def planned(self, num_simulations: int) -> "Gumbel":
         """The rule for a search of so many simulations: halving is planned from its end."""

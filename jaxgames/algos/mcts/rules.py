@@ -24,7 +24,8 @@ class Rule(Protocol):
     A rule is a hashable value. `edge_fields` and `node_fields` are the columns of a tree that it wants besides those
     that all trees have, `initial` what they are at first if not 0 (in units of the most points of a game), `statistics`
     keep them up to date. `needs_policy` says that the evaluator must give one, and `shares` how nodes of equal
-    positions are found: "no", "positions", or "symmetries" to find mirrored ones too.
+    positions are found: "no", "positions", or "symmetries" to find mirrored ones too. A rule that `plans` the visits of
+    the root for a whole search scores it by `root_score`.
     """
 
     edge_fields: tuple[str, ...] = ()
@@ -32,11 +33,20 @@ class Rule(Protocol):
     statistics: tuple[Statistic, ...] = ()
     needs_policy: bool = False
     shares: str = "no"
+    plans: bool = False
     initial: tuple[tuple[str, float], ...] = ()
 
     def score(self, nodes: Nodes) -> Score:
         """The function that scores edges of these nodes."""
         ...
+
+    def root_score(self, nodes: Nodes) -> Score:
+        """As `score`, at the root."""
+        return self.score(nodes)
+
+    def planned(self, num_simulations: int) -> "Rule":
+        """The rule for a search of so many simulations."""
+        return self
 
     def preference(self, nodes: Nodes) -> Score:
         """By what the action to be played is chosen at the root: most visits, and of equals the greatest mean."""

@@ -132,7 +132,7 @@ def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> None:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
     if settings.noise is not None and not settings.select.needs_policy:
         raise ValueError(f"noise is added to a policy, and {name} uses none: select by mcts.puct()")
-    if num_trees > 1 and hasattr(settings.select, "planned"):
+    if num_trees > 1 and settings.select.plans:
         raise ValueError(f"{name} plans the visits of one tree: expected num_trees 1, not {num_trees}")
 
 
@@ -142,7 +142,7 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
         raise ValueError(f"the tree is of a search with {tree.layout.rule} in {tree.layout.game.id}: search alike")
     if tree.batch != batch:
         raise ValueError(f"the tree is of {tree.batch} positions: expected {batch}")
-    if hasattr(select, "planned"):
+    if select.plans:
         raise ValueError(f"{type(select).__name__} plans its visits from the first one on and cannot use a tree again")
 
 
@@ -165,8 +165,7 @@ def _search(
         tree = planted(game, rule, positions, alive, words.reshape(-1), settings.capacity)
     else:
         tree = tree.replace(words=words.reshape(-1))
-    if hasattr(rule, "planned"):
-        rule = rule.planned(settings.num_simulations)
+    rule = rule.planned(settings.num_simulations)
     tree, memory = root_evaluated(evaluate, tree, settings.noise)
     tree = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
     return _result(rule, tree, trees, reward, settings.temperature)
