@@ -93,7 +93,8 @@ def match(
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    points, plies, stopped, seconds = _play(a, b, pairs, seed, batch + batch % 2, most_plies, progress)
+    lanes = min(batch + batch % 2, 2 * pairs)
+    points, plies, stopped, seconds = _play(a, b, pairs, seed, lanes, most_plies, progress)
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
