@@ -93,7 +93,7 @@ def match(
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    lanes = min(batch + batch % 2, 2 * pairs)
+    lanes = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of lanes, so few compilations
     points, plies, stopped, seconds = _play(a, b, pairs, seed, lanes, most_plies, progress)
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
