@@ -160,7 +160,7 @@ def _search(
     trees, batch = words.shape
     rule = settings.select
     if tree is None:
-        check_size(Layout(game, rule), trees * batch, settings.capacity)
+        check_size(Layout(game, rule), trees * batch, settings.capacity, settings.max_depth)
         positions, alive = jax.tree.map(lambda x: jnp.concatenate([x] * trees), (positions, alive))
         tree = planted(game, rule, positions, alive, words.reshape(-1), settings.capacity)
     else:

@@ -153,11 +153,17 @@ def known(array: Array | None) -> Array:
     return array
 
 
-def check_size(layout: Layout, batch: int, slots: int) -> None:
+NAME_BYTES, LEVEL_BYTES = 24, 6
+"""Bytes of a slot's name and its places in the table, at most; and of a level of a path."""
+
+
+def check_size(layout: Layout, batch: int, slots: int, max_depth: int) -> None:
     """Raises `ValueError` if trees of this size cannot be: too many slots, or more bytes than the machine has free."""
     if slots > MOST_SLOTS:
         raise ValueError(f"a tree of {slots:,} slots is too large: expected at most {MOST_SLOTS:,}")
-    numbers, need = batch * (slots + 1) * layout.columns, batch * (slots + 1) * layout.bytes_per_node
+    numbers = batch * (slots + 1) * layout.columns
+    node = layout.bytes_per_node + (NAME_BYTES if layout.rule.shares != "no" else 0)
+    need = batch * ((slots + 1) * node + max_depth * LEVEL_BYTES)
     if numbers >= MOST_NUMBERS:
         most = MOST_NUMBERS // ((slots + 1) * layout.columns)
         raise ValueError(f"{batch:,} trees of {slots:,} slots are too many for one search: at most {most:,} fit")
@@ -165,7 +171,7 @@ def check_size(layout: Layout, batch: int, slots: int) -> None:
     if free is not None and need > free:
         raise ValueError(
             f"the search needs {need / 1e9:.1f} GB ({batch:,} positions x {slots + 1:,} slots x "
-            f"{layout.bytes_per_node} bytes) and {free / 1e9:.1f} GB are free: use fewer positions or simulations"
+            f"{node} bytes) and {free / 1e9:.1f} GB are free: use fewer positions or simulations"
         )
 
 
