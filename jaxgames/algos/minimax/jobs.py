@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.minimax.node import NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
 from jaxgames.algos.minimax.tick import Rules, tick
 
-STEPS = 64
+STEPS = 128
 """After so many steps lanes that are done get new work."""
 
 
@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
 
 def search_all(rules: Rules, roots: Roots, lanes: int) -> Found:
-    """Searches all positions. A lane that is done takes the next one, or later half the root's moves of another lane.
+    """Searches all positions. A lane that is done takes the next one; later half of another lane's moves at the root.
 
     The value and the move of a position do not depend on the others. The nodes do, where its search was shared.
     """
@@ -55,9 +55,14 @@ def search_all(rules: Rules, roots: Roots, lanes: int) -> Found:
         found, state = _note(found, state)
         idle = state.level < 0
         job = first + _numbered(idle)
-        state = _begin(rules, state, roots, job, idle & (job < count))
+        begins = idle & (job < count)
         first = jnp.minimum(first + jnp.sum(idle, dtype=jnp.int32), count)
-        state = lax.cond(first < count, lambda state: state, lambda state: _share(rules, state, roots), state)
+        state, part = _share(rules, state, idle & (first == count) & ~begins)
+        at = jnp.clip(jnp.where(begins, job, part.job), 0, count - 1)
+        begun = jnp.where(begins, jnp.uint32(0), part.begun)
+        end = jnp.where(begins, roots.number[at], part.end)
+        value = jnp.where(begins, -rules.most, part.value)
+        state = _put(rules, state, roots, Part(begins | part.taken, at, begun, end, value))
 
         def going(inner):
             return (inner[0] < STEPS) & jnp.any(inner[1].level >= 0)
@@ -79,65 +84,48 @@ def _numbered(which: Bool[Array, " lanes"]) -> Int32[Array, " lanes"]:
     return jnp.cumsum(which, dtype=jnp.int32) - 1
 
 
-def _begin(
-    rules: Rules, state: Lanes, roots: Roots, job: Int32[Array, " lanes"], begins: Bool[Array, " lanes"]
-) -> Lanes:
-    """The positions `job` for lanes that begin."""
-    at = jnp.clip(job, 0, len(roots.number) - 1)
-    least = jnp.full(len(job), -rules.most, jnp.float32)
-    return _put(rules, state, roots, begins, at, jnp.zeros(len(job), jnp.uint32), roots.number[at], least)
+class Part(NamedTuple):
+    """Work for a lane where `taken`: of a root's moves those from rank `begun` to `end` that beat `value`."""
+
+    taken: Bool[Array, " lanes"]
+    job: Int32[Array, " lanes"]
+    begun: UInt32[Array, " lanes"]
+    end: UInt32[Array, " lanes"]
+    value: Float32[Array, " lanes"]
 
 
-def _share(rules: Rules, state: Lanes, roots: Roots) -> Lanes:
-    """Lanes with nothing to do take the later half of the root's moves that others have not begun.
+def _share(rules: Rules, state: Lanes, idle: Bool[Array, " lanes"]) -> tuple[Lanes, Part]:
+    """Idle lanes take the later half of the root's moves that other lanes have not begun.
 
-    Only where the root has a value already: without one there would be nothing to make cuts by. As what is taken comes
-    later in the order, the first of equally good moves is always found by the same rule.
+    What is taken comes later in the order, and has to beat what was found before: so the first of equally good moves is
+    found whoever searches it.
     """
-    lanes = len(state.level)
-    lane = jnp.arange(lanes, dtype=jnp.int32)
-    below = state.level > 0
-    column = rules.packing.words + 1
+    lanes, column = len(state.level), rules.packing.words + 1
+    lane, below = jnp.arange(lanes, dtype=jnp.int32), state.level > 0
     order = jnp.where(below, state.stack[:lanes, column], state.node.order)
     begun, end = order & 0xFFFF, order >> 16
     may_give = (state.level >= 0) & (begun < end)
-    if rules.prune:
-        may_give &= state.value > -rules.most
-    idle = state.level < 0
     pairs = jnp.minimum(jnp.sum(may_give, dtype=jnp.int32), jnp.sum(idle, dtype=jnp.int32))
     gives, takes = may_give & (_numbered(may_give) < pairs), idle & (_numbered(idle) < pairs)
-    givers = jnp.full(lanes, lanes, jnp.int32).at[jnp.where(gives, _numbered(gives), lanes)].set(lane, mode="drop")
-    giver = jnp.clip(givers[jnp.clip(_numbered(takes), 0, lanes - 1)], 0, lanes - 1)
+    givers = jnp.zeros(lanes, jnp.int32).at[jnp.where(gives, _numbered(gives), lanes)].set(lane, mode="drop")
+    giver = givers[jnp.clip(_numbered(takes), 0, lanes - 1)]
     middle = begun + (end - begun) // 2
     kept = jnp.where(gives, begun | (middle << 16), order)
     stack = state.stack.at[:lanes, column].set(jnp.where(below, kept, state.stack[:lanes, column]))
     node = state.node._replace(order=jnp.where(below, state.node.order, kept))
-    state = state._replace(stack=stack, node=node)
-    at = jnp.clip(state.job[giver], 0, len(roots.number) - 1)
-    return _put(rules, state, roots, takes, at, middle[giver], end[giver], state.value[giver])
+    part = Part(takes, state.job[giver], middle[giver], end[giver], state.value[giver])
+    return state._replace(stack=stack, node=node), part
 
 
-def _put(
-    rules: Rules,
-    state: Lanes,
-    roots: Roots,
-    where: Bool[Array, " lanes"],
-    job: Int32[Array, " lanes"],
-    begin: UInt32[Array, " lanes"],
-    end: UInt32[Array, " lanes"],
-    value: Float32[Array, " lanes"],
-) -> Lanes:
-    """Lanes at the root of a position, with its moves from rank `begin` to `end`, of which only those matter that are
-    better than `value`.
-    """
-    lanes = len(job)
-    highest = rules.most - 1 if rules.prune else jnp.inf
+def _put(rules: Rules, state: Lanes, roots: Roots, part: Part) -> Lanes:
+    """Lanes with new work, at the root of its position."""
+    where, job, lanes = part.taken, part.job, len(part.job)
     node = Node(
         [roots.words[job, place] for place in range(rules.packing.words)],
         jnp.full(lanes, OWN | RAISED | 1 << TURN, jnp.uint32),
-        begin | (end << 16),
-        value,
-        jnp.full(lanes, highest, jnp.float32),
+        part.begun | (part.end << 16),
+        part.value,
+        jnp.full(lanes, rules.most - 1 if rules.prune else jnp.inf, jnp.float32),
     )
     # No move made a cut yet: what a search finds depends on its own position only.
     rows = state.stack.reshape(-1, lanes, state.stack.shape[1])
@@ -147,7 +135,8 @@ def _put(
     zero, none = jnp.zeros(lanes, jnp.uint32), jnp.full(lanes, NO_MOVE, jnp.uint32)
     level = jnp.zeros(lanes, jnp.int32)
     moves = roots.moves[job]
-    new = Lanes(node, level, zero, moves, zero, job, roots.horizon[job], roots.base[job], value, none, zero, zero, zero)
+    horizon, base = roots.horizon[job], roots.base[job]
+    new = Lanes(node, level, zero, moves, zero, job, horizon, base, part.value, none, zero, zero, zero)
 
     def choose(x, y):
         return jnp.where(where.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
