@@ -232,8 +232,8 @@ class Search:
             scores[number] = score(self, node, edge, word)
             if not planned:
                 scores[number] += nudge(word, number)
-            if self.bounded and not matters(node, edge):
-                scores[number] = -1e30
+            if self.bounded:
+                scores[number] = bounded(node, edge, scores[number])
         return node.edges[max(scores, key=lambda number: (scores[number], -number))]
 
     @property
@@ -283,7 +283,9 @@ def see(node, marks, value):
             edge.seen_total += -value if node.other else value
 
 
-def matters(node, edge):
-    """Whether an edge may be worth more than the best is for sure, or is that one (Cazenave and Saffidine, 2010)."""
+def bounded(node, edge, score):
+    """Cazenave and Saffidine, 2010: an edge is pruned if it is worth no more than the best one is for sure; are all of
+    them, one that is sure to be the best is taken.
+    """
     sure = max(e.lower for e in node.edges.values())
-    return edge.upper > sure or edge.lower == sure
+    return score if edge.upper > sure else -1 if edge.lower == sure else -2
