@@ -31,18 +31,6 @@ def first(moves: Moves) -> Number:
     return number
 
 
-def drawn(moves: Moves, random: Number) -> Number:
-    """One of the moves, drawn uniformly by a random word."""
-    counts = [lax.population_count(word) for word in moves]
-    rank = bits.scaled(random, functools.reduce(operator.add, counts))
-    number, passed = jnp.zeros_like(rank), jnp.zeros_like(rank)
-    for index, (word, held) in enumerate(zip(moves, counts, strict=True)):
-        here = (rank >= passed) & (rank < passed + held)
-        number = jnp.where(here, bits.select(word, rank - passed) + jnp.uint32(32 * index), number)
-        passed = passed + held
-    return number
-
-
 def has(moves: Moves, number: Number) -> Bool[Array, " lanes"]:
     """Whether a move is in the set."""
     word = moves[0] if len(moves) == 1 else jnp.zeros_like(number)
