@@ -10,6 +10,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluation import Evaluation, Leaves
+from jaxgames.envs import once
 from jaxgames.envs.core import Game
 from jaxgames.envs.words import stream
 
@@ -73,7 +74,7 @@ def play_out(
     def step(carry):
         run, notes = carry
         words = stream(leaves.words, 2 + run.ply)
-        actions = choose(run, words)
+        actions = once.index(choose(run, words), words)  # else each array of a position draws it anew
         outcome = jax.vmap(game.play)(run.position, actions)
         mark = jnp.where(run.going[:, None], jax.vmap(game.mark)(run.position, actions), 0)
         reward = jnp.where(run.other, -outcome.reward, outcome.reward)
