@@ -47,10 +47,9 @@ def positions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("select", [mcts.uct(0.4), mcts.bounded(mcts.uct(0.4))])
-def test_bear_offs_are_worth_what_they_are(exact, positions, select):
+def test_bear_offs_are_worth_what_they_are(exact, positions):
     states = GAME.state(positions, np.zeros(len(PAIRS), np.int32))
-    result = mcts.search(GAME, states, jax.random.key(2), SIMULATIONS, select=select)
+    result = mcts.search(GAME, states, jax.random.key(2), SIMULATIONS, select=mcts.uct(0.4))
     error = np.asarray(result.values) - exact
     assert np.abs(error[IS_FORCED]).max() < 4 / np.sqrt(SIMULATIONS)  # all that is left is the luck of the rolls
     assert np.abs(error).max() < 0.2 and np.sqrt(np.mean(error**2)) < 0.06  # others try bad plays, too
@@ -63,8 +62,9 @@ def test_bear_offs_are_worth_what_they_are(exact, positions, select):
 @pytest.mark.slow
 def test_bounds_of_chance_nodes_are_sound(exact, positions):
     states = GAME.state(positions, np.zeros(len(PAIRS), np.int32))
-    tree = mcts.search(GAME, states, jax.random.key(3), SIMULATIONS, select=mcts.bounded(mcts.uct(0.4))).tree
-    chances = np.array(GAME.outcome_probabilities)
+    result = mcts.search(GAME, states, jax.random.key(3), SIMULATIONS, select=mcts.bounded(mcts.uct(0.4)))
+    assert np.abs(np.asarray(result.values) - exact)[IS_FORCED].max() < 4 / np.sqrt(SIMULATIONS)
+    tree, chances = result.tree, np.array(GAME.outcome_probabilities)
     low, high = (np.asarray(tree.root(name))[:, : len(chances)] @ chances for name in ("lower", "upper"))
     assert (low <= exact + 1e-3).all() and (exact <= high + 1e-3).all()
     assert (high - low < 1e-3).sum() > 3
