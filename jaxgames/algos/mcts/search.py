@@ -26,6 +26,7 @@ class SearchResult(NamedTuple):
     is proven, in points of the player to act, and `weights` the policy that they amount to, of sum 1. A position in
     which the game is over has no visits and no weights, and the value that its end brought. An evaluation that is no
     number counts as 0, a policy that is none as that of equal chances; `values` is then NaN, not to pass unseen.
+    `tree` is all that was searched, `memory` what the evaluator learned.
     """
 
     actions: Int32[Array, " B"]
@@ -33,6 +34,7 @@ class SearchResult(NamedTuple):
     values: Float32[Array, " B"]
     weights: Float32[Array, "B A"]
     tree: Tree
+    memory: Any
 
 
 class Settings(NamedTuple):
@@ -60,6 +62,7 @@ def search(
     num_trees: int = 1,
     capacity: int | None = None,
     tree: Tree | None = None,
+    memory: Any = None,
 ) -> SearchResult:
     """Monte-Carlo tree search in a batch of B states, in all trees at once.
 
@@ -71,7 +74,8 @@ def search(
 
     A tree has room for `capacity` nodes, by default one for each simulation, and the root. With `tree`, from
     `advance(result.tree, states)`, the search goes on in what is known already. When a tree is full, simulations go on
-    without new nodes.
+    without new nodes. With `memory`, the `result.memory` of an earlier search of the same players to act, an evaluator
+    that learns, such as `last_good_reply`, begins with what it knows.
 
     Works inside `jit`, and is compiled by itself outside. Raises `ValueError` for settings that cannot be, and for a
     search that does not fit into memory.
@@ -92,7 +96,7 @@ def search(
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
     words = random_words(key, (num_trees, batch))
-    return _search(game, settings, evaluate, states._position, alive, reward, words, tree)
+    return _search(game, settings, evaluate, states._position, alive, reward, words, tree, memory)
 
 
 def search_positions(
@@ -111,7 +115,7 @@ def search_positions(
     _check(settings, evaluate, num_trees)
     several = jnp.stack([stream(words, tree) for tree in range(num_trees)])
     alive = jnp.ones(len(words), bool)
-    return _search(game, settings, evaluate, positions, alive, jnp.zeros(len(words), jnp.float32), several, None)
+    return _search(game, settings, evaluate, positions, alive, jnp.zeros(len(words), jnp.float32), several, None, None)
 
 
 def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> None:
@@ -156,6 +160,7 @@ def _search(
     reward: Float32[Array, " B"],
     words: UInt32[Array, "trees B"],
     tree: Tree | None,
+    memory: Any,
 ) -> SearchResult:
     trees, batch = words.shape
     rule = settings.select
@@ -166,16 +171,19 @@ def _search(
     else:
         tree = tree.replace(words=words.reshape(-1))
     rule = rule.planned(settings.num_simulations)
-    tree, memory = root_evaluated(evaluate, tree, settings.noise)
-    tree = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
-    return _result(rule, tree, trees, reward, settings.temperature)
+    memory = evaluate.init(game, tree.batch) if memory is None else memory
+    tree, memory = root_evaluated(evaluate, tree, memory, settings.noise)
+    tree, memory = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
+    return _result(rule, tree, memory, trees, reward, settings.temperature)
 
 
 _MERGED: dict[str, Callable[..., Array]] = {"visits": jnp.sum, "totals": jnp.sum, "lower": jnp.max, "upper": jnp.min}
 """How fields of the roots of several trees become those of one; of other fields those of the first tree stay."""
 
 
-def _result(rule: Rule, tree: Tree, trees: int, reward: Float32[Array, " B"], temperature: float) -> SearchResult:
+def _result(
+    rule: Rule, tree: Tree, memory: Any, trees: int, reward: Float32[Array, " B"], temperature: float
+) -> SearchResult:
     layout, batch = tree.layout, tree.batch // trees
     rows, alive = tree.edges[: tree.batch].reshape(trees, batch, -1), tree.alive[:batch]
     merged = rows[0]
@@ -198,7 +206,7 @@ def _result(rule: Rule, tree: Tree, trees: int, reward: Float32[Array, " B"], te
         mean = jnp.where(low == high, low, mean)
     values = jnp.where(alive, mean, reward)
     values = jnp.where(jnp.any(tree.faulty.reshape(trees, batch), axis=0), jnp.nan, values)
-    return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree)
+    return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree, memory)
 
 
 def _drawn(weights: Float32[Array, "B A"], temperature: float, words: UInt32[Array, " B"]) -> Int32[Array, " B"]:

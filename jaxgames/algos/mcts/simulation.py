@@ -42,8 +42,8 @@ def planted(game: Game, rule: Rule, positions: Any, alive: Bool[Array, " batch"]
 
 def simulate(
     rule: Rule, evaluate: Evaluator, tree: Tree, memory: Any, num_simulations: int, max_depth: int
-) -> Tree:
-    """The trees after so many simulations more."""
+) -> tuple[Tree, Any]:
+    """The trees after so many simulations more, and the evaluator's memory."""
     game, layout = tree.layout.game, tree.layout
 
     def one(carry):
@@ -77,13 +77,14 @@ def simulate(
         return number + 1, tree, [stage.path for stage in stages], memory
 
     carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth), memory)
-    return lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)[1]
+    _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)
+    return tree, memory
 
 
-def root_evaluated(evaluate: Evaluator, tree: Tree, noise: Noise | None) -> tuple[Tree, Any]:
+def root_evaluated(evaluate: Evaluator, tree: Tree, memory: Any, noise: Noise | None) -> tuple[Tree, Any]:
     """The trees with the policy at their roots, if the rule needs one; and the evaluator's memory."""
     layout, batch = tree.layout, tree.batch
-    game, memory = layout.game, evaluate.init(layout.game, batch)
+    game = layout.game
     if not layout.rule.needs_policy:
         return tree, memory
     position, other = jax.tree.map(lambda x: x[:batch], tree.position), jnp.zeros(batch, bool)
