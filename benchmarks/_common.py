@@ -44,6 +44,19 @@ def parsed(options: argparse.ArgumentParser) -> argparse.Namespace:
     return found
 
 
+def names(known: tuple[str, ...], nothing: str | None = None) -> Callable[[str], list[str]]:
+    """The type of an option: some of the `known` names, with commas between them, or `nothing`."""
+
+    def read(text: str) -> list[str]:
+        found = [] if text == nothing else text.split(",")
+        wrong = [name for name in found if name not in known]
+        if wrong:
+            raise argparse.ArgumentTypeError(f"unknown: {','.join(wrong)}; known: {','.join(known)}")
+        return found
+
+    return read
+
+
 def _positive(text: str) -> int:
     value = int(text)
     if value < 1:

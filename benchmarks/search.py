@@ -16,7 +16,7 @@ from typing import Any
 import _search as programs
 import jax
 import numpy as np
-from _common import begin, finish, one_line_errors, parsed, parser, peer, rate
+from _common import begin, finish, names, one_line_errors, parsed, parser, peer, rate
 from _figures import Comparison, Figure, Report
 from _search import MCTX, MCTX_PGX, OURS, Search, measured
 
@@ -51,8 +51,8 @@ OPENSPIEL, SPIEL_SIMULATIONS = ("connect_four", "tic_tac_toe", "checkers"), 10_0
 def main() -> int:
     """All games."""
     options = parser(TITLE, repeats=3)
-    options.add_argument("--against", type=_names(PEERS, "none"), default=list(PEERS), help="mctx,openspiel or none")
-    options.add_argument("--games", type=_names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
+    options.add_argument("--against", type=names(PEERS, "none"), default=list(PEERS), help="mctx,openspiel or none")
+    options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
     options.add_argument("--seconds", type=float, default=0.5, help="of each repeat, at least (default 0.5)")
     options = parsed(options)
     if options.quick:
@@ -186,17 +186,6 @@ def agree(report: Report, what: str, ours: Search, theirs: Search) -> None:
 def title(name: str) -> str:
     """A game as people call it."""
     return TITLES.get(name, name)
-
-
-def _names(known: tuple[str, ...], nothing: str | None = None) -> Any:
-    def names(text: str) -> list[str]:
-        found = [] if text == nothing else text.split(",")
-        wrong = [name for name in found if name not in known]
-        if wrong:
-            raise argparse.ArgumentTypeError(f"unknown: {','.join(wrong)}; known: {','.join(known)}")
-        return found
-
-    return names
 
 
 if __name__ == "__main__":

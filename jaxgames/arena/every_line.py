@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool
 
+from jaxgames.envs.batches import equal
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns import (
     Children,
@@ -20,7 +21,6 @@ from jaxgames.envs.turns import (
     unique,
 )
 from jaxgames.players.player import Player
-from jaxgames.players.towards import equal
 
 CHUNK = 256  # positions at once, so that whatever the number of positions two programs do
 MOST_POSITIONS = 1_000_000

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game
 from jaxgames.players import Player
-from jaxgames.players.towards import select
 
 PLIES_PER_CALL = 32
 

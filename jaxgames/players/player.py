@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
+from jaxgames.envs.batches import equal, select
 from jaxgames.envs.core import Game, Outcome, State
-from jaxgames.players.towards import action_towards, equal, select
+from jaxgames.players.towards import action_towards
 
 Position = TypeVar("Position")
 

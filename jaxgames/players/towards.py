@@ -11,27 +11,10 @@ from jaxgames.envs.backgammon import Backgammon
 from jaxgames.envs.backgammon.best import best_plays, first_action
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.envs.backgammon.position import Position as Board
+from jaxgames.envs.batches import equal
 from jaxgames.envs.core import Game
 
 Position = TypeVar("Position")
-
-
-def equal(one: Position, other: Position) -> Bool[Array, " batch"]:
-    """Which positions of two batches are the same."""
-
-    def same(x, y):
-        return jnp.all((x == y).reshape(len(x), -1), axis=1)
-
-    return functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
-
-
-def select(condition: Bool[Array, " batch"], on_true: Position, on_false: Position) -> Position:
-    """The positions of one batch where `condition` holds, else those of the other."""
-
-    def choose(x, y):
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
-    return jax.tree.map(choose, on_true, on_false)
 
 
 @functools.singledispatch

@@ -12,8 +12,8 @@ import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.batches import equal, select
 from jaxgames.players import Memory
-from jaxgames.players.towards import equal, select
 
 GAME = jaxgames.make("backgammon")
 TURNS = 200

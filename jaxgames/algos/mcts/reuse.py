@@ -1,6 +1,5 @@
 """Trees that outlive a move: what is below the position that was reached stays, at the same capacity."""
 
-import functools
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ from jaxtyping import Array, Bool
 from jaxgames.algos.mcts import transpositions
 from jaxgames.algos.mcts.simulation import new_rows
 from jaxgames.algos.mcts.tree import Tree, block_set
+from jaxgames.envs.batches import equal
 from jaxgames.envs.core import State
 
 
@@ -36,11 +36,8 @@ def _advance(tree: Tree, positions: Any, alive: Bool[Array, " batch"]) -> Tree:
     lanes = jnp.arange(batch, dtype=jnp.int32)
     slots = jnp.arange(tree.slots + 1, dtype=jnp.int32)[:, None]
 
-    def same(x, y):
-        return jnp.all((x.reshape(-1, *y.shape) == y[None]).reshape(len(slots), batch, -1), axis=2)
-
-    equal = functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, tree.position, positions)))
-    here = equal & _reached(tree, (slots == 0) & jnp.ones(batch, bool)[None, :])
+    stored = jax.tree.map(lambda x, y: x.reshape(-1, *y.shape), tree.position, positions)
+    here = jax.vmap(equal, (0, None))(stored, positions) & _reached(tree, (slots == 0) & jnp.ones(batch, bool)[None, :])
     found = jnp.any(here, axis=0)
     root = jnp.argmax(here, axis=0).astype(jnp.int32)
     kept = _reached(tree, (slots == root[None, :]) & found[None, :])

@@ -1,6 +1,5 @@
 """One simulation after another: down to a leaf, which becomes a node, is evaluated, and has its value carried up."""
 
-import functools
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ from jaxgames.algos.mcts.rollouts import no_marks
 from jaxgames.algos.mcts.rules import Rule
 from jaxgames.algos.mcts.tree import ENDED, ILLEGAL, UNEXPANDED, Layout, Tree, block_set, known
 from jaxgames.envs import once
+from jaxgames.envs.batches import equal, select
 from jaxgames.envs.core import Game
 from jaxgames.envs.words import stream
 
@@ -134,9 +134,7 @@ def policy(logits: Float32[Array, "batch actions"], legal: Bool[Array, "batch ac
 def awaits_chance(game: Game, position: Any) -> Bool[Array, " batch"]:
     """Which positions await chance: those that an outcome changes."""
     first = jnp.zeros(len(jax.tree.leaves(position)[0]), jnp.int32)
-    after = jax.vmap(game.chance)(position, first)
-    changed = jax.tree.map(lambda x, y: jnp.any((x != y).reshape(len(x), -1), axis=1), position, after)
-    return functools.reduce(jnp.logical_or, jax.tree.leaves(changed))
+    return ~equal(position, jax.vmap(game.chance)(position, first))
 
 
 def _step(
@@ -149,12 +147,8 @@ def _step(
     if not game.outcome_probabilities:
         return position, switch, over, reward, mark
     drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
-
-    def choose(x, y):
-        return jnp.where(awaits.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
     mark = jnp.where(awaits[:, None], 0, mark)
-    return jax.tree.map(choose, drawn, position), switch & ~awaits, over & ~awaits, reward, mark
+    return select(awaits, drawn, position), switch & ~awaits, over & ~awaits, reward, mark
 
 
 def _evaluated(

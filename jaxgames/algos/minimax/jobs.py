@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax.node import NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
 from jaxgames.algos.minimax.tick import Rules, tick
+from jaxgames.envs.batches import select
 
 STEPS = 128
 """After so many steps lanes that are done get new work."""
@@ -138,10 +138,7 @@ def _put(rules: Rules, state: Lanes, roots: Roots, part: Part) -> Lanes:
     horizon, base = roots.horizon[job], roots.base[job]
     new = Lanes(node, level, zero, moves, zero, job, horizon, base, part.value, none, zero, zero, zero)
 
-    def choose(x, y):
-        return jnp.where(where.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
-    chosen = jax.tree.map(choose, new, state._replace(stack=zero, table=zero))
+    chosen = select(where, new, state._replace(stack=zero, table=zero))
     return chosen._replace(stack=stack, table=state.table)
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.self_play_backprop.population import Params, PopulationMLP
 from jaxgames.envs import once
+from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game
 from jaxgames.envs.words import random_words
 
@@ -164,7 +165,7 @@ class SelfPlayBackprop:
             ends = ~over & outcome.over
             won = jnp.where(player == 0, outcome.reward, -outcome.reward)
             after = (
-                _where(over, positions, outcome.position),
+                select(over, positions, outcome.position),
                 jnp.where(outcome.switch, 1 - player, player),
                 over | ends,
                 jnp.where(ends, won, result),
@@ -199,10 +200,3 @@ class SelfPlayBackprop:
         inputs = self.encode(settings.features, positions, mover, turned)
         inputs = once.number(inputs, settings.cycle[0])  # each input goes to all units of the first layer
         return self.network.apply(params, inputs.reshape(len(inputs), -1, self.members))
-
-
-def _where(condition: Bool[Array, " n"], on_true: Any, on_false: Any) -> Any:
-    def choose(x, y):
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
-
-    return jax.tree.map(choose, on_true, on_false)
