@@ -75,6 +75,13 @@ class Game(Generic[Position]):
         return {}
 
     @property
+    def readings(self) -> Mapping[str, Any]:
+        """How the outputs of networks name actions, by name: each a `jaxgames.envs.readings.Reading`."""
+        from jaxgames.envs.readings import Highest  # which reads games
+
+        return {"highest": Highest(self)}
+
+    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The ways to turn or mirror the board that change nothing in the rules; the first leaves it as it is."""
         return (identity(self.num_actions, self.observation_shape),)

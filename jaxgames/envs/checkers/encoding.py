@@ -1,8 +1,9 @@
-"""What networks see of a draughts board: 64 inputs."""
+"""What networks see of a draughts board: 64 inputs, or one square only."""
 
 import dataclasses
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float32
 
 from jaxgames.envs import bits
@@ -27,5 +28,54 @@ class Pieces:
         return jnp.concatenate([signed(~kings), signed(kings)], axis=1)
 
     def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
+        """The same inputs with the names of the players exchanged."""
+        return -inputs
+
+
+@dataclasses.dataclass(frozen=True)
+class Board64:
+    """The 8 x 8 board, one number for each square: own man 1, own king `king`, the other's negative, else 0.
+
+    Row by row from the side of the player to act, as in the observation; on every other square nothing ever stands.
+    """
+
+    king: float = 2.0
+    size: int = 64
+
+    def __call__(self, positions: Position) -> Float32[Array, "n 64"]:
+        """float32[n, 64] for n positions."""
+        own, other, kings = (word[:, None] for word in positions[:3])
+        rows, columns = np.indices((8, 8))
+        seen = (18 + 4 * rows - 3 * columns).ravel() % 32
+        places = jnp.where(board.white(positions)[:, None], 11 - seen[None], seen[None]).astype(jnp.uint32) & 31
+        piece = bits.has(own, places).astype(jnp.float32) - bits.has(other, places).astype(jnp.float32)
+        piece = piece * jnp.where(bits.has(kings, places), jnp.float32(self.king), jnp.float32(1))
+        return jnp.where(((rows + columns) % 2 == 1).ravel()[None], piece, jnp.float32(0))
+
+    def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
+        """The same inputs with the names of the players exchanged."""
+        return -inputs
+
+
+@dataclasses.dataclass(frozen=True)
+class OneSquare:
+    """32 inputs that all show the same one square: own piece 1, the other's -1, empty 0.
+
+    The defect of a published program, whose networks evolved nonetheless: whatever the position, they give one of three
+    answers, so they are fixed preferences for squares. `square` is numbered as in actions, from the side of the player
+    to act. Which one the program read is not known; the first is what a loop reads that forgets its index.
+    """
+
+    square: int = 0
+    size: int = 32
+
+    def __call__(self, positions: Position) -> Float32[Array, "n 32"]:
+        """float32[n, 32] for n positions."""
+        seen = int(board.PLACE[self.square])
+        place = jnp.where(board.white(positions), jnp.uint32((11 - seen) % 32), jnp.uint32(seen))
+        own, other = (bits.has(word, place).astype(jnp.float32) for word in positions[:2])
+        return jnp.broadcast_to((own - other)[:, None], (len(own), self.size))
+
+    def swap(self, inputs: Float32[Array, "n 32"]) -> Float32[Array, "n 32"]:
         """The same inputs with the names of the players exchanged."""
         return -inputs

@@ -12,8 +12,9 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.envs import bits, once
 from jaxgames.envs.checkers import board, drawing, notation
 from jaxgames.envs.checkers.board import Position
-from jaxgames.envs.checkers.encoding import Pieces
+from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.plain import from_plain, to_plain
+from jaxgames.envs.checkers.reading import Actions, Squares
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.legal_turns import best_of_legal
 
@@ -48,8 +49,13 @@ class Checkers(Game[Position]):
 
     @property
     def encodings(self) -> Mapping[str, Any]:
-        """64 inputs: the men on 32 squares, and the kings."""
-        return {"pieces": Pieces()}
+        """The men on 32 squares and the kings; the 8 x 8 board; one square only, as a published program had it."""
+        return {"pieces": Pieces(), "board64": Board64(), "one_square": OneSquare()}
+
+    @property
+    def readings(self) -> Mapping[str, Any]:
+        """One output for each action; or one for each square to leave and each to come to."""
+        return {"highest": Actions(self), "squares": Squares()}
 
     @property
     def step_limit(self) -> int | None:

@@ -1,0 +1,105 @@
+"""How the outputs of networks name moves of draughts: as squares, or one output for each action."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32
+
+from jaxgames.envs import bits, once
+from jaxgames.envs.checkers import board
+from jaxgames.envs.checkers.board import Position, Word
+from jaxgames.envs.checkers.plain_board import SQUARES, squares_ahead
+from jaxgames.envs.readings import Highest, best_of, highest
+
+_AHEAD = [[squares_ahead(square, direction, white=False) for direction in range(4)] for square in range(1, SQUARES + 1)]
+_BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
+
+
+@dataclasses.dataclass(frozen=True)
+class Squares:
+    """32 outputs for the square a piece leaves and 32 for the one it comes to, numbered as in actions: from the side of
+    the player to act, row by row.
+
+    Strict: the highest output of the first 32 and the highest of the last 32 name the move; they must be those of a
+    legal one. Else the legal move with the highest sum of the two outputs is played. A move is one action: a step or
+    one jump, and where the piece goes on jumping the network is asked again.
+    """
+
+    size: int = 2 * SQUARES
+
+    def __call__(
+        self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
+    ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
+        """As `Reading`."""
+        movable, jumping = _movable(positions)
+        if strict:
+            source, target = highest(outputs[:, :SQUARES]), highest(outputs[:, SQUARES:])
+            return _named(source, target, movable, jumping)
+
+        def sum_of(square: int, direction: int) -> Float32[Array, "n g"]:
+            near, far = (outputs[:, SQUARES + there - 1] for there in _AHEAD[square][direction])
+            if not _AHEAD[square][direction][1]:  # no jump leads off the board
+                return outputs[:, square] + near
+            return outputs[:, square] + jnp.where(jumping, far, near)
+
+        return _best(movable, sum_of)
+
+
+@dataclasses.dataclass(frozen=True)
+class Actions(Highest):
+    """As `Highest`, in a thirtieth of the time: 128 actions are many for a mask."""
+
+    def __call__(
+        self, outputs: Float32[Array, "n 128 g"], positions: Position, strict: bool = False
+    ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
+        """As `Reading`."""
+        if strict:
+            return super().__call__(outputs, positions, strict)
+        return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction])
+
+
+def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
+    """The pieces that may move in each of the mover's directions, as the mover sees the board, and whether by jumps."""
+    moves, white = board.moves(positions), board.white(positions)
+    turned = [jnp.where(white, moves.sources[3 - direction], moves.sources[direction]) for direction in range(4)]
+    movable = [once.word(board.as_seen(word, white), positions.status) for word in turned]
+    return movable, once.flag(moves.jumps, positions.status)
+
+
+def _best(
+    movable: list[Word], value: Callable[[int, int], Float32[Array, "n g"]]
+) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
+    """The legal action of the highest `value(square, direction)`."""
+
+    def choices() -> Iterator[tuple[int, Float32[Array, "n g"], Bool[Array, "n g"]]]:
+        for square in range(SQUARES):
+            for direction in range(4):
+                if _AHEAD[square][direction][0]:
+                    legal = (movable[direction] & _BITS[square]) != 0
+                    yield 4 * square + direction, value(square, direction), legal
+
+    actions = best_of(choices())
+    return actions, jnp.ones(actions.shape, bool)
+
+
+def _named(
+    source: Int32[Array, "n g"], target: Int32[Array, "n g"], movable: list[Word], jumping: Bool[Array, "n g"]
+) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
+    """The action from one square to another, and whether it is legal."""
+    (row, column), (to_row, to_column) = (_row_and_column(square) for square in (source, target))
+    down, across = to_row - row, to_column - column
+    length = jnp.where(jumping, 2, 1)
+    direction = jnp.where(down < 0, 2, 0) + jnp.where(across > 0, 1, 0)
+    place = (18 + 4 * row - 3 * column).astype(jnp.uint32) & 31
+    there = jnp.zeros(source.shape, bool)
+    for number, pieces in enumerate(movable):
+        there = there | ((direction == number) & bits.has(pieces, place))
+    legal = there & (jnp.abs(down) == length) & (jnp.abs(across) == length)
+    return 4 * source + direction, legal
+
+
+def _row_and_column(square: Int32[Array, "n g"]) -> tuple[Int32[Array, "n g"], Int32[Array, "n g"]]:
+    row = square >> 2
+    return row, 2 * (square & 3) + 1 - (row & 1)
