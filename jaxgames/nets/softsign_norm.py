@@ -126,9 +126,9 @@ def _network(line: str) -> Network:
         if not match:
             begun = body[at] == "{"
             reason = "is never closed by '}'" if begun else f"begins with {body[at]!r}; expected '{{'"
-            raise ValueError(f"layer {len(layers) + 1}, character {len(name) + 2 + at}, {reason}")
+            raise ValueError(f"layer {len(layers) + 1}, character {len(name) + 2 + at} of the line, {reason}")
         try:
-            layers.append(_layer(match[1]))
+            layers.append(_layer(match[1], len(name) + 2 + at))
         except ValueError as error:
             raise ValueError(f"layer {len(layers) + 1}: {error}") from None
         if len(layers) > 1 and layers[-1].kernel.shape[1] != len(layers[-2].bias):
@@ -142,11 +142,12 @@ def _network(line: str) -> Network:
     return tuple(layers)
 
 
-def _layer(text: str) -> TextLayer:
+def _layer(text: str, before: int) -> TextLayer:
+    """The layer of a text that `before` characters of the line precede."""
     try:
         parts = json.loads(f"[{text}]", parse_int=float, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        reason = f"character {error.pos} of it is wrong ({error.msg})"
+        reason = f"character {before + error.pos} of the line is wrong ({error.msg})"
         raise ValueError(f"{reason}; expected [[w, ...], ...],[[b], ...]") from None
     if len(parts) != 2:
         raise ValueError(f"{len(parts)} lists; expected two: the weights of each unit and the biases")
