@@ -1,0 +1,146 @@
+"""Whole populations scored in blocks that fit the cache, on one device or many, in one process or many."""
+
+from typing import Any, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.noise import AXIS
+
+Tree = TypeVar("Tree")
+
+
+class Fitness(Protocol):
+    """What genomes are worth, higher is better: a score for each candidate that depends on its genome, its number and
+    the key only, not on who else is in its block.
+    """
+
+    def __call__(
+        self, genomes: Float32[Array, "b dimension"], numbers: Int32[Array, " b"], key: Key[Array, ""]
+    ) -> Float32[Array, " b"]:
+        """The scores of these candidates."""
+        ...
+
+
+class Algorithm(Protocol):
+    """A way to evolve: pure functions over one state, a pytree that holds the key of its random numbers."""
+
+    @property
+    def population(self) -> int:
+        """The number of candidates of a generation."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The number of genes."""
+        ...
+
+    def init(self, key: Key[Array, ""]) -> Any:
+        """The state before the first generation."""
+        ...
+
+    def ask(self, state: Any, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these candidates, 0 to population - 1: any block of them."""
+        ...
+
+    def tell(self, state: Any, scores: Float32[Array, " population"]) -> Any:
+        """The next generation's state, given the scores; higher is better, NaN counts as the worst."""
+        ...
+
+    def champion(self, state: Any) -> Float32[Array, " dimension"]:
+        """The genome to play with."""
+        ...
+
+
+def population_mesh(devices: int | None = None) -> Mesh:
+    """A mesh with the axis `population` over `devices` devices (None: all, of all processes).
+
+    Raises ValueError if there are not so many.
+    """
+    found = jax.devices()
+    if devices is not None and not 1 <= devices <= len(found):
+        raise ValueError(f"devices={devices}, but there are {len(found)}")
+    return jax.make_mesh((devices or len(found),), (AXIS,), axis_types=(AxisType.Auto,), devices=found[:devices])
+
+
+def replicated(tree: Tree, mesh: Mesh) -> Tree:
+    """The same arrays on every device of the mesh; every process gives the same values.
+
+    What jitted functions of a mesh over several processes are given must be placed so.
+    """
+    sharding = NamedSharding(mesh, PartitionSpec())
+
+    def place(array: Any) -> Array:
+        if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(place(jax.random.key_data(array)), impl=jax.random.key_impl(array))
+        return jax.device_put(array, sharding)
+
+    return jax.tree.map(place, tree)
+
+
+def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
+    """How many blocks a device evaluates, and of how many candidates: equal blocks, none larger than `block`."""
+    blocks = -(-population // (block * devices))
+    return blocks, -(-population // (blocks * devices))
+
+
+def evaluate(
+    fitness: Fitness,
+    algorithm: Algorithm,
+    state: Any,
+    key: Key[Array, ""],
+    block: int = 256,
+    mesh: Mesh | None = None,
+) -> Float32[Array, " population"]:
+    """The score of every candidate, at most `block` of them at a time on each device.
+
+    With a mesh (axis `population`; devices of one process or of many) each device makes and plays its share of the
+    candidates, and only the scores are exchanged: all devices have all of them. The state is the same on all devices.
+    Where the population does not fill the last blocks, its last candidate is played again for the places left over, and
+    those scores are dropped. Candidates do not depend on blocks and devices, so neither do scores, but for rounding.
+
+    Raises ValueError if the block is smaller than 1 or the mesh has other axes.
+    """
+    if block < 1:
+        raise ValueError(f"block={block} is smaller than 1")
+    if mesh is not None and mesh.axis_names != (AXIS,):
+        raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
+    devices = 1 if mesh is None else mesh.size
+    blocks, size = block_sizes(algorithm.population, block, devices)
+
+    def scores_of(state: Any, key: Key[Array, ""], device: Int32[Array, ""]) -> Float32[Array, " share"]:
+        places = jax.lax.iota(jnp.int32, blocks * size) + device * jnp.int32(blocks * size)
+        numbers = jnp.minimum(places, jnp.int32(algorithm.population - 1))
+
+        def of_block(numbers: Int32[Array, " size"]) -> Float32[Array, " size"]:
+            return fitness(algorithm.ask(state, numbers), numbers, key)
+
+        return jax.lax.map(of_block, numbers.reshape(blocks, size)).reshape(-1)
+
+    if mesh is None:
+        return scores_of(state, key, jnp.int32(0))[: algorithm.population]
+
+    def on_each(state: Any, key: Key[Array, ""]) -> Float32[Array, " places"]:
+        return jax.lax.all_gather(scores_of(state, key, jax.lax.axis_index(AXIS)), AXIS, tiled=True)
+
+    everywhere = PartitionSpec()
+    # What each device computes differs, which a check of replicated values cannot see through a gather.
+    gathered = jax.shard_map(
+        on_each, mesh=mesh, in_specs=(everywhere, everywhere), out_specs=everywhere, check_vma=False
+    )(state, key)
+    return gathered[: algorithm.population]
+
+
+def generation(
+    algorithm: Algorithm,
+    fitness: Fitness,
+    state: Any,
+    key: Key[Array, ""],
+    block: int = 256,
+    mesh: Mesh | None = None,
+) -> tuple[Any, Float32[Array, " population"]]:
+    """One generation: every candidate is scored, and the algorithm told. The next state, and the scores."""
+    scores = evaluate(fitness, algorithm, state, key, block, mesh)
+    return algorithm.tell(state, scores), scores

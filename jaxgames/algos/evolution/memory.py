@@ -1,0 +1,129 @@
+"""What a run needs of the memory, known before it starts."""
+
+import dataclasses
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxgames.algos.evolution.evaluate import Algorithm, block_sizes
+
+GENOMES_AT_ONCE = 3
+"""Copies of one block's genomes: the noise or the parents, the genomes, and the layers that the networks multiply."""
+
+SCORES_AT_ONCE = 8
+"""Arrays of a number for each candidate: scores, their order, ranks and weights."""
+
+
+class Memory(NamedTuple):
+    """Bytes: the algorithm's state, which is there twice while the next is made of it; the genomes and the games of the
+    blocks that are evaluated at a time; and the scores.
+    """
+
+    state: int
+    genomes: int
+    games: int
+    scores: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What decides how much of one memory a run takes.
+
+    Each device holds a copy of the algorithm's state. For an algorithm that keeps its population that is the population
+    and the next one, so many devices belong to such an algorithm only where each has its own memory (GPUs, hosts): the
+    cores of a CPU work together as one device.
+    """
+
+    algorithm: Algorithm
+    block: int = 256
+    devices: int = 1
+    """Devices that share the memory: those of one process on CPU, 1 on GPU."""
+    memories: int = 1
+    """Memories that the population is split over, each with as many devices: hosts, or GPUs."""
+    games: int = 1
+    """Games that each candidate plays at a time."""
+    game_bytes: int = 1024
+    """Bytes of one game: its position, what the network reads of it, and the network's widest layers."""
+
+    def needs(self) -> Memory:
+        """The bytes needed of each memory: counted, not measured."""
+        state = _bytes_of(jax.eval_shape(self.algorithm.init, jax.random.key(0)))
+        _, size = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)
+        return Memory(
+            state=2 * self.devices * state,
+            genomes=GENOMES_AT_ONCE * self.devices * size * self.algorithm.dimension * 4,
+            games=self.devices * size * self.games * self.game_bytes,
+            scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
+        )
+
+    def check(self, limit: int | None = None) -> Memory:
+        """What is needed, if it fits `limit` bytes (None: this machine's memory).
+
+        Raises ValueError in one line otherwise: the bytes that are needed, and a setting that fits.
+        """
+        limit = machine_bytes() if limit is None else limit
+        needed = self.needs()
+        if needed.total <= limit:
+            return needed
+        fits = next((name for name, run in self._smaller() if run.needs().total <= limit), None)
+        raise ValueError(
+            f"population={self.algorithm.population} needs {needed.total} bytes ({_readable(needed.total)}: state "
+            f"{_readable(needed.state)}, genomes {_readable(needed.genomes)}, games {_readable(needed.games)}), but "
+            f"there are {limit} ({_readable(limit)}); " + (f"{fits} fits" if fits else "no smaller setting fits")
+        )
+
+    def _smaller(self) -> Iterator[tuple[str, "Run"]]:
+        """Settings that need less, those first that change least of what is computed."""
+        block = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)[1] // 2
+        while block:
+            yield f"block={block}", dataclasses.replace(self, block=block)
+            block //= 2
+        if self.devices > 1:
+            yield "devices=1", dataclasses.replace(self, devices=1)
+        population = self.algorithm.population
+        algorithm: Any = self.algorithm
+        while population > 2 and "population" in getattr(algorithm, "__dataclass_fields__", ()):
+            population = _rounded(population * 0.9)
+            smaller = dataclasses.replace(algorithm, population=population)
+            yield f"population={population}", dataclasses.replace(self, algorithm=smaller)
+
+
+def machine_bytes() -> int:
+    """The memory of a device, if it tells (GPUs do); else this machine's, or what its control group allows."""
+    stats = jax.local_devices()[0].memory_stats() or {}
+    if "bytes_limit" in stats:
+        return int(stats["bytes_limit"])
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        path = Path("/sys/fs/cgroup") / name
+        if path.exists() and (allowed := path.read_text().strip()).isdecimal():
+            total = min(total, int(allowed))
+    return total
+
+
+def _bytes_of(shapes: Any) -> int:
+    """The bytes of a pytree of shapes; a key is its words."""
+    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+
+
+def _rounded(number: float) -> int:
+    """An even number of two digits, not above the number where it has more than one."""
+    unit = 10 ** max(0, int(math.log10(number)) - 1)
+    return max(2, int(number / unit) * unit // 2 * 2)
+
+
+def _readable(size: int) -> str:
+    """Bytes in the unit that people use for them."""
+    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if size >= 2**power:
+            return f"{size / 2**power:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,82 @@
+"""What a candidate's score counts for: scores of any scale made into weights.
+
+Everywhere a higher score is better, and NaN counts as the worst score.
+"""
+
+from collections.abc import Callable, Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float32, Int32, UInt32
+
+
+def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
+    """The candidates' numbers from the worst to the best score; NaN as minus infinity, equal scores by number.
+
+    Sorting pairs is ten times slower than sorting words, so words are sorted that hold some bits of the score above the
+    number: from the lowest bits to the highest, as in a radix sort.
+    """
+    number_bits = max(1, (scores.size - 1).bit_length())
+    digit = 32 - number_bits
+    places = jax.lax.iota(jnp.uint32, scores.size)
+    keys = _ordered_words(scores)
+    order = places.astype(jnp.int32)
+    for low in range(0, 32, digit):
+        bits = (keys[order] >> np.uint32(low)) << np.uint32(number_bits)
+        sorted_words = jax.lax.sort(bits | places, is_stable=False)
+        order = order[(sorted_words & np.uint32(2**number_bits - 1)).astype(jnp.int32)]
+    return order
+
+
+def ranks(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
+    """How many candidates are worse, equal scores sharing the mean of their ranks: 0 (worst) to n - 1."""
+    order = ascending(scores)
+    in_order = _ordered_words(scores)[order]
+    places = jax.lax.iota(jnp.int32, scores.size)
+    differs = in_order[1:] != in_order[:-1]
+    end = jnp.ones(1, bool)
+    first = jax.lax.cummax(jnp.where(jnp.concatenate([end, differs]), places, 0))
+    last = jax.lax.cummin(jnp.where(jnp.concatenate([differs, end]), places, scores.size), reverse=True)
+    shared = (first + last).astype(jnp.float32) * 0.5
+    return jnp.zeros(scores.size, jnp.float32).at[order].set(shared, unique_indices=True)
+
+
+def centered_ranks(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
+    """Ranks from -1/2 (worst) to 1/2 (best), of sum 0 (Salimans et al. 2017, section 2.1; Wierstra et al. 2014).
+
+    Equal scores share the mean of their ranks, so that candidates as good as each other count the same.
+    """
+    return ranks(scores) * np.float32(1 / max(1, scores.size - 1)) - 0.5
+
+
+def z_scores(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
+    """Scores of mean 0 and standard deviation 1; all 0 where all are equal."""
+    scores = raw(scores)
+    scores = scores - jnp.mean(scores)
+    deviation = jnp.sqrt(jnp.mean(scores**2))
+    return scores / jnp.where(deviation == 0.0, 1.0, deviation)
+
+
+def raw(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
+    """The scores themselves; in place of NaN and infinities the lowest and the highest finite score."""
+    finite = jnp.isfinite(scores)
+    lowest = jnp.min(jnp.where(finite, scores, jnp.inf))
+    highest = jnp.max(jnp.where(finite, scores, -jnp.inf))
+    in_place = jnp.where(scores == jnp.inf, highest, lowest)
+    return jnp.where(jnp.any(finite), jnp.where(finite, scores, in_place), 0.0)
+
+
+SHAPINGS: Mapping[str, Callable[[Float32[Array, " n"]], Float32[Array, " n"]]] = {
+    "centered_ranks": centered_ranks,
+    "z_scores": z_scores,
+    "raw": raw,
+}
+"""Ways to shape scores, by name."""
+
+
+def _ordered_words(scores: Float32[Array, " n"]) -> UInt32[Array, " n"]:
+    """Words in the order of the scores; -0 as 0, NaN as minus infinity."""
+    scores = jnp.where(jnp.isnan(scores), -jnp.inf, jnp.where(scores == 0.0, 0.0, scores))
+    bits = jax.lax.bitcast_convert_type(scores, jnp.uint32)
+    return jnp.where(bits >> 31 != 0, ~bits, bits | np.uint32(1 << 31))

@@ -1,0 +1,161 @@
+"""Populations in blocks and on devices: the same scores however they are split."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from jax.sharding import Mesh
+
+from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh, replicated
+from jaxgames.algos.evolution.memory import Run, machine_bytes
+from jaxgames.algos.evolution.noise import noise
+from jaxgames.algos.evolution.open_es import OpenES
+
+ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
+
+
+def fitness(genomes, numbers, key):
+    """A score that depends on the genome, the number and the key: the genome's share of a random direction."""
+    return jnp.sum(genomes * noise(key, numbers, genomes.shape[1]), axis=1)
+
+
+def run(algorithm, key, block, mesh, generations):
+    """The scores of the last of a few generations, and the champion."""
+    state = algorithm.init(key)
+    if mesh is not None:
+        state = replicated(state, mesh)
+
+    @jax.jit
+    def steps(state):
+        def step(state, number):
+            return generation(algorithm, fitness, state, jax.random.fold_in(jax.random.key(9), number), block, mesh)
+
+        state, scores = jax.lax.scan(step, state, jnp.arange(generations))
+        return scores[-1], algorithm.champion(state)
+
+    return [np.asarray(part) for part in steps(state)]
+
+
+@pytest.fixture(scope="module")
+def state():
+    return ES.init(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def alone(state):
+    """Each candidate scored by itself."""
+    numbers = jnp.arange(ES.population)
+    return np.asarray(jax.vmap(lambda n: fitness(ES.ask(state, n[None]), n[None], jax.random.key(1))[0])(numbers))
+
+
+@pytest.mark.parametrize(("block", "devices"), [(256, None), (7, None), (1000, 2), (7, 2)])
+def test_scores_do_not_depend_on_the_split(state, alone, block, devices):
+    mesh = None if devices is None else population_mesh(devices)
+    scores = jax.jit(lambda state: evaluate(fitness, ES, state, jax.random.key(1), block, mesh))(state)
+    assert scores.shape == (ES.population,)
+    np.testing.assert_allclose(scores, alone, atol=1e-5)
+
+
+def test_blocks_are_as_equal_as_can_be():
+    assert block_sizes(65536, 256, 1) == (256, 256)
+    assert block_sizes(200, 256, 1) == (1, 200)
+    assert block_sizes(200, 256, 8) == (1, 25)
+    assert block_sizes(257, 256, 1) == (2, 129)
+    assert block_sizes(3, 256, 8) == (1, 1)
+
+
+def test_wrong_splits_are_refused(state):
+    with pytest.raises(ValueError, match="block=0"):
+        evaluate(fitness, ES, state, jax.random.key(1), 0)
+    with pytest.raises(ValueError, match="'population'"):
+        evaluate(fitness, ES, state, jax.random.key(1), mesh=Mesh(jax.devices()[:1], ("games",)))
+    with pytest.raises(ValueError, match="devices=3, but there are 2"):
+        population_mesh(3)
+
+
+EIGHT = """
+import sys
+import jax
+jax.config.update("jax_num_cpu_devices", 8)
+import dataclasses
+import numpy as np
+from jaxgames.algos.evolution.evaluate import population_mesh
+from test_evaluate import ES, run
+mesh = population_mesh()
+assert mesh.size == 8
+np.savez(sys.argv[1], *run(dataclasses.replace(ES, mesh=mesh), jax.random.key(3), 4, mesh, 3))
+"""
+
+
+def test_eight_devices_are_one(tmp_path):
+    """Three generations with 8 virtual devices in a process of their own, and on one device here."""
+    file = tmp_path / "eight.npz"
+    command = [sys.executable, "-c", EIGHT, str(file)]
+    subprocess.run(command, check=True, timeout=100, cwd=Path(__file__).parent)
+    eight = np.load(file)
+    one = run(ES, jax.random.key(3), 256, None, 3)
+    for name, expected in zip(eight.files, one, strict=True):
+        np.testing.assert_allclose(eight[name], expected, atol=1e-5)
+
+
+class Stored(NamedTuple):
+    """An algorithm that keeps its population, as far as its memory is concerned."""
+
+    genomes: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Keeps:
+    population: int
+    dimension: int = 693
+
+    def init(self, key):
+        return Stored(jnp.zeros((self.population, self.dimension), jnp.float32))
+
+
+def test_a_million_networks_fit_or_what_fits_is_said():
+    run = Run(Keeps(1_000_000), games=64)
+    assert run.check(24 * 2**30).state == 2 * 1_000_000 * 693 * 4
+    with pytest.raises(
+        ValueError, match=r"needs 11\d{9} bytes \(10\.\d GB.*but there are .* \(8\.0 GB\); devices=1 fits"
+    ):
+        dataclasses.replace(run, devices=2).check(8 * 2**30)
+    with pytest.raises(ValueError, match=r"; population=(\d+) fits$") as error:
+        run.check(2**30)
+    assert "\n" not in str(error.value)
+    fits = int(str(error.value).split("population=")[-1].split()[0])
+    assert Run(Keeps(fits), games=64).needs().total <= 2**30 < Run(Keeps(fits * 5 // 4), games=64).needs().total
+
+
+def test_smaller_blocks_fit_before_smaller_populations():
+    run = Run(OpenES(65536, 693), block=4096, games=64)
+    with pytest.raises(ValueError, match="; block=1024 fits"):
+        run.check(100 * 2**20)
+    with pytest.raises(ValueError, match="no smaller setting fits"):
+        run.check(1000)
+    assert run.check() == run.needs()
+    assert 2**28 < machine_bytes() < 2**50
+
+
+def test_needs_cover_what_the_compiler_says():
+    """Peak of a generation of a large OpenES: state, scores and temporaries; and no more than counted."""
+    es = OpenES(65536, 693, optimizer=optax.adam(0.01))
+    state = jax.eval_shape(es.init, jax.random.key(0))
+
+    def linear(genomes, numbers, key):
+        return genomes @ jnp.ones(es.dimension)
+
+    step = jax.jit(lambda state, key: generation(es, linear, state, key, block=1024))
+    memory = step.lower(state, jax.eval_shape(lambda: jax.random.key(0))).compile().memory_analysis()
+    peak = memory.temp_size_in_bytes + memory.output_size_in_bytes + memory.argument_size_in_bytes
+    needed = Run(es, block=1024, games=0).needs()
+    assert peak <= needed.total
+    network = 4 * es.dimension
+    assert memory.temp_size_in_bytes <= 3 * 1024 * network + network

@@ -1,0 +1,135 @@
+"""OpenES: its gradient on a quadratic, its pairs, its memory and speed of learning."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from jax.sharding import Mesh
+
+from jaxgames.algos.evolution.noise import noise
+from jaxgames.algos.evolution.open_es import OpenES
+from jaxgames.algos.evolution.shaping import centered_ranks, ranks, raw, z_scores
+
+CURVATURE = np.linspace(0.5, 2.0, 20).astype(np.float32)
+
+
+def quadratic(x):
+    """Higher is better; the best is 1 everywhere."""
+    return -0.5 * (x - 1.0) ** 2 @ jnp.asarray(CURVATURE)
+
+
+@pytest.fixture(scope="module")
+def big():
+    return OpenES(65536, 693, optimizer=optax.adam(0.01))
+
+
+def test_gradient_of_a_quadratic_is_the_analytic_one():
+    """E[s(m + sigma e) e] / sigma is the gradient itself on a quadratic, whatever sigma is."""
+    es = OpenES(2**17, CURVATURE.size, sigma=0.3, shaping="raw")
+    state = es.start(jax.random.key(0), jnp.linspace(-1.0, 1.0, CURVATURE.size))
+    analytic = -CURVATURE * (np.asarray(state.mean) - 1.0)
+
+    @jax.jit
+    def estimate(state):
+        return es.gradient(state, quadratic(es.ask(state, jnp.arange(es.population))))
+
+    # The pairs' differences are 2 sigma e'g: deviation of the estimate sqrt((g_j^2 + |g|^2) / pairs).
+    deviation = np.sqrt((analytic**2 + (analytic**2).sum()) / (es.population / 2))
+    assert np.all(abs(np.asarray(estimate(state)) - analytic) < 4 * deviation)
+
+
+def test_tell_is_the_equation():
+    """Against NumPy: ranks, pairs, weight decay and the optimizer's step."""
+    es = OpenES(64, 10, sigma=0.1, optimizer=optax.sgd(0.5), weight_decay=0.01)
+    state = es.start(jax.random.key(1), jnp.linspace(-1.0, 1.0, 10))._replace(generation=jnp.int32(3))
+    scores = np.random.default_rng(0).integers(0, 20, 64).astype(np.float32)
+    genomes = np.asarray(es.ask(state, jnp.arange(64)), np.float64)
+    mean = np.asarray(state.mean, np.float64)
+    shaped = np.array([((scores < s).sum() + ((scores == s).sum() - 1) / 2) / 63 - 0.5 for s in scores])
+    gradient = (shaped[:, None] * (genomes - mean) / 0.1).sum(0) / (64 * 0.1)
+    told = jax.jit(es.tell)(state, jnp.asarray(scores))
+    np.testing.assert_allclose(told.mean, mean + 0.5 * (gradient - 0.01 * mean), atol=1e-5)
+    assert int(told.generation) == 4
+    steps = np.asarray(es.ask(told, jnp.arange(64))) - np.asarray(told.mean)
+    assert abs(steps - (genomes - mean)).min() > 1e-6  # new noise
+
+
+def test_pairs_are_mirrored_exactly_in_any_block(big):
+    state = big.init(jax.random.key(2))
+    ask = jax.jit(big.ask)
+    numbers = np.random.default_rng(1).permutation(big.population)[:400].astype(np.int32)
+    steps = np.asarray(ask(state, jnp.asarray(numbers)))  # the mean is 0
+    np.testing.assert_array_equal(np.asarray(ask(state, jnp.asarray(numbers ^ 1))), -steps)
+    alone = np.concatenate([np.asarray(ask(state, jnp.asarray(part))) for part in np.split(numbers, 4)])
+    np.testing.assert_array_equal(alone, steps)
+    key = jax.random.fold_in(state.key, state.generation)
+    sign = np.where(numbers % 2, -1, 1)[:, None]
+    of_pair = np.asarray(noise(key, jnp.asarray(numbers // 2), 693))
+    np.testing.assert_allclose(steps, sign * of_pair * np.float32(0.05), rtol=1e-6)
+
+
+def test_gradient_over_devices_is_the_same(big):
+    scores = jax.random.normal(jax.random.key(4), (3002,))
+    one, two = (OpenES(3002, 50, shaping="raw", mesh=mesh) for mesh in (None, Mesh(jax.devices()[:2], ("population",))))
+    state = one.init(jax.random.key(3))
+    np.testing.assert_allclose(jax.jit(two.gradient)(state, scores), jax.jit(one.gradient)(state, scores), atol=1e-5)
+
+
+def test_memory_of_a_big_population_is_that_of_a_few_networks(big):
+    """Peak beside the state and the scores: at most three blocks of 256 networks and the mean."""
+    state = jax.eval_shape(big.init, jax.random.key(0))
+    scores = jax.ShapeDtypeStruct((big.population,), jnp.float32)
+    memory = jax.jit(big.tell).lower(state, scores).compile().memory_analysis()
+    network = 4 * big.dimension
+    assert memory.temp_size_in_bytes <= 3 * 256 * network + network
+
+
+def test_it_climbs():
+    es = OpenES(64, CURVATURE.size, sigma=0.1, optimizer=optax.adam(0.05))
+
+    @jax.jit
+    def run(state):
+        def step(state, _):
+            return es.tell(state, quadratic(es.ask(state, jnp.arange(es.population)))), None
+
+        return jax.lax.scan(step, state, length=200)[0]
+
+    assert float(quadratic(es.champion(run(es.init(jax.random.key(0)))))) > -0.01 > float(quadratic(jnp.zeros(20)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"population": 5}, "of pairs"),
+        ({"sigma": 0.0}, "sigma=0.0"),
+        ({"shaping": "rank"}, "available: centered_ranks"),
+        ({"mean": [0.0]}, "has 1 numbers"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, error):
+    with pytest.raises(ValueError, match=error):
+        OpenES(**{"population": 4, "dimension": 3, **settings})
+
+
+def reference_ranks(scores):
+    scores = np.where(np.isnan(scores), -np.inf, scores)
+    return (scores[None] < scores[:, None]).sum(1) + ((scores[None] == scores[:, None]).sum(1) - 1) / 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 300])
+def test_ranks_share_ties_and_put_nan_last(size):
+    rng = np.random.default_rng(size)
+    scores = np.round(rng.normal(size=size) * 10).astype(np.float32)
+    scores[rng.integers(0, size, size // 3)] = rng.choice([np.nan, -0.0, np.inf, -np.inf, 1e-30], size // 3)
+    shaped = np.asarray(jax.jit(ranks)(jnp.asarray(scores)))
+    np.testing.assert_array_equal(shaped, reference_ranks(scores))
+    np.testing.assert_allclose(centered_ranks(jnp.asarray(scores)), shaped / max(1, size - 1) - 0.5, atol=1e-6)
+
+
+def test_z_scores_and_raw_keep_wrong_scores_out():
+    scores = jnp.array([1.0, jnp.nan, 3.0, jnp.inf, -jnp.inf, 3.0])
+    np.testing.assert_array_equal(raw(scores), [1, 1, 3, 3, 1, 3])
+    np.testing.assert_allclose(z_scores(scores), [-1, -1, 1, 1, -1, 1], rtol=1e-6)
+    np.testing.assert_array_equal(z_scores(jnp.full(3, 7.0)), [0, 0, 0])
+    np.testing.assert_array_equal(z_scores(jnp.full(3, jnp.nan)), [0, 0, 0])
