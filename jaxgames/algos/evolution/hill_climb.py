@@ -1,0 +1,119 @@
+"""Hill climbing by play: one network, moved a little towards each mutant that beats it."""
+
+import dataclasses
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32, Key
+
+from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_words
+
+
+class Match(Protocol):
+    """Plays the champion against a mutant."""
+
+    def __call__(
+        self, champion: Float32[Array, " dimension"], mutant: Float32[Array, " dimension"], key: Key[Array, ""], /
+    ) -> Float32[Array, "..."]:
+        """The points of the mutant: in each game, or their sum."""
+        ...
+
+
+class Rule(Protocol):
+    """When a mutant counts as the winner."""
+
+    def __call__(self, points: Float32[Array, "..."], /) -> Bool[Array, ""]:
+        """Whether the mutant of these points has won."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class ByPoints:
+    """The mutant wins by more than `margin` points in all games together; NaN is no win."""
+
+    margin: float = 0.0
+
+    def __call__(self, points: Float32[Array, "..."]) -> Bool[Array, ""]:
+        """Whether the mutant of these points has won."""
+        return jnp.sum(points) > np.float32(self.margin)
+
+
+@dataclasses.dataclass(frozen=True)
+class ByWins:
+    """The mutant wins at least `least` games. Pollack and Blair: 3 of 4, later 5 of 6 and 7 of 8."""
+
+    least: int = 3
+
+    def __call__(self, points: Float32[Array, "..."]) -> Bool[Array, ""]:
+        """Whether the mutant of these points, those of each game, has won."""
+        return jnp.sum(points > 0.0, dtype=jnp.int32) >= self.least
+
+
+class HillClimbState(NamedTuple):
+    """The champion, and how many mutants it has met and how many of them have beaten it."""
+
+    champion: Float32[Array, " dimension"]
+    key: Key[Array, ""]
+    mutants: Int32[Array, ""]
+    wins: Int32[Array, ""]
+
+
+class HillClimbMetrics(NamedTuple):
+    """One match: the points of the mutant in all games, and whether it won."""
+
+    points: Float32[Array, ""]
+    won: Bool[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class HillClimb:
+    """Pollack and Blair (1998), "Co-Evolution in the Successful Learning of Backgammon Strategy": the champion plays
+    against a mutant of itself, and if that wins by `rule`,
+
+        champion <- champion + factor * (mutant - champion).
+
+    Only a small step is made, since a mutant may win by luck. All weights are kept in [-limit, limit], those of
+    mutants too, and begin with zero. Raises `ValueError` for a factor outside (0, 1] and a limit that is not above 0.
+    """
+
+    dimension: int
+    mutation: Mutation = Gaussian(0.05)
+    factor: float = 0.05
+    limit: float = 1.0
+    rule: Rule = ByPoints()
+
+    def __post_init__(self) -> None:
+        if not 0 < self.factor <= 1:
+            raise ValueError(f"factor={self.factor}: expected a number above 0, and at most 1")
+        if not self.limit > 0:
+            raise ValueError(f"limit={self.limit}: expected a number above 0")
+
+    def init(self, key: Key[Array, ""]) -> HillClimbState:
+        """The state before the first match; the champion's weights are zeros."""
+        return HillClimbState(jnp.zeros(self.dimension, jnp.float32), key, jnp.int32(0), jnp.int32(0))
+
+    def update(self, state: HillClimbState, match: Match) -> tuple[HillClimbState, HillClimbMetrics]:
+        """One match with one mutant."""
+        key = jax.random.fold_in(state.key, state.mutants)
+        mutant = self.mutant(state)
+        points = match(state.champion, mutant, jax.random.fold_in(key, 1))
+        won = self.rule(points)
+        moved = self._limited(state.champion + np.float32(self.factor) * (mutant - state.champion))
+        champion = jnp.where(won, moved, state.champion)
+        after = HillClimbState(champion, state.key, state.mutants + 1, state.wins + won.astype(jnp.int32))
+        return after, HillClimbMetrics(jnp.sum(points), won)
+
+    def mutant(self, state: HillClimbState) -> Float32[Array, " dimension"]:
+        """The mutant that the champion meets next."""
+        key = jax.random.fold_in(state.key, state.mutants)
+        words = candidate_words(key, jnp.zeros(1, jnp.int32))
+        return self._limited(self.mutation(state.champion[None], words)[0])
+
+    def champion(self, state: HillClimbState) -> Float32[Array, " dimension"]:
+        """The champion."""
+        return state.champion
+
+    def _limited(self, weights: Float32[Array, " dimension"]) -> Float32[Array, " dimension"]:
+        return jnp.clip(weights, -self.limit, self.limit)

@@ -1,0 +1,179 @@
+"""A genetic algorithm on one population of any size, whose next generation is made only where it is looked at."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.operators import (
+    Crossover,
+    Multiplicative,
+    Mutation,
+    Selection,
+    Truncation,
+    best_first,
+    candidate_words,
+    offspring,
+)
+from jaxgames.algos.evolution.operators.draws import fractions
+from jaxgames.envs.words import stream
+
+First = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
+"""The genomes that a run begins with, by the candidates' numbers: `Genomes.init`, or `UniformGenomes(dimension)`."""
+
+
+class NeuroevolutionState(NamedTuple):
+    """The genomes that may have children, best first, with their scores (NaN before the first ones are told), and for
+    every candidate the rows of its parents.
+
+    With the key and the generation's number that is the whole generation: `ask` makes any candidate of it.
+    """
+
+    pool: Float32[Array, "pool dimension"]
+    scores: Float32[Array, " pool"]
+    parents: Int32[Array, "population parents"]
+    key: Key[Array, ""]
+    generation: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class Neuroevolution:
+    """Selection, crossover and mutation of `population` genomes of `dimension` genes.
+
+    Candidates 0 to `elites` - 1 are the best of the last generation, unchanged; each other one is a child of parents
+    that `selection` draws. What is stored are the genomes that may have children: with `Truncation` the few best. A
+    candidate is made from them where it is asked for, always the same one, in any block and on any device, so a step
+    needs no more memory than those of two generations.
+
+    Raises `ValueError` for a population without room for new candidates, or with less than `selection` wants to keep.
+    """
+
+    population: int
+    dimension: int
+    first: First
+    selection: Selection = Truncation(5)
+    mutation: Mutation = Multiplicative(0.2)
+    crossover: Crossover | None = None
+    elites: int = 1
+
+    def __post_init__(self) -> None:
+        pool = self.selection.pool(self.population)
+        if not 0 <= self.elites <= min(pool, self.population - 1):
+            raise ValueError(
+                f"elites={self.elites} of a population of {self.population} that keeps {pool}: "
+                f"expected 0 to {min(pool, self.population - 1)}"
+            )
+
+    def init(self, key: Key[Array, ""]) -> NeuroevolutionState:
+        """The state before the first generation, whose candidates are those of `first`."""
+        pool = self.selection.pool(self.population)
+        parents = 1 if self.crossover is None else self.crossover.parents
+        return NeuroevolutionState(
+            pool=self.first(key, jnp.arange(pool, dtype=jnp.int32)),
+            scores=jnp.full(pool, jnp.nan, jnp.float32),
+            parents=jnp.zeros((self.population, parents), jnp.int32),
+            key=key,
+            generation=jnp.int32(0),
+        )
+
+    def ask(self, state: NeuroevolutionState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these candidates, 0 to population - 1."""
+
+        def bred():
+            parents = state.parents.at[numbers].get(mode="clip")
+            words = candidate_words(self._generation_key(state), numbers)
+            elite = numbers < self.elites
+            return offspring(state.pool, parents, elite, words, self.mutation, self.crossover)
+
+        return lax.cond(state.generation == 0, lambda: self.first(state.key, numbers), bred)
+
+    def tell(self, state: NeuroevolutionState, scores: Float32[Array, " scored"]) -> NeuroevolutionState:
+        """The next generation's state, given the scores of this one's candidates; higher is better, NaN is the worst,
+        and of equal scores the lower number's is the better.
+
+        Scores of all candidates, or only of those that are new: candidates `elites` to population - 1. The elites then
+        keep the scores they had, which is right if the opponents are the same again (see `NewOnly`). Raises
+        `ValueError` for any other number of scores.
+        """
+        if scores.shape == (self.population - self.elites,):
+            scores = jnp.concatenate([state.scores[: self.elites], scores])
+        if scores.shape != (self.population,):
+            raise ValueError(
+                f"scores of shape {list(scores.shape)}: expected [{self.population}], "
+                f"or [{self.population - self.elites}] without the elites"
+            )
+        best = best_first(scores)[: len(state.pool)]
+        after = state._replace(
+            pool=self.ask(state, best), scores=scores.at[best].get(mode="clip"), generation=state.generation + 1
+        )
+        # Numbers beyond the candidates', so that parents are drawn by other words than children.
+        drawn = jnp.arange(state.parents.size, dtype=jnp.int32).reshape(state.parents.shape) + self.population
+        parents = self.selection(after.scores, candidate_words(self._generation_key(after), drawn))
+        numbers = jnp.arange(self.population, dtype=jnp.int32)[:, None]
+        return after._replace(parents=jnp.where(numbers < self.elites, numbers, parents))
+
+    def champion(self, state: NeuroevolutionState) -> Float32[Array, " dimension"]:
+        """The best genome of those told last: with elites and the same opponents, of all so far."""
+        return state.pool[0]
+
+    def _generation_key(self, state: NeuroevolutionState) -> Key[Array, ""]:
+        return jax.random.fold_in(state.key, state.generation)
+
+
+@dataclasses.dataclass(frozen=True)
+class NewOnly:
+    """`Neuroevolution` for opponents that stay the same: the same algorithm, of whose candidates only the new ones are
+    asked for and scored.
+
+    Candidate i here is candidate `elites` + i there. The elites of a generation keep the scores they had; in the first
+    generation these candidates have none, and count as the worst.
+    """
+
+    algorithm: Neuroevolution
+
+    @property
+    def population(self) -> int:
+        """The number of new candidates of a generation."""
+        return self.algorithm.population - self.algorithm.elites
+
+    @property
+    def dimension(self) -> int:
+        """The number of genes."""
+        return self.algorithm.dimension
+
+    def init(self, key: Key[Array, ""]) -> NeuroevolutionState:
+        """The state before the first generation."""
+        return self.algorithm.init(key)
+
+    def ask(self, state: NeuroevolutionState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these new candidates."""
+        return self.algorithm.ask(state, numbers + self.algorithm.elites)
+
+    def tell(self, state: NeuroevolutionState, scores: Float32[Array, " population"]) -> NeuroevolutionState:
+        """The next generation's state, given the scores of the new candidates."""
+        if scores.shape != (self.population,):
+            raise ValueError(f"scores of shape {list(scores.shape)}: expected [{self.population}]")
+        return self.algorithm.tell(state, scores)
+
+    def champion(self, state: NeuroevolutionState) -> Float32[Array, " dimension"]:
+        """The best genome so far."""
+        return self.algorithm.champion(state)
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformGenomes:
+    """First genomes whose genes are uniform in [low, high]."""
+
+    dimension: int
+    low: float = -1.0
+    high: float = 1.0
+
+    def __call__(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
+        """The genomes of these candidates, each drawn by the key and its number alone."""
+        words = stream(candidate_words(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
+        return fractions(words) * np.float32(self.high - self.low) + np.float32(self.low)

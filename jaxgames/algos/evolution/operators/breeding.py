@@ -1,0 +1,34 @@
+"""The next generation: parents read, crossed and mutated in one pass over the genes."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+
+from jaxgames.algos.evolution.operators.crossover import Crossover
+from jaxgames.algos.evolution.operators.mutation import Mutation
+from jaxgames.envs.words import random_words, stream
+
+CROSSING = 2**32 - 1
+"""The number of the word for a crossover in a candidate's stream, whose words from 0 on are for the genes."""
+
+
+def offspring(
+    pool: Float32[Array, "k dimension"],
+    parents: Int32[Array, "n parents"],
+    elite: Bool[Array, " n"],
+    words: UInt32[Array, " n"],
+    mutation: Mutation,
+    crossover: Crossover | None = None,
+) -> Float32[Array, "n dimension"]:
+    """The children of rows of `pool`, each by its word; the `elite` is its first parent unchanged.
+
+    All of it is elementwise but for the rows that are read, so XLA makes one loop of it.
+    """
+    rows = [pool.at[parents[:, i]].get(mode="clip") for i in range(parents.shape[1])]
+    child = rows[0] if crossover is None else crossover(rows, stream(words, CROSSING))
+    return jnp.where(elite[:, None], rows[0], mutation(child, words))
+
+
+def candidate_words(key: Key[Array, ""], numbers: Int32[Array, "..."]) -> UInt32[Array, "..."]:
+    """A random word for each number, which depends on the key and the number only."""
+    first, second = random_words(key, (2,))
+    return stream(stream(numbers.astype(jnp.uint32), first), second)
