@@ -19,8 +19,9 @@ SCORES_AT_ONCE = 8
 
 
 class Memory(NamedTuple):
-    """Bytes: the algorithm's state, which is there twice while the next is made of it; the genomes and the games of the
-    blocks that are evaluated at a time; and the scores.
+    """Bytes: the algorithm's state, which is there twice while the next is made of it, and what it takes to make that
+    (`working_bytes` of the algorithm, where it has some); the genomes and the games of the blocks that are evaluated at a
+    time; and the scores.
     """
 
     state: int
@@ -59,7 +60,7 @@ class Run:
         state = _bytes_of(jax.eval_shape(self.algorithm.init, jax.random.key(0)))
         _, size = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)
         return Memory(
-            state=2 * self.devices * state,
+            state=self.devices * (2 * state + getattr(self.algorithm, "working_bytes", 0)),
             genomes=GENOMES_AT_ONCE * self.devices * size * self.algorithm.dimension * 4,
             games=self.devices * size * self.games * self.game_bytes,
             scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
