@@ -36,7 +36,7 @@ class Squares:
         movable, jumping = _movable(positions)
         if strict:
             source, target = highest(outputs[:, :SQUARES]), highest(outputs[:, SQUARES:])
-            return _named(source, target, movable, jumping)
+            return _named(source, target, movable, jumping, positions)
 
         def sum_of(square: int, direction: int) -> Float32[Array, "n g"]:
             near, far = (outputs[:, SQUARES + there - 1] for there in _AHEAD[square][direction])
@@ -44,7 +44,7 @@ class Squares:
                 return outputs[:, square] + near
             return outputs[:, square] + jnp.where(jumping, far, near)
 
-        return _best(movable, sum_of)
+        return _best(movable, sum_of, positions)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Actions(Highest):
         """As `Reading`."""
         if strict:
             return super().__call__(outputs, positions, strict)
-        return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction])
+        return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction], positions)
 
 
 def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
@@ -69,7 +69,7 @@ def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
 
 
 def _best(
-    movable: list[Word], value: Callable[[int, int], Float32[Array, "n g"]]
+    movable: list[Word], value: Callable[[int, int], Float32[Array, "n g"]], positions: Position
 ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
     """The legal action of the highest `value(square, direction)`."""
 
@@ -80,12 +80,16 @@ def _best(
                     legal = (movable[direction] & _BITS[square]) != 0
                     yield 4 * square + direction, value(square, direction), legal
 
-    actions = best_of(choices())
+    actions = once.index(best_of(choices()), positions.status)
     return actions, jnp.ones(actions.shape, bool)
 
 
 def _named(
-    source: Int32[Array, "n g"], target: Int32[Array, "n g"], movable: list[Word], jumping: Bool[Array, "n g"]
+    source: Int32[Array, "n g"],
+    target: Int32[Array, "n g"],
+    movable: list[Word],
+    jumping: Bool[Array, "n g"],
+    positions: Position,
 ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
     """The action from one square to another, and whether it is legal."""
     (row, column), (to_row, to_column) = (_row_and_column(square) for square in (source, target))
@@ -97,7 +101,7 @@ def _named(
     for number, pieces in enumerate(movable):
         there = there | ((direction == number) & bits.has(pieces, place))
     legal = there & (jnp.abs(down) == length) & (jnp.abs(across) == length)
-    return 4 * source + direction, legal
+    return once.index(4 * source + direction, positions.status), once.flag(legal, positions.status)
 
 
 def _row_and_column(square: Int32[Array, "n g"]) -> tuple[Int32[Array, "n g"], Int32[Array, "n g"]]:
