@@ -35,7 +35,7 @@ class CMAESState(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """The strategy's constants, by the names of the tutorial's table 1; `weights` from the best candidate to the worst."""
+    """The strategy's constants, by the names of the tutorial's table 1; `weights` from the best candidate on."""
 
     weights: np.ndarray
     mu_eff: float

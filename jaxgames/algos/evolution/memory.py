@@ -20,8 +20,8 @@ SCORES_AT_ONCE = 8
 
 class Memory(NamedTuple):
     """Bytes: the algorithm's state, which is there twice while the next is made of it, and what it takes to make that
-    (`working_bytes` of the algorithm, where it has some); the genomes and the games of the blocks that are evaluated at a
-    time; and the scores.
+    (`working_bytes` of the algorithm, where it has some); the genomes and the games of the blocks that are evaluated
+    at a time; and the scores.
     """
 
     state: int
