@@ -100,6 +100,7 @@ class Neuroevolution:
         keep the scores they had, which is right if the opponents are the same again (see `NewOnly`). Raises
         `ValueError` for any other number of scores.
         """
+        scores = jnp.asarray(scores, jnp.float32)
         if scores.shape == (self.population - self.elites,):
             scores = jnp.concatenate([state.scores[: self.elites], scores])
         if scores.shape != (self.population,):

@@ -1,0 +1,111 @@
+"""Groups against the plain reference: the exact schedules, candidate by candidate."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.evolution.group_ga import GroupGA
+from jaxgames.algos.evolution.neuroevolution import UniformGenomes
+from jaxgames.algos.evolution.operators import Multiplicative, Segments, candidate_words
+from tests.algos.evolution import reference_evolution as reference
+
+GROUPS, MEMBERS, DIMENSION = 4, 6, 5
+SETTINGS = dict(groups=GROUPS, members=MEMBERS, keep=3, best=2, iterations=4)
+KEY = jax.random.key(2)
+
+
+def key_words(key) -> list[int]:
+    return [int(word) for word in jax.random.key_data(key)]
+
+
+def play_matrix(genomes, opponents, numbers, key):
+    """Points of few different values, so that there are ties, and of luck by candidate and key."""
+    luck = (candidate_words(key, numbers) >> 30).astype(jnp.float32)
+    return jnp.floor(jnp.sum(genomes[:, None] * opponents[None], axis=2) * 2.0) + luck[:, None]
+
+
+def play(genome, opponent, number, key):
+    product = float(np.sum(genome.astype(np.float32) * opponent.astype(np.float32), dtype=np.float32))
+    return float(np.floor(product * 2)) + (reference.candidate_word(key, number) >> 30)
+
+
+@pytest.mark.parametrize(("schedule", "cuts"), [("sequential", None), ("sequential", 2), ("parallel", None)])
+def test_rounds_equal_the_reference(schedule, cuts):
+    crossover = None if cuts is None else Segments(cuts=cuts)
+    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS, crossover=crossover, schedule=schedule)
+    state = evolution.init(KEY)
+    kept = {name: SETTINGS[name] for name in ("keep", "best", "iterations")}
+    wanted = reference.Groups(np.asarray(state.genomes), play, **kept, mutation=("multiplicative", 0.2), cuts=cuts)
+    asked = []
+
+    def counted(genomes, opponents, numbers, key):
+        asked.append((len(genomes), len(opponents)))
+        return play_matrix(genomes, opponents, numbers, key)
+
+    update = jax.jit(lambda state: evolution.update(state, counted))
+    for number in range(2):
+        key = jax.random.fold_in(KEY, number)
+        before = wanted.games
+        getattr(wanted, f"{schedule}_round")(lambda *numbers, key=key: key_words(folded(key, numbers)))
+        state, metrics = update(state)
+        np.testing.assert_allclose(state.genomes, np.array(wanted.genomes), rtol=1e-5)
+        np.testing.assert_array_equal(state.scores, np.array(wanted.scores, np.float32))
+        np.testing.assert_array_equal(metrics.scores, state.scores)
+        assert metrics.games == evolution.games == wanted.games - before
+    # Compiled are two sizes only: all members once, and then the new ones.
+    at_once, met = (1, (GROUPS - 1) * 2) if schedule == "sequential" else (GROUPS, GROUPS * 2)
+    assert asked == [(MEMBERS * at_once, met), ((MEMBERS - 3) * at_once, met)]
+    np.testing.assert_array_equal(evolution.champions(state), state.genomes[:, 0])
+    best = int(np.argmax(np.asarray(state.scores[:, 0])))
+    np.testing.assert_array_equal(evolution.champion(state), state.genomes[best, 0])
+
+
+def folded(key, numbers):
+    for number in numbers:
+        key = jax.random.fold_in(key, number)
+    return key
+
+
+def test_the_thesis_plays_so_many_games():
+    """20 groups of 10, of which 5 are kept: 38 opponents; all 10 once and 5 new ones in each of 100 iterations."""
+    thesis = GroupGA(693, UniformGenomes(693))
+    assert thesis.opponents == 38 and thesis.games == 20 * (10 + 100 * 5) * 38
+
+
+def test_games_that_are_no_numbers_are_the_worst():
+    """A candidate whose play breaks down is not kept, and in the parallel schedule what it plays within its own group
+    is left out.
+    """
+    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS, schedule="parallel")
+    state = evolution.init(KEY)
+
+    def broken(genomes, opponents, numbers, key):
+        own = numbers[:, None] // MEMBERS == jnp.arange(len(opponents), dtype=jnp.int32)[None] // 2
+        first = (numbers % MEMBERS == 0)[:, None]
+        return jnp.where(own | first, jnp.nan, numbers[:, None].astype(jnp.float32))
+
+    after, _ = evolution.update(state, broken)
+    scores = np.asarray(after.scores)
+    assert np.all(np.isfinite(scores[:, :3]))
+    kept = np.asarray(after.genomes).reshape(-1, DIMENSION)
+    assert not any(np.any(np.all(kept == np.asarray(state.genomes)[group, 0], axis=1)) for group in range(GROUPS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(groups=1), "groups=1"),
+        (dict(keep=6), "keep=6 of 6 members: expected 1 to 5"),
+        (dict(best=7), "best=7 of 6 members: expected 1 to 6"),
+        (dict(iterations=-1), "iterations=-1"),
+        (dict(schedule="random"), "unknown schedule 'random'; expected one of sequential, parallel"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS | settings)
+
+
+def test_mutation_is_the_default_of_the_thesis():
+    assert GroupGA(DIMENSION, UniformGenomes(DIMENSION)).mutation == Multiplicative(0.2)

@@ -1,0 +1,74 @@
+"""Hill climbing against its two lines in plain NumPy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.evolution.hill_climb import ByPoints, ByWins, HillClimb
+from jaxgames.algos.evolution.operators import Gaussian
+from tests.algos.evolution import reference_evolution as reference
+
+DIMENSION = 6
+KEY = jax.random.key(5)
+GOAL = np.linspace(-1.5, 1.5, DIMENSION).astype(np.float32)
+
+
+def match(champion, mutant, key):
+    """The mutant wins each of four games in which what is asked for, by luck, is closer to it."""
+    asked = jnp.argsort(jax.random.bits(key, (DIMENSION,)))[:4]
+    better = jnp.abs(mutant - GOAL)[asked] < jnp.abs(champion - GOAL)[asked]
+    return jnp.where(better, 1.0, -1.0).astype(jnp.float32)
+
+
+def test_updates_equal_the_reference():
+    climb = HillClimb(DIMENSION, Gaussian(0.3), factor=0.5, rule=ByPoints(-1.0))
+    state = climb.init(KEY)
+    assert not np.any(climb.champion(state))
+    update, points_of = jax.jit(lambda state: climb.update(state, match)), jax.jit(match)
+    champion, wins = np.zeros(DIMENSION, np.float32), 0
+    for number in range(40):
+        key = jax.random.fold_in(KEY, number)
+        words = [int(word) for word in jax.random.key_data(key)]
+        mutant = reference.mutated(champion, reference.candidate_word(words, 0), "gaussian", 0.3)
+        mutant = np.clip(mutant, -1, 1)
+        points = np.asarray(points_of(champion, mutant, jax.random.fold_in(key, 1)))
+        if points.sum() > -1:
+            champion, wins = np.clip(champion + np.float32(0.5) * (mutant - champion), -1, 1), wins + 1
+        state, metrics = update(state)
+        np.testing.assert_allclose(state.champion, champion, atol=1e-6)
+        assert metrics.points == points.sum() and metrics.won == (points.sum() > -1)
+    assert state.wins == wins > 5 and state.mutants == 40
+
+
+def test_it_climbs_as_far_as_weights_may():
+    climb = HillClimb(DIMENSION, Gaussian(0.2), factor=0.5, rule=ByWins(3))
+    state, metrics = jax.jit(
+        lambda state: jax.lax.scan(lambda state, _: climb.update(state, match), state, length=1500)
+    )(climb.init(KEY))
+    np.testing.assert_allclose(state.champion, np.clip(GOAL, -1, 1), atol=0.15)
+    assert np.all(np.abs(state.champion) <= 1)
+    np.testing.assert_array_equal(metrics.won, metrics.points >= 2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "points", "won"),
+    [
+        (ByPoints(), [1.0, -1.0], False),
+        (ByPoints(), [2.0, -1.0], True),
+        (ByPoints(), 0.5, True),
+        (ByPoints(3.0), [2.0, 1.0], False),
+        (ByPoints(), [np.nan, 9.0], False),
+        (ByWins(), [1.0, 1.0, 0.0, 1.0], True),
+        (ByWins(), [3.0, 3.0, 0.0, -1.0], False),
+        (ByWins(1), [np.nan, -1.0], False),
+    ],
+)
+def test_rules(rule, points, won):
+    assert bool(rule(jnp.asarray(points, jnp.float32))) == won
+
+
+@pytest.mark.parametrize(("settings", "message"), [({"factor": 0}, "factor=0"), ({"limit": 0.0}, "limit=0")])
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        HillClimb(DIMENSION, **settings)

@@ -1,0 +1,148 @@
+"""The genetic algorithm against the plain reference, generation by generation; and measures of diversity."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.evolution.diversity import diversity
+from jaxgames.algos.evolution.neuroevolution import Neuroevolution, NewOnly, UniformGenomes
+from jaxgames.algos.evolution.operators import (
+    FitnessWeighted,
+    Gaussian,
+    Multiplicative,
+    Segments,
+    Tournament,
+    Truncation,
+)
+from tests.algos.evolution import reference_evolution as reference
+
+POPULATION, DIMENSION = 12, 9
+FIRST = UniformGenomes(DIMENSION, -2.0, 3.0)
+KEY = jax.random.key(11)
+EVERYONE = jnp.arange(POPULATION, dtype=jnp.int32)
+
+
+def key_words(key) -> list[int]:
+    return [int(word) for word in jax.random.key_data(key)]
+
+
+def scores_of(generation: int) -> np.ndarray:
+    """Scores with ties and NaN."""
+    random = np.random.default_rng(generation)
+    scores = random.integers(-3, 4, POPULATION).astype(np.float32)
+    scores[random.integers(POPULATION, size=2)] = np.nan
+    return scores
+
+
+def make(**settings) -> Neuroevolution:
+    settings = {"selection": Truncation(5), "mutation": Multiplicative(0.2), "elites": 2} | settings
+    return Neuroevolution(POPULATION, DIMENSION, FIRST, **settings)
+
+
+@pytest.mark.parametrize("cuts", [None, 2])
+def test_generations_equal_the_reference(cuts):
+    algorithm = make(crossover=None if cuts is None else Segments(cuts=cuts))
+    ask, tell = jax.jit(algorithm.ask), jax.jit(algorithm.tell)
+    state = algorithm.init(KEY)
+    wanted = list(np.asarray(FIRST(KEY, EVERYONE)))
+    for generation in range(1, 5):
+        np.testing.assert_allclose(ask(state, EVERYONE), wanted, rtol=1e-5)
+        scores = scores_of(generation)
+        state = tell(state, scores)
+        key = key_words(jax.random.fold_in(KEY, generation))
+        best = wanted[reference.best_first(scores.tolist())[0]]
+        wanted = reference.next_generation(
+            wanted, scores.tolist(), key, keep=5, elites=2, mutation=("multiplicative", 0.2), cuts=cuts
+        )
+        np.testing.assert_allclose(algorithm.champion(state), best, rtol=1e-5)
+    np.testing.assert_allclose(ask(state, EVERYONE), wanted, rtol=1e-5)
+
+
+def test_candidates_are_the_same_in_any_block_and_of_any_device():
+    algorithm = make(crossover=Segments())
+    ask = jax.jit(algorithm.ask)
+    state = algorithm.tell(algorithm.init(KEY), scores_of(0))
+    everyone = np.asarray(ask(state, EVERYONE))
+    for numbers in ([11, 3, 3, 0], [7]):
+        np.testing.assert_allclose(ask(state, jnp.array(numbers, jnp.int32)), everyone[numbers], rtol=1e-6)
+    mesh = jax.make_mesh((2,), ("population",), devices=jax.devices()[:2])
+    spread = jax.jit(algorithm.ask, out_shardings=jax.NamedSharding(mesh, jax.P("population")))
+    replicated = jax.device_put(state, jax.NamedSharding(mesh, jax.P()))
+    np.testing.assert_allclose(spread(replicated, EVERYONE), everyone, rtol=1e-6)
+
+
+@pytest.mark.parametrize("selection", [Tournament(3), FitnessWeighted(), Truncation(400)])
+def test_children_come_from_the_better_with_any_selection(selection):
+    """Without mutation every child is a candidate of before, and the best half has at least two thirds of them."""
+    population = 400
+    numbers = jnp.arange(population, dtype=jnp.int32)
+    algorithm = Neuroevolution(population, 2, UniformGenomes(2), selection, Gaussian(0.0), elites=0)
+    ask = jax.jit(algorithm.ask)
+    state = algorithm.init(KEY)
+    before = np.asarray(ask(state, numbers))
+    scores = np.random.default_rng(1).permutation(population).astype(np.float32) - 200
+    after = np.asarray(ask(jax.jit(algorithm.tell)(state, scores), numbers))
+    same = np.all(after[:, None] == before[None], axis=2)
+    assert np.all(same.sum(axis=1) == 1)
+    assert (scores[np.argmax(same, axis=1)] >= 0).mean() > 2 / 3
+
+
+def test_unchanged_candidates_need_no_new_scores():
+    """With the same scores for the elites as before, telling all scores and telling only the new ones is the same."""
+    algorithm = make(elites=3)
+    new = NewOnly(algorithm)
+
+    def run(algorithm, state):
+        numbers = jnp.arange(algorithm.population, dtype=jnp.int32)
+
+        def generation(state, _):
+            state = algorithm.tell(state, -jnp.sum((algorithm.ask(state, numbers) - 1.0) ** 2, axis=1))
+            return state, state.scores[0]
+
+        return jax.lax.scan(generation, state, length=20)
+
+    first = jax.jit(algorithm.tell)(algorithm.init(KEY), scores_of(0))
+    first = first._replace(scores=-jnp.sum((first.pool - 1.0) ** 2, axis=1))
+    state, best = jax.jit(lambda state: run(new, state))(first)
+    both, _ = jax.jit(lambda state: run(algorithm, state))(first)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5), state._replace(key=0), both._replace(key=0))
+    assert np.all(np.diff(best) >= 0) and best[-1] > best[0]
+
+
+def test_the_first_generation_has_no_scores_to_keep():
+    """Candidates that have none count as the worst."""
+    algorithm = make(elites=3)
+    after = jax.jit(NewOnly(algorithm).tell)(algorithm.init(KEY), jnp.full(9, -5.0, jnp.float32))
+    np.testing.assert_allclose(after.pool, FIRST(KEY, EVERYONE[3:8]), rtol=1e-6)
+
+
+def test_wrong_settings():
+    with pytest.raises(ValueError, match="elites=6 of a population of 12 that keeps 5: expected 0 to 5"):
+        make(elites=6)
+    with pytest.raises(ValueError, match="expected 0 to 11"):
+        make(selection=Tournament(), elites=12)
+    with pytest.raises(ValueError, match="expected at most 12"):
+        make(selection=Truncation(13))
+    with pytest.raises(ValueError, match=r"shape \[11\]: expected \[12\], or \[10\] without the elites"):
+        jax.eval_shape(make().tell, jax.eval_shape(make().init, KEY), jnp.zeros(11, jnp.float32))
+    with pytest.raises(ValueError, match=r"shape \[12\]: expected \[10\]"):
+        jax.eval_shape(NewOnly(make()).tell, jax.eval_shape(make().init, KEY), jnp.zeros(12, jnp.float32))
+
+
+@pytest.mark.parametrize("block", [1, 5, 256])
+def test_diversity(block):
+    genomes = np.random.default_rng(0).normal(1000, [0.1, 1, 3], size=(13, 3)).astype(np.float32)
+    matrix = jnp.asarray(genomes)
+    measured = jax.jit(lambda: diversity(lambda numbers: matrix[numbers], 13, KEY, pairs=20_000, block=block))()
+    wanted = genomes.astype(np.float64)
+    np.testing.assert_allclose(measured.deviation, wanted.std(axis=0).mean(), rtol=1e-4)
+    apart = ((wanted[:, None] - wanted[None]) ** 2).mean(axis=2) ** 0.5
+    np.testing.assert_allclose(measured.distance, apart[~np.eye(13, dtype=bool)].mean(), rtol=0.02)
+
+
+def test_no_diversity():
+    same = jnp.full((4, 3), 0.3, jnp.float32)
+    assert jax.jit(lambda: diversity(lambda numbers: same[numbers], 4, KEY, pairs=3))() == (0.0, 0.0)
+    with pytest.raises(ValueError, match="population of 1"):
+        diversity(lambda numbers: same[numbers], 1, KEY)
