@@ -1,0 +1,123 @@
+"""One run by several processes, on one machine or many hosts: how they join, and how they end if one of them dies."""
+
+import atexit
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+
+HEARTBEAT = 30
+"""Seconds without a sign of life after which a process counts as dead."""
+
+PATIENCE = 300
+"""Seconds that a process waits for the others to join."""
+
+
+def join(
+    coordinator: str | None = None,
+    processes: int | None = None,
+    process: int | None = None,
+    heartbeat: int = HEARTBEAT,
+    patience: int = PATIENCE,
+) -> int:
+    """Makes this process one of a run's, before JAX is used; from then on `jax.devices()` are those of all of them.
+
+    `coordinator` is HOST:PORT, where process 0 listens and all others find it; `process` is this one's number, from 0
+    to `processes` - 1. Without any of them the run is one of Slurm's where Slurm has started several tasks (then Slurm
+    tells the rest), and else this process alone. Returns the number of processes.
+
+    On CPU the processes exchange arrays by gloo. A process that is not joined by all others within `patience` seconds
+    ends with status 1 and one line on stderr. If one dies later, the others end too: at once where they wait for its
+    results (see `ending_together`), and within `heartbeat` seconds wherever they are.
+
+    Raises ValueError if settings are missing or contradict each other, or process 0 cannot listen there.
+    """
+    import jax
+
+    given = {"--coordinator": coordinator, "--processes": processes, "--process": process}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) == len(given) and not _under_slurm():
+        return 1
+    if missing and len(missing) < len(given):
+        raise ValueError(f"several processes need {', '.join(given)}; {' and '.join(missing)} missing")
+    if coordinator is not None and processes is not None and process is not None:
+        _check(coordinator, processes, process)
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # Its handler of SIGTERM would keep a run from saving itself when it is told to end.
+    jax.config.update("jax_enable_preemption_service", False)
+    line = f"error: not all {processes or 'of the'} processes came to {coordinator or 'the run'} within {patience} s"
+    # JAX itself would end this process with a page of its own.
+    alarm = threading.Timer(patience, _end, (line,))
+    alarm.daemon = True
+    alarm.start()
+    try:
+        jax.distributed.initialize(
+            coordinator,
+            processes,
+            process,
+            initialization_timeout=patience + 60,
+            heartbeat_timeout_seconds=heartbeat,
+        )
+    except RuntimeError as error:
+        raise ValueError(f"the processes cannot be joined: {_first_line(error)}") from error
+    finally:
+        alarm.cancel()
+    return jax.process_count()
+
+
+@contextlib.contextmanager
+def ending_together(advice: str = "") -> Iterator[None]:
+    """What the processes do together: an error in one of them ends them all, without waiting.
+
+    Where another process's death shows as an error inside, this one ends with status 1 and one line on stderr, to which
+    `advice` is added: how to go on. An error of this process goes on its way, and the process then ends with status 1
+    without waiting for the others, who see its death.
+
+    While a process computes alone it sees a death only by the missing heartbeat, and JAX then ends it: the last words
+    are "another task died" and the status 134 (SIGABRT). So it may be where process 0 has died.
+    """
+    import jax
+
+    try:
+        yield
+    except BaseException as error:
+        if jax.distributed.is_initialized() and jax.process_count() > 1:
+            if _is_of_another(error):
+                line = f"error: another of the {jax.process_count()} processes ended ({_first_line(error)[:200]})"
+                _end(f"{line}; {advice}" if advice else line)
+            atexit.register(_end)  # before JAX's own, which waits for the others
+        raise
+
+
+def _check(coordinator: str, processes: int, process: int) -> None:
+    """Raises ValueError if the settings cannot be."""
+    host, _, port = coordinator.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f"the coordinator is HOST:PORT, such as 10.0.0.1:1234, not {coordinator!r}")
+    if not 0 <= process < processes:
+        raise ValueError(f"process {process} is not one of {processes}: numbers go from 0 to {processes - 1}")
+
+
+def _under_slurm() -> bool:
+    """Whether Slurm started this process as one of several tasks of a step."""
+    return "SLURM_STEP_NODELIST" in os.environ and int(os.environ.get("SLURM_NTASKS", "1")) > 1
+
+
+def _end(line: str = "") -> None:
+    """Ends this process at once with status 1."""
+    sys.stdout.flush()
+    if line:
+        print(line, file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(1)
+
+
+def _is_of_another(error: BaseException) -> bool:
+    """Whether an error is that of an exchange between processes."""
+    text = str(error)
+    return any(sign in text for sign in ("Gloo", "gloo", "NCCL", "CoordinationService", "coordination service"))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0]

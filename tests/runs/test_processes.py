@@ -1,0 +1,93 @@
+"""Processes of one run: how they join, and that they end together."""
+
+import subprocess
+import sys
+import time
+
+import jax
+import pytest
+
+from jaxgames.runs import processes
+from tests.runs.several import ends, start
+
+TOGETHER = """
+from jax.sharding import PartitionSpec
+mesh = jax.make_mesh((2,), ("all",))
+everywhere = PartitionSpec()
+total = jax.jit(jax.shard_map(lambda x: jax.lax.psum(x, "all"), mesh=mesh, in_specs=everywhere, out_specs=everywhere))
+with processes.ending_together("continue with --resume"):
+    for step in range(10000):
+        assert float(total(float(step))) == 2 * step
+        if step == 3 and int(number) == {dies}:
+            {how}
+        if step == 3 and {alone}:
+            time.sleep(1000)
+"""
+
+KILLED = "os.kill(os.getpid(), 9)"
+"""As the kernel does when memory runs out."""
+
+
+@pytest.mark.parametrize(
+    ("dies", "how", "alone", "said"),
+    [
+        (0, KILLED, False, ["error: another of the 2 processes ended", "another task died"]),
+        (1, KILLED, True, ["another task died"]),
+        (1, "raise OSError('disk full')", False, ["error: another of the 2 processes ended"]),
+    ],
+)
+def test_when_one_dies_the_other_ends(tmp_path, dies, how, alone, said):
+    """Within a minute, whether it waits for the other's results or is computing alone (here with 5 s between signs)."""
+    started = time.monotonic()
+    found = ends(start(TOGETHER.format(dies=dies, how=how, alone=alone), ["", ""], tmp_path, heartbeat=5), 60)
+    assert time.monotonic() - started < 60
+    status, words = found[1 - dies]
+    assert status in (1, -6)
+    assert any(line in words for line in said)
+    if status == 1:
+        assert words.strip().splitlines()[-1].endswith("; continue with --resume")
+    assert found[dies][0] == (1 if "raise" in how else -9)
+    assert "raise" not in how or "disk full" in found[dies][1]
+
+
+def test_nobody_else_comes():
+    script = "from jaxgames.runs.processes import join\njoin('127.0.0.1:1', 2, 1, patience=1)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr == "error: not all 2 processes came to 127.0.0.1:1 within 1 s\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        (("h:1", 2, None), "--process missing"),
+        ((None, 2, 0), "--coordinator missing"),
+        (("host", 2, 0), "HOST:PORT"),
+        (("h:1", 2, 2), "process 2 is not one of 2: numbers go from 0 to 1"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, error):
+    with pytest.raises(ValueError, match=error):
+        processes.join(*settings)
+
+
+def test_alone_nothing_is_joined(monkeypatch):
+    monkeypatch.setenv("SLURM_NTASKS", "1")
+    monkeypatch.setenv("SLURM_STEP_NODELIST", "node1")
+    assert processes.join() == 1
+    assert not jax.distributed.is_initialized()
+
+
+def test_slurm_tells_the_rest(monkeypatch):
+    joined = []
+    monkeypatch.setattr(jax.distributed, "initialize", lambda *settings, **_: joined.append(settings))
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    monkeypatch.setenv("SLURM_STEP_NODELIST", "node[1-4]")
+    names = "jax_cpu_collectives_implementation", "jax_enable_preemption_service"
+    before = {name: getattr(jax.config, name) for name in names}
+    try:
+        processes.join()
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+    assert joined == [(None, None, None)]
