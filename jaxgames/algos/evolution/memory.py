@@ -94,7 +94,10 @@ class Run:
         algorithm: Any = self.algorithm
         while population > 2 and "population" in getattr(algorithm, "__dataclass_fields__", ()):
             population = _rounded(population * 0.9)
-            smaller = dataclasses.replace(algorithm, population=population)
+            try:
+                smaller = dataclasses.replace(algorithm, population=population)
+            except ValueError:  # too few for the algorithm's other settings
+                return
             yield f"population={population}", dataclasses.replace(self, algorithm=smaller)
 
 
