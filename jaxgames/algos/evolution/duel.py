@@ -26,15 +26,13 @@ class Duel(NamedTuple):
 
 
 class _Games(NamedTuple):
-    """Games under way, all [2, pairs]: first those that a began. In a game that `waits`, the player who moved last is
-    to move again, which it does when its turn comes, a ply later.
-    """
+    """Games under way. In those that `wait` it is not the turn of the player who is asked next."""
 
     position: Any
-    playing: Bool[Array, "2 pairs"]
-    waits: Bool[Array, "2 pairs"]
-    points: Float32[Array, "2 pairs"]
-    plies: Int32[Array, "2 pairs"]
+    playing: Bool[Array, " games"]
+    waits: Bool[Array, " games"]
+    points: Float32[Array, " games"]
+    plies: Int32[Array, " games"]
 
 
 def duel(
@@ -55,62 +53,54 @@ def duel(
     """
     if pairs < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
-    words = candidate_words(key, jnp.arange(pairs, dtype=jnp.int32))
-    # In the two halves of the games, different players are to move: each half has a row of both players' parameters.
-    players = jax.tree.map(lambda a, b: jnp.stack([a, b]), params_a, params_b)
-
-    def ply(number: Array, games: _Games) -> _Games:
-        mover = jnp.arange(2, dtype=jnp.int32) ^ (number & 1)
-
-        def half(where: tuple[Array, Any]) -> Any:
-            player, positions = where
-            return game.best_turn(positions, value_of(jax.tree.map(lambda x: x[player], players)))[0]
-
-        # One after the other: as a batch, every loop within a turn would run as long as it must for either.
-        return _after(game, games, lax.map(half, (mover, games.position)), mover, words)
+    words = jnp.tile(candidate_words(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
 
     def more(carry: tuple[Array, _Games]) -> Array:
+        games = carry[1]
+        return jnp.any(games.playing & (games.plies < most_plies))
+
+    def ply(carry: tuple[Array, _Games]) -> tuple[Array, _Games]:
         number, games = carry
-        return (number < most_plies) & jnp.any(games.playing)
+        a_moves = number % 2 == 1
+        params = jax.tree.map(lambda a, b: jnp.where(a_moves, a, b), params_a, params_b)
+        outcome, _ = game.best_turn(games.position, value_of(params))
+        return number + 1, _after(game, games, outcome, jnp.where(a_moves, 1.0, -1.0), words, most_plies)
 
-    start = (jnp.int32(0), _begun(game, key, pairs))
-    _, games = lax.while_loop(more, lambda carry: (carry[0] + 1, ply(*carry)), start)
-    return Duel(games.points.ravel(), games.plies.ravel(), games.playing.ravel())
-
-
-def _begun(game: Game, key: Key[Array, ""], pairs: int) -> _Games:
-    numbers = jnp.arange(pairs, dtype=jnp.int32)
-    opening = jax.vmap(lambda number: game.opening(jax.random.fold_in(key, number)))(numbers)
-    nothing = jnp.zeros((2, pairs), jnp.float32)
-    return _Games(
-        position=jax.tree.map(lambda x: jnp.stack([x, x]), opening),
-        playing=nothing == 0,
-        waits=nothing > 0,
-        points=nothing,
-        plies=jnp.zeros((2, pairs), jnp.int32),
+    # Player b is asked first, in the games that it begins, and then a in all games: so every player is asked about all
+    # games at once, and a turn is worked out once a ply and not once for each player.
+    opening = jax.vmap(lambda number: game.opening(jax.random.fold_in(key, number)))(jnp.arange(pairs, dtype=jnp.int32))
+    a_begins = jnp.arange(2 * pairs, dtype=jnp.int32) < pairs
+    start = _Games(
+        position=jax.tree.map(lambda x: jnp.concatenate([x, x]), opening),
+        playing=jnp.ones(2 * pairs, bool),
+        waits=a_begins,
+        points=jnp.zeros(2 * pairs, jnp.float32),
+        plies=jnp.zeros(2 * pairs, jnp.int32),
     )
+    _, games = lax.while_loop(more, ply, (jnp.int32(0), start))
+    return Duel(games.points, games.plies, games.playing)
 
 
 def _after(
-    game: Game, games: _Games, outcome: Outcome, mover: Int32[Array, "2"], words: UInt32[Array, " pairs"]
+    game: Game,
+    games: _Games,
+    outcome: Outcome,
+    sign: Float32[Array, ""],
+    words: UInt32[Array, " games"],
+    most_plies: int,
 ) -> _Games:
-    """The games after a turn in each half, of player a (0) or b (1)."""
-    moved = games.playing & ~games.waits
+    """The games after a player's turn in all that do not wait; its points count for a by `sign`."""
+    moved = games.playing & ~games.waits & (games.plies < most_plies)
     ends = moved & outcome.over
     plies = games.plies + moved.astype(jnp.int32)
     position = outcome.position
     if game.outcome_probabilities:
-        drawn = game.draw_outcome(stream(words[None], plies.astype(jnp.uint32)))
-        position = _chosen(ends, position, jax.vmap(jax.vmap(game.chance))(position, drawn))
-    of_a = jnp.where(mover[:, None] == 0, outcome.reward, -outcome.reward).astype(jnp.float32)
+        drawn = game.draw_outcome(stream(words, plies.astype(jnp.uint32)))
+        position = jax.vmap(game.chance)(position, drawn)
     return _Games(
-        position=_chosen(moved, position, games.position),
+        position=select(moved & ~ends, position, games.position),
         playing=games.playing & ~ends,
         waits=moved & ~outcome.switch,
-        points=jnp.where(ends, of_a, games.points),
+        points=jnp.where(ends, sign * outcome.reward, games.points),
         plies=plies,
     )
-
-
-def _chosen(condition: Bool[Array, "2 pairs"], on_true: Any, on_false: Any) -> Any:
-    return jax.vmap(select)(condition, on_true, on_false)
