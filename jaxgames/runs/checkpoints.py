@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -136,7 +137,13 @@ def _checkpointer() -> Any:
     # The synchronous one. A 198-40-4 network with Adam's state is saved in about 40 ms (2 CPU cores), 30 of them here.
     import orbax.checkpoint as ocp
 
-    return ocp.Checkpointer(ocp.StandardCheckpointHandler())
+    # Of a run by several processes one writes, and each reads by itself: none waits for the others.
+    this = jax.process_index()
+    alone = ocp.options.MultiprocessingOptions(
+        primary_host=this, active_processes={this}, barrier_sync_key_prefix=f"process-{this}"
+    )
+    handler = ocp.StandardCheckpointHandler(multiprocessing_options=alone)
+    return ocp.Checkpointer(handler, multiprocessing_options=alone)
 
 
 def _fingerprint(path: Path) -> list[Any]:

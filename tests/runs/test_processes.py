@@ -50,6 +50,33 @@ def test_when_one_dies_the_other_ends(tmp_path, dies, how, alone, said):
     assert "raise" not in how or "disk full" in found[dies][1]
 
 
+SAVES = """
+import pathlib
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+from jaxgames.runs import Run
+run = Run(pathlib.Path(file), {}) if int(number) else Run.create(file, {})
+everywhere = NamedSharding(jax.make_mesh((2,), ("all",)), PartitionSpec())
+state = jax.device_put(np.arange(5.0), everywhere)
+with processes.ending_together():
+    state = {"state": jax.jit(lambda x: x + 1)(state)}
+    if not int(number):
+        run.save(1, state)
+    while not run.steps():
+        time.sleep(0.01)
+    step, back = run.restore({"state": jax.ShapeDtypeStruct((5,), np.float32)})
+    assert step == 1 and np.array_equal(back["state"], np.arange(1.0, 6.0))
+    doubled = jax.jit(lambda x: x * 2)(jax.device_put(back["state"], everywhere))
+    assert np.array_equal(doubled, np.arange(2.0, 11.0, 2.0))
+"""
+
+
+def test_one_process_writes_and_all_read(tmp_path):
+    folder = tmp_path / "run"
+    found = ends(start(SAVES, [folder, folder], tmp_path), 60)
+    assert [status for status, _ in found] == [0, 0], found
+
+
 def test_nobody_else_comes():
     script = "from jaxgames.runs.processes import join\njoin('127.0.0.1:1', 2, 1, patience=1)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
