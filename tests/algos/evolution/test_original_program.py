@@ -126,9 +126,7 @@ def test_all_against_random_play_and_perfect_play(chosen, recorded):
         cells = [moves[number_of(board)]] if ours else legal
         return sum(against_random(moves, RULES.after(board, cell), player) for cell in cells) / len(cells)
 
-    chances = np.mean(
-        [against_random(moves, RULES.start, player) for moves in chosen for player in range(2)], axis=0
-    )
+    chances = np.mean([against_random(moves, RULES.start, player) for moves in chosen for player in range(2)], axis=0)
     np.testing.assert_allclose(chances, [0.674, 0.084, 0.242], atol=0.0005)
     value(RULES.start)
     boards = {number_of(board): board for board in reached(RULES.start)}

@@ -1,0 +1,193 @@
+"""Populations play exactly as a plain player does, game by game.
+
+Weights are small multiples of 1/8 and hidden units relu, so that sums of float32 are exact in any order: equal outputs
+are equal in both, and there are many.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.play import Networks, Others, RandomMoves, play
+from jaxgames.algos.evolution.policies import Afterstate, Outputs
+from jaxgames.nets import MLP
+from tests.algos.evolution import reference_play as reference
+
+TIC_TAC_TOE = reference.ConnectX(3, 3, 3, falls=False)
+CONNECT_FOUR = reference.ConnectX(6, 7, 4, falls=True)
+DRAW_AFTER = 40
+DRAUGHTS = reference.Draughts(DRAW_AFTER)
+QUICKLY = {"xla_backend_optimization_level": "0"}  # compiled so, as each program runs once
+
+
+def exact_weights(seed, number, genomes):
+    """float32[number, dimension]: weights that float32 adds without rounding."""
+    weights = np.random.default_rng(seed).integers(-8, 9, (number, genomes.dimension)) / 8
+    return weights.astype(np.float32)
+
+
+def layers_of(genomes, row):
+    """A row's layers, as the reference has them."""
+    layers, start = [], 0
+    for outputs, inputs in genomes.shapes:
+        end = start + outputs * inputs
+        layers.append((row[start:end].reshape(outputs, inputs), row[end : end + outputs]))
+        start = end + outputs
+    return layers
+
+
+def genomes_of(inputs, *sizes):
+    return Genomes(MLP(sizes, "relu", "identity"), inputs)
+
+
+def choosers(game, policy, rows, **how):
+    """The reference's players for rows of networks."""
+    networks = [layers_of(policy.genomes, row) for row in rows]
+    if isinstance(policy, Afterstate):
+        return [reference.afterstate_chooser(game, network) for network in networks]
+    return [reference.network_chooser(game, network, strict=policy.strict, **how) for network in networks]
+
+
+def pairings(sides, count):
+    """Opponent, and whether the candidate begins, of each game of a candidate, and the number of its random stream."""
+    if sides == "alternate":
+        streams = np.argsort(np.argsort(np.arange(count) % 2, kind="stable"))
+        return [(opponent, opponent % 2 == 0, int(streams[opponent])) for opponent in range(count)]
+    begun = {"both": (True, False), "first": (True,), "second": (False,)}[sides]
+    return [(each, begins, each + count * turn) for turn, begins in enumerate(begun) for each in range(count)]
+
+
+def expected(game, candidates, opponents, sides, words=None):
+    """All games by the reference: arrays as in `Results`. `words(candidate, stream, ply)` is a random word."""
+    games = pairings(sides, len(opponents))
+    results = [
+        reference.play(
+            game,
+            candidate,
+            opponents[opponent],
+            begins,
+            (lambda ply, number=number, stream=stream: words(number, stream, ply)) if words else (lambda ply: 0),
+        )
+        for number, candidate in enumerate(candidates)
+        for opponent, begins, stream in games
+    ]
+    return [np.reshape(column, (len(candidates), len(games))) for column in zip(*results, strict=True)]
+
+
+def played(policy, rows, opponents, sides, key=None, **options):
+    key = jax.random.key(0) if key is None else key
+    numbers = jnp.arange(len(rows), dtype=jnp.int32)
+
+    def games(rows, opponents):
+        return play(policy, rows, opponents, key, numbers, sides, **options)
+
+    return jax.device_get(jax.jit(games, compiler_options=QUICKLY)(jnp.asarray(rows), opponents))
+
+
+def assert_same(results, plain):
+    for name, ours, theirs in zip(results._fields, results, plain, strict=True):
+        assert ours.shape == theirs.shape, name
+        np.testing.assert_array_equal(ours, theirs, err_msg=name)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_512_candidates_and_64_opponents(strict):
+    policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 18, 18, 9), "cells", "highest", strict)
+    rows, others = exact_weights(0, 512, policy.genomes), exact_weights(1, 64, policy.genomes)
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate")
+    assert_same(
+        results,
+        expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), choosers(TIC_TAC_TOE, policy, others), "alternate"),
+    )
+    assert {-1, 1} <= set(np.unique(results.points)) and results.illegal.any() == strict
+    assert len(np.unique(results.plies)) > 4
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_connect_four(strict):
+    policy = Outputs(jaxgames.make("connect_four"), genomes_of(42, 16, 7), "cells", "highest", strict)
+    rows, others = exact_weights(2, 16, policy.genomes), exact_weights(3, 5, policy.genomes)
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "both")
+    plain = [choosers(CONNECT_FOUR, policy, each) for each in (rows, others)]
+    assert_same(results, expected(CONNECT_FOUR, *plain, "both"))
+    assert len(np.unique(results.points)) > 1 and results.illegal.any() == strict
+
+
+@pytest.mark.parametrize(("strict", "sides"), [(False, "second"), (True, "first")])
+def test_checkers(strict, sides):
+    """Networks that name squares, of strict ones those that know a legal opening move, meet others that name actions
+    and see one square only.
+    """
+    game = jaxgames.make("checkers", draw_after=DRAW_AFTER)
+    policy = Outputs(game, genomes_of(64, 8, 64), "board64", "squares", strict)
+    other = Outputs(game, genomes_of(32, 4, 128), "one_square")
+    rows, others = exact_weights(4, 6 if not strict else 3_000, policy.genomes), exact_weights(5, 3, other.genomes)
+    if strict:
+        opens = choosers(DRAUGHTS, policy, rows, read=reference.squares)
+        rows = rows[[choose(DRAUGHTS.start, 0) is not None for choose in opens]]
+        assert len(rows) > 5
+    results = played(policy, rows, Networks(other, jnp.asarray(others)), sides)
+    plain = expected(
+        DRAUGHTS,
+        choosers(DRAUGHTS, policy, rows, read=reference.squares),
+        choosers(reference.Draughts(DRAW_AFTER, one_square=0), other, others),
+        sides,
+    )
+    assert_same(results, plain)
+    assert results.illegal.any() == strict and (strict or len(np.unique(results.material)) > 3)
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
+def test_networks_that_look_one_action_ahead(name):
+    rules = {"tic_tac_toe": TIC_TAC_TOE, "connect_four": CONNECT_FOUR}[name]
+    policy = Afterstate(jaxgames.make(name), genomes_of(rules.rows * rules.cols, 8, 1), "cells")
+    rows, others = exact_weights(8, 12, policy.genomes), exact_weights(9, 4, policy.genomes)
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "second")
+    plain = [choosers(rules, policy, each) for each in (rows, others)]
+    assert_same(results, expected(rules, *plain, "second"))
+    assert len(np.unique(results.points)) > 1
+
+
+def words_of(key, games, numbers):
+    """The random word of a candidate's ply."""
+    first = reference.random_words(jax.random.key_data(key).tolist(), games)
+    streams = reference.stream(first[None], np.asarray(numbers)[:, None])
+    return lambda candidate, stream, ply: reference.stream(streams[candidate, stream], ply + 1)
+
+
+@pytest.mark.parametrize(("sides", "most_plies"), [("both", 1_000), ("alternate", 6)])
+def test_random_opponents(sides, most_plies):
+    """The moves are those of the words that each game, ply and candidate has of its own. A game that is stopped is
+    worth nothing.
+    """
+    policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 6, 9), "cells")
+    rows, key, count = exact_weights(10, 24, policy.genomes), jax.random.key(11), 9
+    results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies)
+    words = words_of(key, count * (2 if sides == "both" else 1), range(len(rows)))
+    opponents = [reference.random_chooser(TIC_TAC_TOE)] * count
+    plain = expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), opponents, sides, words)
+    stopped = plain[3] > most_plies
+    assert stopped.any() == (most_plies == 6) and not stopped.all() and len(np.unique(plain[3])) > 3
+    plain[0][stopped], plain[3][stopped] = 0, most_plies
+    assert_same(results, plain)
+
+
+def test_other_players():
+    """Any player's turns: here the legal action of the highest number, where `params` says so, or of the lowest."""
+    game = jaxgames.make("connect_four")
+    policy = Outputs(game, genomes_of(42, 8, 7), "cells")
+
+    def turn(params, positions, words):
+        legal = jax.vmap(game.legal)(positions)
+        numbers = jnp.arange(7, dtype=jnp.int32)[None]
+        last = jnp.max(jnp.where(legal, numbers, -1), axis=1)
+        first = jnp.min(jnp.where(legal, numbers, 7), axis=1)
+        return jax.vmap(game.play)(positions, jnp.where(params, last, first))
+
+    rows = exact_weights(12, 10, policy.genomes)
+    results = played(policy, rows, Others(turn, jnp.bool_(True), 2), "second")
+    opponents = [lambda position, word: max(CONNECT_FOUR.legal(position))] * 2
+    assert_same(results, expected(CONNECT_FOUR, choosers(CONNECT_FOUR, policy, rows), opponents, "second"))
