@@ -13,6 +13,8 @@ HEARTBEAT = 30
 PATIENCE = 300
 """Seconds that a process waits for the others to join."""
 
+DAY = 86_400
+
 
 def join(
     coordinator: str | None = None,
@@ -58,6 +60,7 @@ def join(
             process,
             initialization_timeout=patience + 60,
             heartbeat_timeout_seconds=heartbeat,
+            shutdown_timeout_seconds=DAY,  # who is done waits for who still measures; a death is seen by the heartbeat
         )
     except RuntimeError as error:
         raise ValueError(f"the processes cannot be joined: {_first_line(error)}") from error
