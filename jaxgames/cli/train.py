@@ -24,9 +24,12 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
     )
-    parser.add_argument("--devices", type=int, help="devices to use (one for every 128 games at once)")
+    parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
     parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
+    parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
+    parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
+    parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
     parser.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
@@ -35,28 +38,54 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Trains and prints the result."""
     _use_all_cores()
+    from jaxgames.runs.processes import ending_together, join
+
+    join(options.coordinator, options.processes, options.process)
+    with ending_together(f"go on with: jaxgames train --out {options.out} --resume"):
+        result, recipe = _train(options)
+    if _speaks():
+        print_json(result) if options.json else recipe.show(result)
+
+
+def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+    """The result, and the recipe that made it."""
     from jaxgames.recipes import Plan, recipe_named
     from jaxgames.recipes.report import Report
     from jaxgames.runs import Run
 
-    report = Report(quiet=options.json)
+    report = Report(quiet=options.json or not _speaks())
     if options.resume:
         if options.set or any(getattr(options, name) is not None for name in _PLANNED):
             raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
         folder = Run.open(options.out)
         if "recipe" not in folder.config:
             raise ValueError(f"{options.out} holds no training; expected a run of `jaxgames train`")
-        recipe = recipe_named(folder.config["recipe"])
+        recipe = _shared(recipe_named(folder.config["recipe"]))
         training = recipe.resume(folder, report)
     else:
         if options.recipe is None:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
-        recipe = recipe_named(options.recipe)
+        recipe = _shared(recipe_named(options.recipe))
         asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
         plan = Plan(**asked, changes=dict(_assignment(text) for text in options.set))
         training = recipe.begin(plan, options.out, report)
-    result = training.run_to_end()
-    print_json(result) if options.json else recipe.show(result)
+    return training.run_to_end(), recipe
+
+
+def _shared(recipe: Any) -> Any:
+    """The recipe, if as many processes as there are can train by it."""
+    import jax
+
+    if jax.process_count() > 1 and not getattr(recipe, "several_processes", False):
+        raise ValueError(f"{recipe.name} trains in one process, not in {jax.process_count()}")
+    return recipe
+
+
+def _speaks() -> bool:
+    """Whether this is the first process, or the only one."""
+    import jax
+
+    return jax.process_index() == 0
 
 
 def _recipes() -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from jaxgames.envs.core import Game
+from jaxgames.players import evolved
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
@@ -13,12 +14,15 @@ def load(path: str | Path, game: Game) -> Player:
 
     Raises `ValueError` if the folder is no run, has no player yet, or is of another game.
     """
+    from jaxgames.algos.evolution.saved import holds_champions, load_champion
     from jaxgames.algos.td import load_player_value
 
     run, step = _opened(path)
     trained_on = _game(run) or game.id
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
+    if holds_champions(run):
+        return evolved.player(str(path), *load_champion(run, step))
     return greedy(game, str(path), *load_player_value(run, step))
 
 
@@ -40,5 +44,5 @@ def _opened(path: str | Path) -> tuple[Run, int | None]:
 
 
 def _game(run: Run) -> str | None:
-    settings = run.config.get("learner")
+    settings = run.config.get("learner", run.config.get("network"))
     return settings.get("game") if isinstance(settings, dict) else None

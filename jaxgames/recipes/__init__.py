@@ -1,6 +1,6 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
-from jaxgames.recipes import backgammon_backprop, td, td_gammon, tic_tac_toe_self_play
+from jaxgames.recipes import backgammon_backprop, td, td_gammon, tic_tac_toe_evolution, tic_tac_toe_self_play
 from jaxgames.recipes.recipe import Plan, Recipe, Training
 
 _ALL: tuple[Recipe, ...] = (
@@ -8,6 +8,7 @@ _ALL: tuple[Recipe, ...] = (
     backgammon_backprop.RECIPE,
     td.RECIPE,
     tic_tac_toe_self_play.RECIPE,
+    tic_tac_toe_evolution.RECIPE,
 )
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 

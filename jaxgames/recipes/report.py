@@ -39,7 +39,8 @@ class Report:
                     strength = f", {measured}"
                     if not console.is_terminal:
                         self.say(f"{line['games']:,} games{strength}")
-                rates = f"{line['games']:,} games, {line['games_per_second']:,.0f} games/s, loss {line['loss']:.4f}"
+                rates = f"{line['games']:,} games, {line['games_per_second']:,.0f} games/s, "
+                rates += f"loss {line['loss']:.4f}" if "loss" in line else f"fitness {line['fitness']:.4f}"
                 bar.update(task, completed=min(done, total), description=rates + strength)
 
             yield update

@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from jaxgames.algos.td import TDConfig
+from jaxgames.recipes.changes import read
 from jaxgames.recipes.recipe import Plan, Training
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
@@ -63,7 +64,8 @@ class TDRecipe:
         setting = setting or next(iter(self.settings))
         if setting not in self.settings:
             raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(self.settings)}")
-        return dataclasses.replace(self.settings[setting], **_read(changes or {}))
+        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in PLANNED}
+        return dataclasses.replace(self.settings[setting], **read(types, changes or {}))
 
     def help(self) -> str:
         """The summary, and the settings."""
@@ -99,27 +101,3 @@ class TDRecipe:
         from jaxgames.recipes.td_report import show_training
 
         show_training(result)
-
-
-def _read(changes: Mapping[str, str]) -> dict[str, Any]:
-    types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in PLANNED}
-    read = {}
-    for name, text in changes.items():
-        if name not in types:
-            raise ValueError(f"unknown setting {name!r}; available: {', '.join(types)}")
-        try:
-            read[name] = _parse(types[name], text)
-        except ValueError:
-            kind = {bool: "true or false", int: "a whole number", float: "a number"}.get(
-                types[name], "numbers as in 40,40"
-            )
-            raise ValueError(f"{name}={text!r}: expected {kind}") from None
-    return read
-
-
-def _parse(kind: Any, text: str) -> Any:
-    if kind is bool:
-        return {"true": True, "false": False}.get(text.lower()) if text.lower() in ("true", "false") else int("no")
-    if get_args(kind):
-        return tuple(int(part) for part in text.split(",") if part)
-    return kind(text)

@@ -62,21 +62,24 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
     problem = trees.difference(leaves, trees.describe(template))
     if problem:
         raise ValueError(f"does not fit: {problem}")
-    _verify(folder, manifest["files"])
-    items = {}
-    if manifest["files"]:
-        try:
-            with _checkpointer() as checkpointer:
-                items = checkpointer.restore((folder / ARRAYS).resolve())
-        except (
-            Exception
-        ) as error:  # whatever orbax raises on files that are as they were written, by a later version say
-            raise ValueError(f"cannot be read by orbax: {' '.join(str(error).split())}") from error
+    items = _items(folder, manifest["files"])
     arrays = [
         np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
         for i, leaf in enumerate(leaves)
     ]
     return manifest["info"], trees.from_numpy(template, leaves, arrays)
+
+
+def read_leaf(folder: Path, place: str) -> np.ndarray:
+    """One array of a checkpoint, by its place in the tree such as "state/params"; for those who know no more of it.
+
+    Raises ValueError if there is none, or a file is missing or altered.
+    """
+    manifest = read_manifest(folder)
+    places = [leaf[0] for leaf in manifest["leaves"]]
+    if place not in places:
+        raise ValueError(f"does not fit: it lacks {place!r}")
+    return np.array(_items(folder, manifest["files"])[str(places.index(place))])
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -131,6 +134,18 @@ class Shelf:
             return {}
         matches = ((self._pattern.fullmatch(path.name), path) for path in self.folder.iterdir() if path.is_dir())
         return {(int(match[1]), int(match[2] or 0)): path for match, path in matches if match}
+
+
+def _items(folder: Path, files: dict[str, list[Any]]) -> dict[str, Any]:
+    """The arrays by their numbers, once every file has been verified."""
+    _verify(folder, files)
+    if not files:
+        return {}
+    try:
+        with _checkpointer() as checkpointer:
+            return checkpointer.restore((folder / ARRAYS).resolve())
+    except Exception as error:  # whatever orbax raises on files that are as they were written, by a later version say
+        raise ValueError(f"cannot be read by orbax: {' '.join(str(error).split())}") from error
 
 
 def _checkpointer() -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from jaxgames.runs import checkpoints, curves, metrics
 from jaxgames.runs.files import LEFTOVERS, lock, plain, replace, to_json
 
@@ -109,13 +111,7 @@ class Run:
 
         def load() -> tuple[int, Any]:
             steps = self.steps()
-            if not steps:
-                raise ValueError(f"{self.path} has no checkpoint yet")
-            chosen = steps[-1] if step is None else step
-            if chosen not in steps:
-                raise ValueError(
-                    f"{self.path} has no checkpoint of step {step}; available: {', '.join(map(str, steps))}"
-                )
+            chosen = self._chosen(steps, step)
             try:
                 return chosen, checkpoints.read(self._steps.path(chosen), template)[1]
             except ValueError as error:
@@ -125,6 +121,18 @@ class Run:
                 raise ValueError(
                     f"checkpoint of step {chosen} in {self.path} {error}; {self._still_good(others, template)}"
                 ) from error
+
+        return _while_replaced(self.steps, load)
+
+    def restore_leaf(self, place: str, step: int | None = None) -> np.ndarray:
+        """One array of the newest checkpoint, or of `step`, by its place in the tree; ValueError if there is none."""
+
+        def load() -> np.ndarray:
+            chosen = self._chosen(self.steps(), step)
+            try:
+                return checkpoints.read_leaf(self._steps.path(chosen), place)
+            except ValueError as error:
+                raise ValueError(f"checkpoint of step {chosen} in {self.path} {error}") from error
 
         return _while_replaced(self.steps, load)
 
@@ -174,6 +182,13 @@ class Run:
             self.metrics(), path, x=x, panels=panels, references=references, title=title or self.path.resolve().name
         )
         return path
+
+    def _chosen(self, steps: list[int], step: int | None) -> int:
+        if not steps:
+            raise ValueError(f"{self.path} has no checkpoint yet")
+        if step is not None and step not in steps:
+            raise ValueError(f"{self.path} has no checkpoint of step {step}; available: {', '.join(map(str, steps))}")
+        return steps[-1] if step is None else step
 
     def _claim(self) -> None:
         if not self._claimed:

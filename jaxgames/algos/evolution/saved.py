@@ -1,0 +1,114 @@
+"""What a training by evolution saves, and the player in it."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float32
+
+from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
+from jaxgames.algos.td.outcomes import Outcomes
+from jaxgames.envs.core import Value
+from jaxgames.envs.registry import make
+from jaxgames.nets import MLP, first_layer
+from jaxgames.runs import Run
+
+PLAYS = ("outputs", "afterstate", "outcomes")
+OUTCOMES = Outcomes((1, -1, 2, -2))
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkConfig:
+    """How evolved networks see positions and play. Raises `ValueError` for values that make no sense."""
+
+    game: str
+    """The game, by its id."""
+    plays: str = "outputs"
+    """`outputs`: an output names an action. Else the network values the position after a turn for who is to act there:
+    `afterstate` by one output, `outcomes` by four, the chances to win, lose, win and lose a gammon.
+    """
+    encoding: str = "cells"
+    """What the network sees: a name from `game.encodings`."""
+    reading: str = "highest"
+    """How its outputs name actions: a name from `game.readings`. Not used by values."""
+    strict: bool = False
+    """Whether it may name an illegal action, and then loses. Not used by values."""
+    hidden: tuple[int, ...] = (18, 18)
+    """Units of each hidden layer; none for a linear network."""
+    activation: str = "softsign_unit"
+    """Of the hidden layers (`jaxgames.nets.ACTIVATIONS`)."""
+    output: str = "identity"
+    """Of the last layer."""
+    initializer: str = "uniform:1"
+    """Of the first weights (`jaxgames.nets.INITIALIZERS`)."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        if self.plays not in PLAYS:
+            raise ValueError(f"plays={self.plays!r}: expected one of {', '.join(PLAYS)}")
+        for name, known in (("encoding", make(self.game).encodings), ("reading", make(self.game).readings)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r} of {self.game}; available: {', '.join(known)}"
+                )
+
+    def genomes(self) -> Genomes:
+        """The networks as rows of numbers."""
+        game = make(self.game)
+        outputs = {"outputs": game.readings[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
+        network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
+        return Genomes(network, game.encodings[self.encoding].size)
+
+    def policy(self) -> Policy:
+        """How they play."""
+        game = make(self.game)
+        if self.plays == "outputs":
+            return Outputs(game, self.genomes(), self.encoding, self.reading, self.strict)
+        return Afterstate(game, self.genomes(), self.encoding)
+
+    def value(self, genome: Float32[Array, " dimension"]) -> Value:
+        """The worth of positions by a network, for who is to act there."""
+        genomes, encoding = self.genomes(), make(self.game).encodings[self.encoding]
+        params = genomes.params(genome)
+
+        def points(outputs: Float32[Array, "n outputs"]) -> Float32[Array, " n"]:
+            return OUTCOMES.expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
+
+        if hasattr(encoding, "value") and self.hidden:
+            kernel, bias = first_layer(params)
+            return encoding.value(
+                kernel, bias, lambda sums: points(genomes.network.apply(params, sums, method="from_first_layer"))
+            )
+        return lambda positions: points(genomes.network.apply(params, encoding(positions)))
+
+
+def network_of(settings: dict[str, Any]) -> NetworkConfig:
+    """How networks play, read from JSON. Raises `ValueError` for a name it does not know."""
+    known = {field.name for field in dataclasses.fields(NetworkConfig)}
+    for name in settings:
+        if name not in known:
+            raise ValueError(f"unknown setting {name!r} of evolved networks; known: {', '.join(sorted(known))}")
+    return NetworkConfig(**settings)
+
+
+def holds_champions(run: Run) -> bool:
+    """Whether a run is one of evolution."""
+    return isinstance(run.config.get("network"), dict)
+
+
+def champions_template(run: Run) -> Any:
+    """The shape of what a run saves as its best players: networks as rows, the best one first."""
+    dimension = network_of(run.config["network"]).genomes().dimension
+    return jax.ShapeDtypeStruct((run.config["champions"], dimension), jnp.float32)
+
+
+def load_champion(run: Run, step: int | None = None) -> tuple[Float32[Array, " dimension"], NetworkConfig]:
+    """The best network of a run, or that of checkpoint `step`, and how it plays. Raises `ValueError` if the run holds
+    none.
+    """
+    if not holds_champions(run):
+        raise ValueError(f"{run.path} holds no evolved player; expected a run of `jaxgames train` with evolution")
+    saved = run.load_best(champions_template(run))[1] if step is None else run.restore_leaf("champions", step)
+    return jnp.asarray(saved[0]), network_of(run.config["network"])

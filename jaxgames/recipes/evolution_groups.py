@@ -1,0 +1,65 @@
+"""Evolution of groups that meet each other's best; a generation is a round, in which every group has its turn."""
+
+import dataclasses
+import functools
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.fitness import SCORES
+from jaxgames.algos.evolution.group_ga import GroupGA, GroupState
+from jaxgames.algos.evolution.operators import Multiplicative, Segments, best_first, whole_layers
+from jaxgames.algos.evolution.play import Networks, play
+from jaxgames.recipes.evolution_methods import Keyed, Scores
+
+
+@dataclasses.dataclass(frozen=True)
+class Groups(Keyed):
+    """As `Method`: `groups`."""
+
+    algorithm: None = None
+
+    @property
+    def champions(self) -> int:
+        """As `Method.champions`: the best of each group."""
+        return self.config.groups
+
+    @functools.cached_property
+    def groups(self) -> GroupGA:
+        """The algorithm."""
+        config, genomes = self.config, self.config.network.genomes()
+        crossover = {"none": None, "segments": Segments(), "layers": whole_layers(genomes.layer_slices)}
+        return GroupGA(
+            genomes.dimension, self.first, config.groups, config.members, config.keep, iterations=config.turn,
+            mutation=Multiplicative(config.rate), crossover=crossover[config.crossover], schedule=config.schedule,
+        )  # fmt: skip
+
+    def games(self, generations: int) -> int:
+        """As `Method.games`."""
+        return generations * self.groups.games * (2 if self.config.sides == "both" else 1)
+
+    def init(self, key: Key[Array, ""]) -> GroupState:
+        """As `Method.init`."""
+        return self.groups.init(key)
+
+    def generation(self, state: GroupState) -> tuple[GroupState, Scores]:
+        """As `Method.generation`; scores as shares of the most that is possible."""
+        config = self.config
+
+        def play_matrix(genomes: Array, opponents: Array, numbers: Int32[Array, " n"], key: Key[Array, ""]) -> Array:
+            met = Networks(self.policy, opponents)
+            results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies)
+            return SCORES[config.score](results)
+
+        after, metrics = self.groups.update(state, play_matrix)
+        possible = jnp.float32(self.groups.opponents * (2 if config.sides == "both" else 1))
+        return after, Scores(jnp.max(metrics.scores) / possible, jnp.mean(metrics.scores[:, 0]) / possible)
+
+    def best(self, state: GroupState) -> Float32[Array, "groups dimension"]:
+        """As `Method.best`."""
+        order = best_first(state.scores[:, 0])
+        return self.groups.champions(state).at[order].get(mode="clip")
+
+    def sample(self, state: GroupState) -> Float32[Array, "sample dimension"]:
+        """As `Method.sample`: everyone."""
+        return state.genomes.reshape(-1, state.genomes.shape[-1])

@@ -1,0 +1,180 @@
+"""The recipe `tic-tac-toe-evolution`: exact measures, what a run leaves on disk, and how it goes on."""
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import cli
+from jaxgames.algos.evolution.saved import champions_template
+from jaxgames.arena import every_line, match
+from jaxgames.players import evolved
+from jaxgames.players import make as make_player
+from jaxgames.recipes import RECIPES
+from jaxgames.recipes.evolution import Checkpoint, config_of
+from jaxgames.recipes.evolution_methods import make_method
+from jaxgames.recipes.tic_tac_toe_evolution import PUBLISHED, RECIPE, kept_moves, quick
+from jaxgames.recipes.tic_tac_toe_evolution_exact import against, board, choices_of, kept, measured
+from jaxgames.runs import Run, trees
+
+NETWORK = RECIPE.settings["original"].network
+TINY = "--set generations=4 --set groups=3 --set members=4 --set keep=2 --set turn=3 --set hidden=4 --json".split()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A short training, and what its command printed."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    with pytest.MonkeyPatch.context() as patch:
+        printed = []
+        patch.setattr("builtins.print", lambda text, **_: printed.append(text))
+        assert cli.main(["train", "tic-tac-toe-evolution", "--out", str(path), *TINY]) == 0
+    return SimpleNamespace(run=Run.open(path), result=json.loads(printed[0]))
+
+
+def test_all_positions_are_known():
+    every = board()
+    facts = json.loads((Path(__file__).parent.parent / "data/tic_tac_toe/tictactoe.json").read_text("utf-8"))
+    assert np.bincount(every.marks).tolist() == [facts["distinct_states_by_ply"][ply] for ply in range(10)]
+    assert len(every.open) == 4_520 and every.value[0] == 1
+    random = against(np.array([[np.flatnonzero(row >= 0)[0] for row in every.after[every.open]]]))
+    assert sum(random)[0] == pytest.approx(1)
+
+
+def test_perfect_choices_keep_every_result_and_never_lose():
+    every = board()
+    choices = every.keeps[every.open].argmax(axis=1)[None]
+    assert kept(choices)[0] == 1
+    assert against(choices).loss[0] == 0
+    assert against(choices, perfect=True).draw[0] == pytest.approx(1)
+    worst = np.where(every.after[every.open] >= 0, ~every.keeps[every.open], False)
+    worst = np.where(worst.any(axis=1), worst.argmax(axis=1), choices[0])[None]
+    assert kept(worst)[0] == pytest.approx(np.mean(~(~every.keeps & (every.after >= 0))[every.open].any(axis=1)))
+    assert against(worst, perfect=True).loss[0] == pytest.approx(1)
+
+
+def test_exact_shares_are_those_of_games():
+    genome = np.asarray(NETWORK.genomes().init(jax.random.key(3), jnp.zeros(1, jnp.int32)))
+    exact = measured(NETWORK, genome)
+    game = jaxgames.make("tic_tac_toe")
+    player = evolved.player("network", jnp.asarray(genome[0]), NETWORK)
+    result = match(player, make_player("random", game), 20_000)
+    for name in ("win", "draw", "loss"):
+        assert 100 * getattr(result, f"{name}_rate") == pytest.approx(exact[f"{name}_random"][0], abs=1.5)
+    lines = every_line(player)
+    assert (exact["loss_random"][0] == 0) == (lines.lost == 0)
+
+
+def test_kept_moves_are_counted_alike():
+    genomes = NETWORK.genomes().init(jax.random.key(1), jnp.arange(2, dtype=jnp.int32))
+    sampled = kept_moves(NETWORK.policy(), 40_000, genomes, jnp.arange(2), jax.random.key(0))
+    np.testing.assert_allclose(sampled, kept(choices_of(NETWORK, np.asarray(genomes))), atol=0.01)
+
+
+def test_the_best_champion_stands_first():
+    genomes = np.asarray(NETWORK.genomes().init(jax.random.key(1), jnp.arange(5, dtype=jnp.int32)))
+    found, best = quick(NETWORK, genomes, 1, 0)
+    every = measured(NETWORK, genomes)
+    assert best == int((every["win_random"] + every["draw_random"] / 2 + every["kept"]).argmax())
+    assert found["kept"] == pytest.approx(every["kept"].mean())
+
+
+def test_a_run_leaves_champions_curves_and_metrics(finished):
+    run, result = finished.run, finished.result
+    metrics = run.metrics()
+    assert [line["step"] for line in metrics] == [1, 2, 3, 4]
+    assert [line["games"] for line in metrics] == [step * 3 * (4 + 3 * 2) * 4 for step in (1, 2, 3, 4)]
+    for line in metrics:
+        assert line["win_random"] + line["draw_random"] + line["loss_random"] == pytest.approx(100)
+        assert 0 < line["diversity"] < 2 and 0 <= line["fitness_mean"] <= line["fitness"] <= 1
+    assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+    assert len(result["champions"]["kept"]) == 3
+    assert result["mean"]["kept"] == pytest.approx(metrics[-1]["kept"], abs=0.001)
+    assert result["published"] == [PUBLISHED]
+
+
+def test_a_run_is_a_player(finished, capsys):
+    path = str(finished.run.path)
+    assert cli.main(["match", path, "random", "--games", "40", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == "tic_tac_toe"
+    game = jaxgames.make("tic_tac_toe")
+    newest = make_player(f"{path}/checkpoints/step-4", game).params
+    assert (
+        newest.shape
+        == make_player(path, game).params.shape
+        == (config_of(finished.run.config).network.genomes().dimension,)
+    )
+    assert cli.main(["match", f"{path}@2", "random"]) == 2
+    assert "does not value positions" in capsys.readouterr().err
+
+
+def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path):
+    path = tmp_path / "stopped"
+    shutil.copytree(finished.run.path, path)
+    for step in (3, 4):
+        shutil.rmtree(path / "checkpoints" / f"step-{step}")
+    assert cli.main(["train", "--out", str(path), "--resume", "--json"]) == 0
+    whole, again = leaves(finished.run), leaves(Run.open(path))
+    for one, other in zip(whole, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    kept = [
+        {name: value for name, value in line.items() if "second" not in name}
+        for line in (*finished.run.metrics(), *Run.open(path).metrics())
+    ]
+    assert kept[:4] == kept[4:]
+
+
+def test_settings_differ_in_what_they_say():
+    original = RECIPE.settings["original"]
+    assert make_method(original, 1, RECIPE.fitnesses).games(1) == 20 * (10 + 100 * 5) * 38
+    assert abs(original.generations * 387_600 / PUBLISHED["games"] - 1) < 0.02
+    assert RECIPE.settings["parallel"].schedule == "parallel" and RECIPE.settings["crossover"].crossover == "segments"
+
+
+def test_the_table_fits_80_columns(finished, capsys):
+    RECIPES["tic-tac-toe-evolution"].show({**finished.result, "run": "runs/x", "curve": "runs/x/curve.png"})
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    row = next(line for line in text.splitlines() if "keep the result" in line)
+    assert f"{finished.result['mean']['kept']:.1f}" in row and f"{PUBLISHED['kept']:.1f}" in row
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--setting foo", "available: original, parallel, crossover, best"),
+        ("--set sigma=1", "unknown setting 'sigma'; available: generations"),
+        ("--set groups=1", "groups=1: expected a number from 2"),
+        ("--set keep=10", "keep=10 of groups of 10: expected less"),
+        ("--set schedule=both", "expected one of sequential, parallel"),
+        ("--set encoding=foo", "unknown encoding 'foo' of tic_tac_toe"),
+        ("--minutes 3", "give --games, not --minutes"),
+        ("--game checkers", "learns tic_tac_toe, not checkers"),
+        ("--devices 2", "groups runs on one device"),
+        ("--setting best --set opponents=nobody*3", "unknown player 'nobody'"),
+        ("--setting best --set opponents=random", "expected players and numbers"),
+        ("--setting best --games 1000", "plays no games while it evolves"),
+        ("--setting best --set population=16000000 --set block=1000000", "fits"),
+        ("--games 400000 --set generations=2", "not both"),
+        ("--process 1", "several processes need"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
+    assert cli.main(["train", "tic-tac-toe-evolution", "--out", str(tmp_path / "out"), *arguments.split()]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1 and expected in captured.err, captured.err
+    assert not (tmp_path / "out").exists()
+
+
+def leaves(run):
+    method = make_method(config_of(run.config), 1, RECIPE.fitnesses)
+    template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
+    step, checkpoint = run.restore(template)
+    assert step == 4
+    return trees.to_numpy(checkpoint)
