@@ -108,9 +108,8 @@ class GroupGA:
 
     @property
     def games(self) -> int:
-        """The pairings of a round."""
-        scored = self.members + self.iterations * (self.members - self.keep)
-        return self.groups * scored * self.opponents
+        """The pairings of a round. Members that fill up the last part of a turn's first scores are scored twice."""
+        return self.groups * (self._parts + self.iterations) * (self.members - self.keep) * self.opponents
 
     def init(self, key: Key[Array, ""]) -> GroupState:
         """The state before the first round; which members come first is still by chance."""
@@ -166,35 +165,46 @@ class GroupGA:
         return self._turn(state.genomes, groups, scored, key)
 
     def _turn(self, genomes: Array, groups: Array, scored: _Scored, key: Key[Array, ""]) -> tuple[Array, Array]:
-        """The turns of these groups at once: their members and scores, best first."""
-        places = jnp.arange(self.members, dtype=jnp.int32)
-        first = _sorted(genomes, scored(genomes, places, jax.random.fold_in(key, 0)))
-        new = places[self.keep :]
-        elite = jnp.zeros(new.shape, bool)
-        selection = Truncation(self.keep)
-        parents = 1 if self.crossover is None else self.crossover.parents
-        parent = jnp.arange(parents, dtype=jnp.int32)[None]
+        """The turns of these groups at once: their members and scores, best first.
 
-        def iteration(carry: tuple[Array, Array], number: Array) -> tuple[tuple[Array, Array], None]:
-            genomes, scores = carry
-            own_key = jax.random.fold_in(key, number)
+        First all members are scored, in parts as large as what is new in an iteration: games are then played at one
+        place of the program, and compiled once.
+        """
+        total, count = self.groups * self.members, self.members - self.keep
+        selection = Truncation(self.keep)
+        elite = jnp.zeros(count, bool)
+        parent = jnp.arange(1 if self.crossover is None else self.crossover.parents, dtype=jnp.int32)[None]
+
+        def step(carry: tuple[Array, Array], number: Array) -> tuple[tuple[Array, Array], None]:
+            start = jnp.minimum(number * count, self.keep)
+            places = start + jnp.arange(count, dtype=jnp.int32)
+            own_key = jax.random.fold_in(key, jnp.maximum(number + 1 - self._parts, 0))
 
             def children(genomes: Array, scores: Array, group: Array) -> Array:
-                numbers = group * self.members + new
+                numbers = group * self.members + places
                 # Numbers beyond the candidates', so that parents are drawn by other words than children.
-                draws = (numbers[:, None] + self.groups * self.members) * parents + parent
+                draws = (numbers[:, None] + total) * parent.size + parent
                 drawn = selection(scores[: self.keep], candidate_words(own_key, draws))
                 words = candidate_words(own_key, numbers)
                 return offspring(genomes[: self.keep], drawn, elite, words, self.mutation, self.crossover)
 
-            born = jax.vmap(children)(genomes, scores, groups)
-            points = scored(born, new, own_key)
-            genomes = jnp.concatenate([genomes[:, : self.keep], born], axis=1)
-            scores = jnp.concatenate([scores[:, : self.keep], points], axis=1)
-            return _sorted(genomes, scores), None
+            def bred() -> tuple[Array, Array]:
+                genomes, scores = _sorted(*carry)
+                born = jax.vmap(children)(genomes, scores, groups)
+                return jnp.concatenate([genomes[:, : self.keep], born], axis=1), scores
 
-        numbers = jnp.arange(1, self.iterations + 1, dtype=jnp.int32)
-        return lax.scan(iteration, first, numbers)[0]
+            genomes, scores = lax.cond(number < self._parts, lambda: carry, bred)
+            new = lax.dynamic_slice_in_dim(genomes, start, count, axis=1)
+            points = scored(new, places, own_key)
+            return (genomes, lax.dynamic_update_slice_in_dim(scores, points, start, axis=1)), None
+
+        unknown = jnp.full(genomes.shape[:2], jnp.nan, jnp.float32)
+        numbers = jnp.arange(self._parts + self.iterations, dtype=jnp.int32)
+        return _sorted(*lax.scan(step, (genomes, unknown), numbers)[0])
+
+    @property
+    def _parts(self) -> int:
+        return -(-self.members // (self.members - self.keep))
 
 
 def _sorted(genomes: Array, scores: Array) -> tuple[Array, Array]:

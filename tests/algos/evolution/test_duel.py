@@ -35,7 +35,9 @@ def weights_for(game, seed):
 def played(game, key, params, most_plies):
     """One game after the other: (points of a, plies, stopped), in the order of `duel`."""
     value_of = value_of_in(game)
-    turn = jax.jit(lambda weights, position: game.best_turn(jax.tree.map(lambda x: x[None], position), value_of(weights)))
+    turn = jax.jit(
+        lambda weights, position: game.best_turn(jax.tree.map(lambda x: x[None], position), value_of(weights))
+    )
     rolled = jax.jit(lambda position, word: game.chance(position, game.draw_outcome(word)))
     opened = jax.jit(lambda number: game.opening(jax.random.fold_in(key, number)))
     words = [int(word) for word in jax.random.key_data(key)]
