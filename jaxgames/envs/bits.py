@@ -85,6 +85,17 @@ def spread(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[
     return functools.reduce(operator.or_, parts) != 0
 
 
+def shown(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "places ..."]:
+    """One set as flags at the given places, places first: beside `spread` the form for many networks at once, as each
+    flag is an array over the positions.
+    """
+    parts = []
+    for index, word in enumerate(words):
+        bit_of = np.where(places // 32 == index, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
+        parts.append(word[None] & jnp.asarray(bit_of).reshape(-1, *(1,) * word.ndim))
+    return functools.reduce(operator.or_, parts) != 0
+
+
 def packed(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
     """Flags as sets: bit i of word k says flag 32 k + i."""
     width = min(flags.shape[-1], 32)

@@ -1,12 +1,25 @@
 """Boards as networks of the nineties saw them: one number for each square."""
 
 import dataclasses
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float32
 
-from jaxgames.envs.core import Game, Position
+from jaxgames.envs import bits
+from jaxgames.envs.core import Position
+
+
+class Stones(NamedTuple):
+    """The stones of positions as sets of bits, each of one word or several: those of the player to act, and those of
+    the other; `places` are the bits of the squares, row by row from the top.
+    """
+
+    own: tuple[bits.Word, ...]
+    other: tuple[bits.Word, ...]
+    places: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,10 +27,10 @@ class Cells:
     """One input for each square, from the player to act: own piece 1, the other's -1, nothing `empty`.
 
     With `side` one more input says whose turn it is: 1 for the player whose pieces are the 1s. For games that are
-    observed as bool[rows, cols, 2].
+    observed as bool[rows, cols, 2], and know their `stones`.
     """
 
-    game: Game
+    game: Any
     empty: float = 0.0
     side: bool = False
 
@@ -34,6 +47,13 @@ class Cells:
         values = jnp.where(own, 1.0, jnp.where(other, -1.0, self.empty)).astype(jnp.float32)
         values = values.reshape(len(values), -1)
         return jnp.concatenate([values, jnp.ones((len(values), 1), jnp.float32)], axis=1) if self.side else values
+
+    def inputs_first(self, positions: Position) -> Float32[Array, "size *batch"]:
+        """The same for positions of any batch shape, the inputs first."""
+        own, other, places = self.game.stones(positions)
+        mine, theirs = bits.shown(own, places), bits.shown(other, places)
+        values = jnp.where(mine, 1.0, jnp.where(theirs, -1.0, self.empty)).astype(jnp.float32)
+        return jnp.concatenate([values, jnp.ones_like(values[:1])]) if self.side else values
 
     def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:
         """The same inputs with the names of the players exchanged."""

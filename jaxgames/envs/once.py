@@ -63,4 +63,9 @@ def after(value: Int32[Array, ""], arrays: list[Array]) -> Int32[Array, ""]:
 def array(value: Array, like: Array) -> Array:
     """An array of any kind, computed once; `like` has as many rows."""
     like = jnp.broadcast_to(like.reshape(-1, *(1,) * (value.ndim - 1)), value.shape)
+    return each(value, like)
+
+
+def each(value: Array, like: Array) -> Array:
+    """An array of any kind, computed once; `like` is of its shape."""
     return flag(value, like) if value.dtype == bool else lax.div(value, _one(like, value.dtype))

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs import bits, once
-from jaxgames.envs.cells import Cells
+from jaxgames.envs.cells import Cells, Stones
 from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words
 from jaxgames.envs.connect_four.plain import from_plain, to_plain
@@ -107,9 +107,11 @@ class ConnectFour(Game[Position]):
         """Own stones and the other's, seen by the player to act or by the other one."""
         own = tuple(jnp.where(acting, x, y) for x, y in zip(*position, strict=True))
         other = tuple(jnp.where(acting, y, x) for x, y in zip(*position, strict=True))
-        column, row = np.arange(self.cols), np.arange(self.rows)[::-1, None]
-        shown = bits.spread([own, other], (column * (self.rows + 1) + row).ravel())
-        return shown.reshape(self.rows, self.cols, 2)
+        return bits.spread([own, other], self._squares).reshape(self.rows, self.cols, 2)
+
+    def stones(self, position: Position) -> Stones:
+        """Own stones, the other's, and where the squares are, row by row from the top."""
+        return Stones(*position, self._squares)
 
     def parse(self, text: str) -> Position:
         """The columns of all moves from the empty board on, `4453`; `ValueError` that points at what is wrong."""
@@ -130,6 +132,11 @@ class ConnectFour(Game[Position]):
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the column is full or there is none."""
         return notation.parse_action(to_plain(single(state)._position, self.rows, self.cols), text)
+
+    @property
+    def _squares(self) -> np.ndarray:
+        column, row = np.arange(self.cols), np.arange(self.rows)[::-1, None]
+        return (column * (self.rows + 1) + row).ravel()
 
     @property
     def _from_the_middle(self) -> list[int]:

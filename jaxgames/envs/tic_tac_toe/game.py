@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int32, Key
 
 from jaxgames.envs import bits
-from jaxgames.envs.cells import Cells
+from jaxgames.envs.cells import Cells, Stones
 from jaxgames.envs.core import Game, Outcome, State, single
 from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
 from jaxgames.envs.tic_tac_toe import drawing, notation
@@ -63,6 +63,10 @@ class TicTacToe(Game[Position]):
         cells, turned = position.cells, position.cells >> 16
         own, other = jnp.where(acting, cells, turned), jnp.where(acting, turned, cells)
         return bits.spread([own, other], np.arange(9)).reshape(3, 3, 2)
+
+    def stones(self, position: Position) -> Stones:
+        """Own cells, the other's, and where they are."""
+        return Stones((position.cells,), (position.cells >> 16,), np.arange(9))
 
     def parse(self, text: str) -> Position:
         """Three rows, `XO./.../..X`, X being the player who began; `ValueError` that points at what is wrong."""
