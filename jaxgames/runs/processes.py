@@ -2,10 +2,12 @@
 
 import atexit
 import contextlib
+import inspect
 import os
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 HEARTBEAT = 30
 """Seconds without a sign of life after which a process counts as dead."""
@@ -46,22 +48,22 @@ def join(
     if coordinator is not None and processes is not None and process is not None:
         _check(coordinator, processes, process)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    # Its handler of SIGTERM would keep a run from saving itself when it is told to end.
-    jax.config.update("jax_enable_preemption_service", False)
+    if hasattr(jax.config, "jax_enable_preemption_service"):  # JAX 0.9; its handler of SIGTERM keeps us from ours
+        jax.config.update("jax_enable_preemption_service", False)
+    timeouts: dict[str, Any] = {
+        "initialization_timeout": patience + 60,
+        "heartbeat_timeout_seconds": heartbeat,
+        "shutdown_timeout_seconds": DAY,  # who is done waits for who still measures; a death is seen by the heartbeat
+    }
+    known = inspect.signature(jax.distributed.initialize).parameters  # JAX 0.8 has no timeout of the shutdown
+    timeouts = {name: seconds for name, seconds in timeouts.items() if name in known}
     line = f"error: not all {processes or 'of the'} processes came to {coordinator or 'the run'} within {patience} s"
     # JAX itself would end this process with a page of its own.
     alarm = threading.Timer(patience, _end, (line,))
     alarm.daemon = True
     alarm.start()
     try:
-        jax.distributed.initialize(
-            coordinator,
-            processes,
-            process,
-            initialization_timeout=patience + 60,
-            heartbeat_timeout_seconds=heartbeat,
-            shutdown_timeout_seconds=DAY,  # who is done waits for who still measures; a death is seen by the heartbeat
-        )
+        jax.distributed.initialize(coordinator, processes, process, **timeouts)
     except RuntimeError as error:
         raise ValueError(f"the processes cannot be joined: {_first_line(error)}") from error
     finally:
