@@ -49,7 +49,7 @@ class Squares:
 
 @dataclasses.dataclass(frozen=True)
 class Actions(Highest):
-    """As `Highest`, in a thirtieth of the time: 128 actions are many for a mask."""
+    """As `Highest`, in an eighth of the time: 128 actions are many for a mask."""
 
     def __call__(
         self, outputs: Float32[Array, "n 128 g"], positions: Position, strict: bool = False

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.algos.evolution.fitness import SCORES
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.algos.evolution.play import Networks, Others, RandomMoves, play
 from jaxgames.algos.evolution.policies import Afterstate, Outputs
@@ -98,10 +99,13 @@ def test_512_candidates_and_64_opponents(strict):
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 18, 18, 9), "cells", "highest", strict)
     rows, others = exact_weights(0, 512, policy.genomes), exact_weights(1, 64, policy.genomes)
     results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate")
-    assert_same(
-        results,
-        expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), choosers(TIC_TAC_TOE, policy, others), "alternate"),
+    plain = expected(
+        TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), choosers(TIC_TAC_TOE, policy, others), "alternate"
     )
+    assert_same(results, plain)
+    points, illegal, _, _ = plain
+    np.testing.assert_array_equal(SCORES["wins"](results), (points == 1) + (points == 0) / 2 - illegal)
+    np.testing.assert_array_equal(SCORES["points"](results), points)
     assert {-1, 1} <= set(np.unique(results.points)) and results.illegal.any() == strict
     assert len(np.unique(results.plies)) > 4
 
