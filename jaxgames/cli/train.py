@@ -1,7 +1,10 @@
 """`jaxgames train RECIPE`: a training from start to end, or on from where it was stopped."""
 
 import argparse
+import contextlib
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 from jaxgames.cli.output import print_json
@@ -40,9 +43,10 @@ def run(options: argparse.Namespace) -> None:
     _use_all_cores()
     from jaxgames.runs.processes import ending_together, join
 
-    join(options.coordinator, options.processes, options.process)
-    with ending_together(f"go on with: jaxgames train --out {options.out} --resume"):
-        result, recipe = _train(options)
+    with _stdout_kept():
+        join(options.coordinator, options.processes, options.process)
+        with ending_together(f"go on with: jaxgames train --out {options.out} --resume"):
+            result, recipe = _train(options)
     if _speaks():
         print_json(result) if options.json else recipe.show(result)
 
@@ -72,6 +76,20 @@ def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     return training.run_to_end(), recipe
 
 
+@contextlib.contextmanager
+def _stdout_kept() -> Iterator[None]:
+    """What libraries print goes to stderr: gloo tells there which processes it has found."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def _shared(recipe: Any) -> Any:
     """The recipe, if as many processes as there are can train by it."""
     import jax
@@ -91,7 +109,7 @@ def _speaks() -> bool:
 def _recipes() -> str:
     from jaxgames.recipes import RECIPES
 
-    return "\n".join(f"  {name:22}{recipe.help()}" for name, recipe in RECIPES.items())
+    return "\n".join(f"  {name:23} {recipe.help()}" for name, recipe in RECIPES.items())
 
 
 def _use_all_cores() -> None:

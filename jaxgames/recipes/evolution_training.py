@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import jax
@@ -48,7 +49,7 @@ class EvolutionTraining:
     def run_to_end(self) -> dict[str, Any]:
         """Evolves to the end, and returns how good the champions are."""
         line, state = self._start()
-        first, began = line, time.perf_counter()
+        began = time.perf_counter()
         if self.leads:
             self.run.drop_metrics_after(line * self.per_line)
         earlier = max((entry["seconds"] for entry in self.run.metrics()), default=0.0) if self.leads else 0.0
@@ -76,7 +77,7 @@ class EvolutionTraining:
                 elif self.leads:
                     self.run.log(entry)
                 progress(line, entry)
-        return self._results(line - first, time.perf_counter() - began)
+        return self._results()
 
     def _start(self) -> tuple[int, Any]:
         make = jax.jit(self.method.init)
@@ -113,7 +114,7 @@ class EvolutionTraining:
         x = "games" if self.method.games(1) else "step"
         self.run.draw_curve(x=x, panels=self.recipe.measures.panels(self.run.metrics()))
 
-    def _results(self, lines: int, seconds: float) -> dict[str, Any]:
+    def _results(self) -> dict[str, Any]:
         if not self.leads:
             return {}
         config = self.run.config
@@ -123,7 +124,6 @@ class EvolutionTraining:
         else:
             champions = np.asarray(self.run.load_best(champions_template(self.run))[1])
         metrics = self.run.metrics()
-        games = self.method.games(lines * self.per_line)
         judged = self.recipe.measures.thorough(
             self.config.network, champions, config["final_games"], config["seed"] + 1
         )
@@ -132,9 +132,8 @@ class EvolutionTraining:
             **{name: config[name] for name in ("recipe", "setting", "game", "seed", "devices")},
             "games": self.method.games(self.config.generations),
             "generations": self.config.generations,
-            "seconds": seconds,
-            "training_seconds": sum(self.per_line / entry["generations_per_second"] for entry in metrics),
-            "games_per_second": games / seconds if games else None,
+            "seconds": metrics[-1]["seconds"],
+            "games_per_second": median(entry["games_per_second"] for entry in metrics),
             "kept": self.run.best_info(),
             **judged,
             "published": [dict(published) for published in self.recipe.published],

@@ -28,15 +28,22 @@ original program's champions are what uniform ones in [-1, 1] become (mean and s
 
 
 def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Array) -> Float32[Array, " n"]:
-    """The share of `count` positions, drawn anew in each generation, in which a network's move keeps the result."""
+    """The share of `count` positions, drawn anew in each generation, in which a network's move keeps the result.
+
+    Half of them are drawn as often as games of random moves come to them, half from all alike.
+    """
     import jax
     import jax.numpy as jnp
+    import numpy as np
 
     from jaxgames.envs.tic_tac_toe import Position
     from jaxgames.recipes.tic_tac_toe_evolution_exact import board
 
     every = board()
-    drawn = jax.random.randint(key, (count,), 0, len(every.open), jnp.int32)
+    often = every.reached[every.open]
+    weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
+    fractions = jax.random.uniform(key, (count,))
+    drawn = jnp.searchsorted(jnp.asarray(weights[:-1], jnp.float32), fractions).astype(jnp.int32)
     cells = jnp.asarray(every.cells[every.open], jnp.uint32)[drawn]
     inputs = policy.game.encodings[policy.encoding](Position(cells)).T
     inputs = jnp.broadcast_to(inputs[None], (len(genomes), *inputs.shape))
@@ -129,7 +136,7 @@ RECIPE = EvolutionRecipe(
         "parallel": dataclasses.replace(_ORIGINAL, schedule="parallel"),
         "crossover": dataclasses.replace(_ORIGINAL, crossover="segments"),
         "best": EvolutionConfig(
-            _NETWORK, "open_es", generations=5_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
+            _NETWORK, "open_es", generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
             opponents="positions*512", sides="alternate", most_plies=9, block=32,
         ),
     },

@@ -44,6 +44,17 @@ class Board(NamedTuple):
         return (self.after >= 0) & (left == self.value[:, None])
 
 
+    @property
+    def reached(self) -> Float[np.ndarray, " positions"]:
+        """How often a game of random moves comes to each position."""
+        often = np.zeros(len(self.cells))
+        often[0] = 1.0
+        for number in self.open:
+            there = self.after[number][self.after[number] >= 0]
+            often[there] += often[number] / len(there)
+        return often
+
+
 class Record(NamedTuple):
     """Shares of games that players win, draw and lose, half of them begun by each side."""
 

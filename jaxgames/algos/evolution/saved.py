@@ -5,17 +5,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float32
+from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
+from jaxgames.algos.evolution.policies import Afterstate, Decision, Outputs, Policy, Positions
 from jaxgames.algos.td.outcomes import Outcomes
-from jaxgames.envs.core import Value
+from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
 
 PLAYS = ("outputs", "afterstate", "outcomes")
+FEW = 32
+"""Up to so many actions all of them are tried at once, for all networks; of more only the legal ones are."""
 OUTCOMES = Outcomes((1, -1, 2, -2))
 
 
@@ -66,7 +68,9 @@ class NetworkConfig:
         game = make(self.game)
         if self.plays == "outputs":
             return Outputs(game, self.genomes(), self.encoding, self.reading, self.strict)
-        return Afterstate(game, self.genomes(), self.encoding)
+        if self.plays == "afterstate" and not game.outcome_probabilities and game.num_actions <= FEW:
+            return Afterstate(game, self.genomes(), self.encoding)
+        return ByValue(self)
 
     def value(self, genome: Float32[Array, " dimension"]) -> Value:
         """The worth of positions by a network, for who is to act there."""
@@ -82,6 +86,36 @@ class NetworkConfig:
                 kernel, bias, lambda sums: points(genomes.network.apply(params, sums, method="from_first_layer"))
             )
         return lambda positions: points(genomes.network.apply(params, encoding(positions)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ByValue:
+    """As `Policy`: networks that value positions play the turn that is best by `Game.best_turn`, one network after the
+    other, each in all of its games at once. For all games, with chance or not, and turns of several actions.
+    """
+
+    network: NetworkConfig
+
+    @property
+    def game(self) -> Game:
+        """As `Policy.game`."""
+        return make(self.network.game)
+
+    @property
+    def dimension(self) -> int:
+        """As `Policy.dimension`."""
+        return self.network.genomes().dimension
+
+    def turn(
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+    ) -> Decision:
+        """As `Policy.turn`; no random words are used."""
+
+        def of_one(rows: Any) -> Outcome:
+            genome, positions = rows
+            return self.game.best_turn(positions, self.network.value(genome))[0]
+
+        return Decision(jax.lax.map(of_one, (genomes, positions)), jnp.ones(words.shape, bool))
 
 
 def network_of(settings: dict[str, Any]) -> NetworkConfig:
