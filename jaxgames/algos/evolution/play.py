@@ -231,6 +231,7 @@ def _ply(
 def _after(game: Game, games: _Games, decision: Decision, words: UInt32[Array, "n games"], sign: float) -> _Games:
     """The games after the turns of one side: 1 for the candidates, -1 for the opponents."""
     (position, switch, over, reward), legal = decision
+    over, legal = (once.each(flags, games.results.plies) for flags in (over, legal))
     moved = games.playing & ~games.waits
     ends = moved & (over | ~legal)
     points = jnp.float32(sign) * jnp.where(legal, reward, jnp.float32(-1))

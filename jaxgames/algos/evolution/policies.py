@@ -13,6 +13,9 @@ from jaxgames.envs import once
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.readings import best_of
 
+LANES = 8
+"""Games are computed in vectors of so many."""
+
 Positions = Any
 """A pytree with leaves [n, games, ...]: for each of n networks as many positions."""
 
@@ -78,6 +81,15 @@ class _Networks:
             seen = jax.vmap(lambda of_one: encoding(of_one).T)(positions)
         return _once(seen, positions)
 
+    def outputs(
+        self, genomes: Float32[Array, "n dimension"], positions: Positions
+    ) -> Float32[Array, "n outputs games"]:
+        """What the networks say of their positions, up to an increasing function."""
+        games = _like(positions).shape[1]
+        missing = -games % LANES  # 19 games take longer than 24
+        positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
+        return _once(self.genomes.apply(genomes, self.inputs(positions), monotone=True), positions)[:, :, :games]
+
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
@@ -106,7 +118,7 @@ class Outputs(_Networks):
     ) -> Decision:
         """As `Policy.turn`; no random words are used."""
         del words
-        outputs = _once(self.genomes.apply(genomes, self.inputs(positions), monotone=True), positions)
+        outputs = self.outputs(genomes, positions)
         actions, legal = self.game.readings[self.reading](outputs, positions, self.strict)
         actions = once.index(actions, _like(positions))
         return Decision(jax.vmap(jax.vmap(self.game.play))(positions, actions), legal)
