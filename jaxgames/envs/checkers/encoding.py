@@ -44,13 +44,18 @@ class Board64:
 
     def __call__(self, positions: Position) -> Float32[Array, "n 64"]:
         """float32[n, 64] for n positions."""
-        own, other, kings = (word[:, None] for word in positions[:3])
+        return self.inputs_first(positions).T
+
+    def inputs_first(self, positions: Position) -> Float32[Array, "64 *batch"]:
+        """The same for positions of any batch shape, the inputs first."""
+        own, other, kings = (word[None] for word in positions[:3])
+        each = (64, *(1,) * positions.own.ndim)
         rows, columns = np.indices((8, 8))
-        seen = (18 + 4 * rows - 3 * columns).ravel() % 32
-        places = jnp.where(board.white(positions)[:, None], 11 - seen[None], seen[None]).astype(jnp.uint32) & 31
+        seen = ((18 + 4 * rows - 3 * columns) % 32).reshape(each)
+        places = jnp.where(board.white(positions)[None], 11 - seen, seen).astype(jnp.uint32) & 31
         piece = bits.has(own, places).astype(jnp.float32) - bits.has(other, places).astype(jnp.float32)
         piece = piece * jnp.where(bits.has(kings, places), jnp.float32(self.king), jnp.float32(1))
-        return jnp.where(((rows + columns) % 2 == 1).ravel()[None], piece, jnp.float32(0))
+        return jnp.where(((rows + columns) % 2 == 1).reshape(each), piece, jnp.float32(0))
 
     def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
         """The same inputs with the names of the players exchanged."""
@@ -71,10 +76,14 @@ class OneSquare:
 
     def __call__(self, positions: Position) -> Float32[Array, "n 32"]:
         """float32[n, 32] for n positions."""
+        return self.inputs_first(positions).T
+
+    def inputs_first(self, positions: Position) -> Float32[Array, "32 *batch"]:
+        """The same for positions of any batch shape, the inputs first."""
         seen = int(board.PLACE[self.square])
         place = jnp.where(board.white(positions), jnp.uint32((11 - seen) % 32), jnp.uint32(seen))
         own, other = (bits.has(word, place).astype(jnp.float32) for word in positions[:2])
-        return jnp.broadcast_to((own - other)[:, None], (len(own), self.size))
+        return jnp.broadcast_to((own - other)[None], (self.size, *own.shape))
 
     def swap(self, inputs: Float32[Array, "n 32"]) -> Float32[Array, "n 32"]:
         """The same inputs with the names of the players exchanged."""
