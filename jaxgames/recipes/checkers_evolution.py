@@ -40,8 +40,8 @@ RECIPE = EvolutionRecipe(
         "alpha-beta": _ALPHA_BETA,
         "alpha-beta-one-square": dataclasses.replace(_ALPHA_BETA, network=_DEFECT),
         "best": EvolutionConfig(
-            _MENDED, "open_es", generations=400, population=256, sigma=0.1, step_size=0.05, last_step_size=0.01,
-            opponents="random*16", score="material", block=64, most_plies=150,
+            _MENDED, "open_es", generations=250, population=128, sigma=0.1, step_size=0.05, last_step_size=0.01,
+            opponents="random*8+hall*4", score="material", block=64, most_plies=150,
         ),
     },
     measures=ByMatches(("random", "alphabeta:2", "alphabeta:4"), references=(("published", 52.9),)).measures(),
