@@ -6,10 +6,11 @@ to move in one set and the opponents in the other, so that whoever plays is aske
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
@@ -47,13 +48,10 @@ class Opponents(Protocol):
 
     count: int
 
-    @property
-    def draws(self) -> bool:
-        """Whether their turns depend on random words."""
-        ...
-
-    def turn(self, game: Game, which: slice, positions: Positions, words: UInt32[Array, "n games"]) -> Decision:
-        """The turns of the opponents `which`, one for each column of positions."""
+    def turn(
+        self, game: Game, which: Int32[Array, " games"], positions: Positions, words: UInt32[Array, "n games"]
+    ) -> Decision:
+        """The turns of the opponents with these numbers, one for each column of positions."""
         ...
 
 
@@ -70,12 +68,9 @@ class Networks:
         """How many."""
         return len(self.genomes)
 
-    @property
-    def draws(self) -> bool:
-        """As `Opponents.draws`."""
-        return False
-
-    def turn(self, game: Game, which: slice, positions: Positions, words: UInt32[Array, "n games"]) -> Decision:
+    def turn(
+        self, game: Game, which: Int32[Array, " games"], positions: Positions, words: UInt32[Array, "n games"]
+    ) -> Decision:
         """As `Opponents.turn`: now the opponents are the rows, and the candidates the columns."""
         turned = self.policy.turn(self.genomes[which], _transposed(positions), words.T)
         return _transposed(turned)
@@ -87,9 +82,10 @@ class RandomMoves:
     """Opponents that draw a turn at random."""
 
     count: int = dataclasses.field(metadata={"static": True})
-    draws: ClassVar[bool] = True
 
-    def turn(self, game: Game, which: slice, positions: Positions, words: UInt32[Array, "n games"]) -> Decision:
+    def turn(
+        self, game: Game, which: Int32[Array, " games"], positions: Positions, words: UInt32[Array, "n games"]
+    ) -> Decision:
         """As `Opponents.turn`."""
         return _flat(game.random_turn, positions, words)
 
@@ -104,22 +100,25 @@ class Others:
     turn_of: Turn = dataclasses.field(metadata={"static": True})
     params: Any
     count: int = dataclasses.field(metadata={"static": True})
-    draws: ClassVar[bool] = True
 
-    def turn(self, game: Game, which: slice, positions: Positions, words: UInt32[Array, "n games"]) -> Decision:
+    def turn(
+        self, game: Game, which: Int32[Array, " games"], positions: Positions, words: UInt32[Array, "n games"]
+    ) -> Decision:
         """As `Opponents.turn`."""
         return _flat(lambda *flat: self.turn_of(self.params, *flat), positions, words)
 
 
 class _Games(NamedTuple):
-    """A set of games under way, [n, games]. `waits` are those in which the same player is to move again: it does when
-    its turn comes, a ply later.
+    """A set of games under way. `waits` are those in which the same player is to move again: it does when its turn
+    comes, a ply later. Each column has an opponent, and a random word.
     """
 
     positions: Positions
     playing: Bool[Array, "n games"]
     waits: Bool[Array, "n games"]
     results: Results
+    which: Int32[Array, " games"]
+    words: UInt32[Array, " games"]
 
 
 def play(
@@ -137,95 +136,89 @@ def play(
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one
         game with each, [n, k], which the candidate begins if the opponent's number is even; `first` and `second`: one
         game with each, which the candidate begins, or the opponent.
-      numbers: the random numbers of a candidate's games are drawn by its number. Candidates of the same number meet
+      numbers: the random words of a candidate's games are drawn by its number. Candidates of the same number meet
         the same luck (common random numbers), whatever else is played beside them.
 
     Raises `ValueError` for other sides.
     """
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
-    everyone = slice(0, opponents.count)
-    which = {
-        "both": (everyone, everyone),
-        "alternate": (slice(0, None, 2), slice(1, None, 2)),
-        "first": (everyone, slice(0, 0)),
-        "second": (slice(0, 0), everyone),
-    }[sides]
-    lengths = [len(range(opponents.count)[each]) for each in which]
-    words = stream(random_words(key, (1, sum(lengths))), numbers[:, None].astype(jnp.uint32))
-    halves = words[:, : lengths[0]], words[:, lengths[0] :]
-    sets = tuple(_begin(policy.game, half, key) for half in halves)
+    words, count = random_words(key, (2, opponents.count)), opponents.count
+    everyone, n = np.arange(count, dtype=np.int32), len(numbers)
 
-    def ply(number, sets, candidate):
-        return _ply(policy, genomes, opponents, which, halves, number, sets, candidate)
+    def begin(which: np.ndarray, side: int) -> _Games:
+        return _begin(policy.game, n, jnp.asarray(which), words[side, which % count], key)
 
-    def first_ply(sets):
-        """All games begin alike where there is no chance: a network then opens all of its games by one evaluation."""
-        if policy.game.outcome_probabilities or opponents.draws:
-            return ply(jnp.int32(0), sets, candidate=0)
-        begun, other = sets
-        if lengths[0]:
-            decision = policy.turn(genomes, _first(begun.positions, 1), halves[0][:, :1])
-            begun = _after(policy.game, begun, _spread(decision, halves[0].shape), halves[0], 1.0)
-        if lengths[1]:
-            decision = opponents.turn(policy.game, which[1], _first(other.positions, 0), halves[1][:1])
-            other = _after(policy.game, other, _spread(decision, halves[1].shape), halves[1], -1.0)
-        return begun, other
-
-    def plies(carry):
-        number, sets = carry
-        sets = ply(number, sets, candidate=1)
-        going_on = number + 1 < most_plies
-        sets = tuple(games._replace(playing=games.playing & going_on) for games in sets)
-        return number + 2, ply(number + 1, sets, candidate=0)
-
-    def more(carry):
-        number, sets = carry
-        return (number < most_plies) & (jnp.any(sets[0].playing) | jnp.any(sets[1].playing))
-
-    _, sets = lax.while_loop(more, plies, (jnp.int32(1), first_ply(sets)))
-    first, second = (games.results for games in sets)
-    if sides == "alternate" and lengths[0] == lengths[1]:
-        return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(len(x), -1), first, second)
-    if sides == "alternate":
-        both = jax.tree.map(lambda x, y: jnp.stack([x[:, :-1], y], axis=2).reshape(len(x), -1), first, second)
-        return jax.tree.map(lambda x, last: jnp.concatenate([x, last[:, -1:]], axis=1), both, first)
-    return jax.tree.map(lambda x, y: jnp.concatenate([x, y], axis=1), first, second)
-
-
-def _begin(game: Game, words: UInt32[Array, "n games"], key: Key[Array, ""]) -> _Games:
-    """New games; all candidates meet the same openings."""
-    columns = jnp.arange(words.shape[1], dtype=jnp.int32)
-    openings = jax.vmap(lambda column: game.opening(jax.random.fold_in(key, column)))(columns)
-    positions = jax.tree.map(lambda x: jnp.broadcast_to(x[None], (len(words), *x.shape)), openings)
-    nothing = jnp.zeros(words.shape, jnp.float32)
-    results = Results(nothing, nothing > 0, nothing, jnp.zeros(words.shape, jnp.int32))
-    return _Games(positions, nothing == 0, nothing > 0, results)
-
-
-def _ply(
-    policy: Policy,
-    genomes: Float32[Array, "n dimension"],
-    opponents: Any,
-    which: tuple[slice, slice],
-    words: tuple[Array, Array],
-    number: Int32[Array, ""],
-    sets: tuple[_Games, _Games],
-    candidate: int,
-) -> tuple[_Games, _Games]:
-    """One ply in both sets: the candidates move in set number `candidate`, the opponents in the other."""
-    found = []
-    for place, (games, own) in enumerate(zip(sets, words, strict=True)):
-        if own.shape[1] == 0:
-            found.append(games)
-            continue
-        drawn = stream(own, number + 1)
-        if place == candidate:
+    def move(games: _Games, number: Int32[Array, ""], candidates: bool) -> _Games:
+        """One ply of the candidates, or of the opponents."""
+        drawn = stream(stream(games.words[None], numbers[:, None].astype(jnp.uint32)), number + 1)
+        if candidates:
             decision = policy.turn(genomes, games.positions, drawn)
         else:
-            decision = opponents.turn(policy.game, which[place], games.positions, drawn)
-        found.append(_after(policy.game, games, decision, drawn, 1.0 if place == candidate else -1.0))
-    return found[0], found[1]
+            decision = opponents.turn(policy.game, games.which, games.positions, drawn)
+        return _after(policy.game, games, decision, drawn, 1.0 if candidates else -1.0)
+
+    if sides in ("first", "second"):
+        return _one_set(move, begin(everyone, int(sides == "second")), most_plies, candidates_begin=sides == "first")
+    if sides == "both":
+        sets = begin(everyone, 0), begin(everyone, 1)
+    else:  # an odd number of opponents leaves one game, which is not begun
+        odd = np.append(everyone[1::2], [count] * (count % 2)).astype(np.int32)
+        sets = begin(everyone[::2], 0), begin(odd, 1)._replace(playing=jnp.asarray(np.tile(odd < count, (n, 1))))
+    first, second = _two_sets(move, sets, most_plies)
+    if sides == "both":
+        return jax.tree.map(lambda x, y: jnp.concatenate([x, y], axis=1), first, second)
+    return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
+
+
+def _two_sets(move: Callable, sets: tuple[_Games, _Games], most_plies: int) -> tuple[Results, Results]:
+    """Plays a set that the candidates begin, and one of as many games that the opponents begin.
+
+    The sets change places after every ply, so that candidates and opponents stand in the program once.
+    """
+
+    def ply(carry):
+        number, (ours, theirs) = carry
+        return number + 1, (move(theirs, number, False), move(ours, number, True))
+
+    def more(carry):
+        number, (ours, theirs) = carry
+        return (number < most_plies) & (jnp.any(ours.playing) | jnp.any(theirs.playing))
+
+    number, (one, other) = lax.while_loop(more, ply, (jnp.int32(0), sets))
+    odd = number % 2 == 1
+    return tuple(
+        jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair)
+        for pair in ((one.results, other.results), (other.results, one.results))
+    )
+
+
+def _one_set(move: Callable, games: _Games, most_plies: int, candidates_begin: bool) -> Results:
+    """Plays games that the same side begins, two plies in each round."""
+
+    def plies(carry):
+        number, games = carry
+        games = move(games, number, candidates_begin)
+        on = number + 1 < most_plies
+        return number + 2, move(games._replace(playing=games.playing & on), number + 1, not candidates_begin)
+
+    def more(carry):
+        number, games = carry
+        return (number < most_plies) & jnp.any(games.playing)
+
+    return lax.while_loop(more, plies, (jnp.int32(0), games))[1].results
+
+
+def _begin(
+    game: Game, n: int, which: Int32[Array, " games"], words: UInt32[Array, " games"], key: Key[Array, ""]
+) -> _Games:
+    """New games; all candidates meet the same openings."""
+    shape = (n, len(which))
+    openings = jax.vmap(lambda column: game.opening(jax.random.fold_in(key, column)))(which)
+    positions = jax.tree.map(lambda x: jnp.broadcast_to(x[None], (n, *x.shape)), openings)
+    nothing = jnp.zeros(shape, jnp.float32)
+    results = Results(nothing, nothing > 0, nothing, jnp.zeros(shape, jnp.int32))
+    return _Games(positions, nothing == 0, nothing > 0, results, which, words)
 
 
 def _after(game: Game, games: _Games, decision: Decision, words: UInt32[Array, "n games"], sign: float) -> _Games:
@@ -253,7 +246,8 @@ def _after(game: Game, games: _Games, decision: Decision, words: UInt32[Array, "
         return once.each(jnp.where(flags, new, old), jnp.broadcast_to(like, new.shape))
 
     positions = jax.tree.map(chosen, position, games.positions)
-    return _Games(positions, games.playing & ~ends, moved & ~switch & ~ends, results)
+    playing, waits = games.playing & ~ends, moved & ~switch & ~ends
+    return games._replace(positions=positions, playing=playing, waits=waits, results=results)
 
 
 def _flat(turn: Callable, positions: Positions, words: UInt32[Array, "n games"]) -> Decision:
@@ -266,10 +260,3 @@ def _flat(turn: Callable, positions: Positions, words: UInt32[Array, "n games"])
 def _transposed(tree: Any) -> Any:
     return jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), tree)
 
-
-def _first(positions: Positions, axis: int) -> Positions:
-    return jax.tree.map(lambda x: lax.slice_in_dim(x, 0, 1, axis=axis), positions)
-
-
-def _spread(decision: Decision, shape: tuple[int, ...]) -> Decision:
-    return jax.tree.map(lambda x: jnp.broadcast_to(x, (*shape, *x.shape[2:])), decision)

@@ -55,10 +55,9 @@ def choosers(game, policy, rows, **how):
 def pairings(sides, count):
     """Opponent, and whether the candidate begins, of each game of a candidate, and the number of its random stream."""
     if sides == "alternate":
-        streams = np.argsort(np.argsort(np.arange(count) % 2, kind="stable"))
-        return [(opponent, opponent % 2 == 0, int(streams[opponent])) for opponent in range(count)]
+        return [(each, each % 2 == 0, each + count * (each % 2)) for each in range(count)]
     begun = {"both": (True, False), "first": (True,), "second": (False,)}[sides]
-    return [(each, begins, each + count * turn) for turn, begins in enumerate(begun) for each in range(count)]
+    return [(each, begins, each + count * (not begins)) for begins in begun for each in range(count)]
 
 
 def expected(game, candidates, opponents, sides, words=None):
@@ -170,7 +169,7 @@ def test_random_opponents(sides, most_plies):
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 6, 9), "cells")
     rows, key, count = exact_weights(10, 24, policy.genomes), jax.random.key(11), 9
     results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies)
-    words = words_of(key, count * (2 if sides == "both" else 1), range(len(rows)))
+    words = words_of(key, 2 * count, range(len(rows)))
     opponents = [reference.random_chooser(TIC_TAC_TOE)] * count
     plain = expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), opponents, sides, words)
     stopped = plain[3] > most_plies
