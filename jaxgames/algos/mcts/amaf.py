@@ -64,7 +64,7 @@ class AMAF(Rule):
         def mixed(edges):
             beta = jnp.sqrt(self.k / (3 * edges.visits + self.k)) if self.alpha is None else self.alpha
             seen = edges.seen_totals / jnp.maximum(edges.seen_visits, 1)
-            return (1 - beta) * edges.means + beta * seen
+            return edges.means + beta * (seen - edges.means)
 
         return untried_first(plus_bound(nodes, self.c, mixed))
 

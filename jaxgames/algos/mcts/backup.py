@@ -9,6 +9,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.descent import Stage
+from jaxgames.algos.mcts.kernel import scattered
 from jaxgames.algos.mcts.tree import MOST_NUMBERS, Layout, Tree
 
 Carry = TypeVar("Carry")
@@ -98,7 +99,9 @@ def over_levels(
     return carry, lanes
 
 
-def backup(tree: Tree, statistics: tuple[Statistic, ...], stages: list[Stage], leaf: Leaf) -> Tree:
+def backup(
+    tree: Tree, statistics: tuple[Statistic, ...], stages: list[Stage], leaf: Leaf, in_kernel: bool = False
+) -> Tree:
     """The trees with one more visit of every edge of the paths."""
     layout = tree.layout
     totals = layout.column("totals")
@@ -106,9 +109,9 @@ def backup(tree: Tree, statistics: tuple[Statistic, ...], stages: list[Stage], l
     def step(edges, lanes, level):
         value, carried = lanes
         gain = jnp.where(level.other, -value, value)
-        flat = edges.reshape(-1).at[level.place].add(1.0, mode="drop")
+        flat = scattered(edges.reshape(-1), level.place, jnp.float32(1), in_kernel, add=True)
         below = jnp.where(level.on, level.place + totals, level.place)
-        edges = flat.at[below].add(gain, mode="drop").reshape(edges.shape)
+        edges = scattered(flat, below, gain, in_kernel, add=True).reshape(edges.shape)
         after = []
         for statistic, old in zip(statistics, carried, strict=True):
             edges, new = statistic.update(tree, edges, level, value, old)

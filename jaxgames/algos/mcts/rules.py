@@ -1,6 +1,7 @@
 """Selection rules: which edge a simulation takes from a node. The classic ones, UCT and PUCT."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -125,10 +126,14 @@ def puct(c_init: float = 1.25, c_base: float = 19652.0, *, siblings: bool = Fals
 
 
 def plus_bound(nodes: Nodes, c: float, mean: Score) -> Score:
-    """A mean in points, scaled to 0..1, + c sqrt(ln N / n)."""
-    most = nodes.layout.game.max_reward
-    log = jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
-    return lambda edges: (mean(edges) / most + 1) / 2 + c * jnp.sqrt(log / jnp.maximum(edges.visits, 1))
+    """A mean in points, scaled to 0..1, + c sqrt(ln N / n).
+
+    As sqrt(c^2 ln N / n), so that no product is rounded or, in one instruction with the sum, not rounded: that is up to
+    the compiler, who may do it otherwise for the next edge, and equal edges would have unequal scores.
+    """
+    most, sign = nodes.layout.game.max_reward, math.copysign(1, c)
+    log = c**2 * jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
+    return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(edges.visits, 1))
 
 
 def untried_first(score: Score) -> Score:

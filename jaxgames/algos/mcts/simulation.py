@@ -1,6 +1,6 @@
 """One simulation after another: down to a leaf, which becomes a node, is evaluated, and has its value carried up."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +9,9 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts import transpositions
 from jaxgames.algos.mcts.backup import Leaf, backup
-from jaxgames.algos.mcts.descent import Descent, descend, paths
+from jaxgames.algos.mcts.descent import Descent, Path, Stage, descend, paths
 from jaxgames.algos.mcts.evaluation import Evaluation, Evaluator, Leaves
+from jaxgames.algos.mcts.kernel import one_kernel, scattered
 from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rollouts import no_marks
 from jaxgames.algos.mcts.rules import Rule
@@ -48,37 +49,81 @@ def simulate(
 
     def one(carry):
         number, tree, room, memory = carry
-        words = stream(tree.words, number)
-        at, stages = descend(rule, tree, words, room)
+        leaf = one_kernel(tree.batch, lambda in_kernel, room: _arrived(rule, tree, number, room), room)
+        leaves = Leaves(leaf.position, leaf.going, leaf.sure, leaf.words, leaf.other, leaf.mark, tree, leaf.stages)
+        evaluation, memory = evaluate(game, leaves, memory, "seen_visits" in layout.edge_fields)
 
-        def read(name, edge=0):
-            return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
+        def learned(in_kernel, edges, position, faulty):
+            edges = edges.reshape(tree.edges.shape)
+            known = tree.replace(edges=edges, position=position, faulty=faulty, used=leaf.used)
+            known = _learned(known, leaf, evaluation, in_kernel)
+            return known.replace(edges=known.flat)
 
-        mover = read("other") != 0
-        before = jax.tree.map(lambda x: once.array(x[at.row], tree.words), tree.position)
-        position, switch, exact, reward, mark = _step(game, before, at.edge, read("awaits") != 0)
-        created, ended = tree.alive & (at.child == UNEXPANDED), exact
-        if "lower" in layout.edge_fields:
-            lower, upper = read("lower", at.edge), read("upper", at.edge)
-            reward, exact = jnp.where(ended, reward, lower), ended | (lower == upper)
-        other = mover ^ switch
-        sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
-        leaves = Leaves(position, tree.alive & ~exact, sure, stream(words, 2**31), other, mark, tree, stages)
-        evaluation, memory, faulty = _evaluated(evaluate, game, leaves, memory, "seen_visits" in layout.edge_fields)
-        # The arrays of a position may be made of each other, as by a change of sides.
-        tree = tree.replace(used=once.after(tree.used, jax.tree.leaves(before)))
-        tree, row, new = _grown(tree, at, position, other, evaluation, created, ended)
-        value = jnp.where(exact, sure, jnp.where(other, -evaluation.value, evaluation.value))
-        played = evaluation.played
-        if played is not None:
-            played = jnp.where(other[:, None, None], played[:, ::-1], played)
-        leaf = Leaf(row, new, other, value, exact, played)
-        tree = backup(tree.replace(faulty=tree.faulty | faulty), rule.statistics, stages, leaf)
-        return number + 1, tree, [stage.path for stage in stages], memory
+        after = one_kernel(tree.batch, learned, tree.flat, tree.position, tree.faulty)
+        after = after.replace(edges=after.edges.reshape(tree.edges.shape))
+        return number + 1, after, [stage.path for stage in leaf.stages], memory
 
     carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth), memory)
     _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)
     return tree, memory
+
+
+class Arrival(NamedTuple):
+    """What lanes came to: the edge by which they leave their trees, the way there, and the position beyond it.
+
+    `position` is in sight of its player to act, who is the `other` one than at the root or not; `mark` is that of the
+    action. The edge is to be `created`, the game `ended` by it, or its value is `exact` and `sure` to the player at the
+    root; else it is `going` on. `words` are random, `used` is as in the tree.
+    """
+
+    at: Descent
+    stages: list[Stage]
+    position: Any
+    other: Bool[Array, " batch"]
+    mark: UInt32[Array, "batch words"]
+    created: Bool[Array, " batch"]
+    ended: Bool[Array, " batch"]
+    exact: Bool[Array, " batch"]
+    going: Bool[Array, " batch"]
+    sure: Float32[Array, " batch"]
+    words: UInt32[Array, " batch"]
+    used: Int32[Array, ""]
+
+
+def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path]) -> Arrival:
+    """Down the trees, and one step beyond."""
+    game, layout = tree.layout.game, tree.layout
+    words = stream(tree.words, number)
+    at, stages = descend(rule, tree, words, room)
+
+    def read(name, edge=0):
+        return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
+
+    mover = read("other") != 0
+    before = jax.tree.map(lambda x: once.array(x[at.row], tree.words), tree.position)
+    position, switch, exact, reward, mark = _step(game, before, at.edge, read("awaits") != 0)
+    created, ended = tree.alive & (at.child == UNEXPANDED), exact
+    if "lower" in layout.edge_fields:
+        lower, upper = read("lower", at.edge), read("upper", at.edge)
+        reward, exact = jnp.where(ended, reward, lower), ended | (lower == upper)
+    sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
+    # The arrays of a position may be made of each other, as by a change of sides.
+    used = once.after(tree.used, jax.tree.leaves(before))
+    ends = (created, ended, exact, tree.alive & ~exact)
+    return Arrival(at, stages, position, mover ^ switch, mark, *ends, sure, stream(words, 2**31), used)
+
+
+def _learned(tree: Tree, leaf: Arrival, evaluation: Evaluation, in_kernel: bool) -> Tree:
+    """The trees with the new nodes, and with what is known of them carried up."""
+    rule = tree.layout.rule
+    evaluation, faulty = _cleared(tree.layout, leaf.position, leaf.going, evaluation)
+    tree, row, new = _grown(tree.replace(faulty=tree.faulty | faulty), leaf, evaluation, in_kernel)
+    value = jnp.where(leaf.exact, leaf.sure, jnp.where(leaf.other, -evaluation.value, evaluation.value))
+    played = evaluation.played
+    if played is not None:
+        played = jnp.where(leaf.other[:, None, None], played[:, ::-1], played)
+    there = Leaf(row, new, leaf.other, value, leaf.exact, played)
+    return backup(tree, rule.statistics, leaf.stages, there, in_kernel)
 
 
 def root_evaluated(evaluate: Evaluator, tree: Tree, memory: Any, noise: Noise | None) -> tuple[Tree, Any]:
@@ -90,7 +135,8 @@ def root_evaluated(evaluate: Evaluator, tree: Tree, memory: Any, noise: Noise | 
     position, other = jax.tree.map(lambda x: x[:batch], tree.position), jnp.zeros(batch, bool)
     words, mark = stream(tree.words, 0), no_marks(game, position)[:, 0]
     leaves = Leaves(position, tree.alive, jnp.zeros(batch, jnp.float32), words, other, mark, tree, [])
-    evaluation, memory, faulty = _evaluated(evaluate, game, leaves, memory, False)
+    evaluation, memory = evaluate(game, leaves, memory, False)
+    evaluation, faulty = _cleared(layout, position, tree.alive, evaluation)
     legal = jax.vmap(game.legal)(position)
     prior = policy(known(evaluation.logits), legal)
     if noise is not None:
@@ -151,11 +197,10 @@ def _step(
     return select(awaits, drawn, position), switch & ~awaits, over & ~awaits, reward, mark
 
 
-def _evaluated(
-    evaluate: Evaluator, game: Game, leaves: Leaves, memory: Any, track: bool
-) -> tuple[Evaluation, Any, Bool[Array, " batch"]]:
+def _cleared(
+    layout: Layout, position: Any, going: Bool[Array, " batch"], evaluation: Evaluation
+) -> tuple[Evaluation, Bool[Array, " batch"]]:
     """The evaluation with 0 for values, and nothing for logits, that are no numbers; and where that was so."""
-    evaluation, memory = evaluate(game, leaves, memory, track)
     wrong = ~jnp.isfinite(evaluation.value)
     logits = evaluation.logits
     if logits is not None:
@@ -164,19 +209,13 @@ def _evaluated(
         wrong = wrong | unclear
     value = jnp.where(jnp.isfinite(evaluation.value), evaluation.value, 0)
     played = evaluation.played
-    if track and played is None:
-        played = no_marks(game, leaves.position)
-    return Evaluation(value, logits, played), memory, wrong & leaves.going
+    if "seen_visits" in layout.edge_fields and played is None:
+        played = no_marks(layout.game, position)
+    return Evaluation(value, logits, played), wrong & going
 
 
 def _grown(
-    tree: Tree,
-    at: Descent,
-    position: Any,
-    other: Bool[Array, " batch"],
-    evaluation: Evaluation,
-    created: Bool[Array, " batch"],
-    ended: Bool[Array, " batch"],
+    tree: Tree, leaf: Arrival, evaluation: Evaluation, in_kernel: bool
 ) -> tuple[Tree, Int32[Array, " batch"], Bool[Array, " batch"]]:
     """The trees with new nodes; the rows of all leaves, and which are new.
 
@@ -184,6 +223,7 @@ def _grown(
     and the edge stays as it was.
     """
     layout, lanes = tree.layout, jnp.arange(tree.batch, dtype=jnp.int32)
+    at, position, other, created, ended = leaf.at, leaf.position, leaf.other, leaf.created, leaf.ended
     slot, room = jnp.minimum(tree.used, tree.slots), tree.used < tree.slots
     new, child = created & ~ended & room, jnp.where(room, slot.astype(jnp.float32), UNEXPANDED)
     keys, table = tree.keys, tree.table
@@ -196,13 +236,13 @@ def _grown(
         table = table.at[jnp.where(new, place, len(table))].set(slot + 1, mode="drop")
     child = jnp.where(ended, ENDED, child)
     place = jnp.where(created, at.row * layout.columns + layout.column("child") + at.edge, tree.edges.size)
-    edges = block_set(tree.edges, new_rows(layout, position, other, evaluation), slot)
-    flat = edges.reshape(-1).at[place].set(child, mode="drop")
+    flat = block_set(tree.flat, new_rows(layout, position, other, evaluation).reshape(-1), slot)
+    flat = scattered(flat, place, child, in_kernel)
     child = jnp.where(created, child, at.child)
     row = jnp.where(child >= 0, child.astype(jnp.int32) * tree.batch + lanes, len(tree.edges))
     grown = tree.replace(
         position=jax.tree.map(lambda x, new: block_set(x, new, slot), tree.position, position),
-        edges=flat.reshape(edges.shape),
+        edges=flat.reshape(tree.edges.shape),
         used=slot + room.astype(jnp.int32),
         keys=keys,
         table=table,

@@ -1,0 +1,87 @@
+"""Steps of small searches as single kernels: where they are, and that they change nothing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+import jaxgames
+from jaxgames.algos import mcts
+from jaxgames.algos.mcts import kernel
+
+GAME = jaxgames.make("tic_tac_toe")
+ATTRIBUTE = "xla_cpu_small_call"
+
+
+def opening(batch):
+    return jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), batch))
+
+
+def searched(states, key):
+    found = mcts.search(GAME, states, key, 20, select=mcts.uct(0.8))
+    return found.visits, found.values, found.tree.edges[: -len(found.values)]
+
+
+def compiled(batch):
+    jax.clear_caches()
+    return jax.jit(searched).lower(opening(batch), jax.random.key(1)).compile()
+
+
+def test_kernels_change_nothing(monkeypatch):
+    batch = 19  # no multiple of what a vector holds
+    whole = compiled(batch)
+    monkeypatch.setattr(kernel, "TESTED", ())
+    parts = compiled(batch)
+    assert ATTRIBUTE in whole.as_text() and ATTRIBUTE not in parts.as_text()
+    arguments = opening(batch), jax.random.key(2)
+    for one, other in zip(whole(*arguments), parts(*arguments), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_searches_are_mapped_and_divided_as_without_kernels(monkeypatch):
+    jax.clear_caches()
+    states, keys = opening(4), jax.random.split(jax.random.key(3), 3)
+    mapped = jax.jit(jax.vmap(searched, in_axes=(None, 0)))(states, keys)[0]
+    np.testing.assert_array_equal(mapped, [jax.jit(searched)(states, key)[0] for key in keys])
+    monkeypatch.undo()  # two devices
+    jax.clear_caches()
+    mesh = Mesh(jax.devices()[:2], ("positions",))
+    halves = jax.device_put(states, NamedSharding(mesh, PartitionSpec("positions")))
+    np.testing.assert_array_equal(jax.jit(searched)(halves, keys[0])[0], mapped[0])
+
+
+@pytest.mark.parametrize(
+    ("lanes", "function", "works"),
+    [
+        (64, lambda x, y: x + y.sum(), True),
+        (64, lambda x, y: jnp.sort(x) + y.sum(), False),
+        (64, lambda x, y: x.at[y[:2]].add(1), False),
+        (
+            64,
+            lambda x, y: x + jnp.max(x.astype(jnp.float32)[:, None] * y.astype(jnp.float32)[None, :]).astype(jnp.int32),
+            False,
+        ),
+        (256, lambda x, y: x + y.sum(), False),
+        (64, lambda x, y: x + jnp.where(y[0] > 2, 1, 1), True),
+    ],
+    ids=["plain", "sort", "scatter", "large reduction", "many lanes", "argument of no use"],
+)
+def test_what_a_kernel_cannot_hold_is_done_without(lanes, function, works):
+    x, y = jnp.arange(64), jnp.arange(5, 69)
+
+    def step(x, y):
+        return kernel.one_kernel(lanes, lambda in_kernel, x: (function(x, y), jnp.bool_(in_kernel)), x)
+
+    program = jax.jit(step).lower(x, y).compile()
+    found, in_kernel = program(x, y)
+    assert bool(in_kernel) == works and (ATTRIBUTE in program.as_text()) == works
+    np.testing.assert_array_equal(found, function(x, y))
+
+
+def test_lanes_write_where_they_are_told():
+    places, values = jnp.array([2, 9, 0, 4]), jnp.array([1.0, 2.0, 3.0, 4.0])
+    for add in (False, True):
+        for value in (values, jnp.float32(5)):
+            one, other = (kernel.scattered(jnp.arange(5.0), places, value, how, add=add) for how in (False, True))
+            np.testing.assert_array_equal(one, other)
