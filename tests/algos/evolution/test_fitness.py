@@ -1,0 +1,111 @@
+"""Scores of games, tables of right moves, and what the policies refuse."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.evolution import (
+    SCORES,
+    Afterstate,
+    ByPlay,
+    Genomes,
+    HallOfFame,
+    Networks,
+    Outputs,
+    RandomMoves,
+    Results,
+    Table,
+    by_table,
+    play,
+)
+from jaxgames.nets import MLP
+
+GAME = jaxgames.make("tic_tac_toe")
+POLICY = Outputs(GAME, Genomes(MLP((9,), "tanh", "identity", "uniform:1"), 9), "cells")
+
+
+def rows(seed, count):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=(count, POLICY.dimension)).astype(np.float32))
+
+
+def test_scores_of_games():
+    points = jnp.asarray([[1.0, 0.0, -1.0, -1.0]])
+    illegal = jnp.asarray([[False, False, False, True]])
+    results = Results(points, illegal, 3 * points, jnp.ones((1, 4), jnp.int32))
+    np.testing.assert_array_equal(SCORES["wins"](results), [[1, 0.5, 0, -1]])
+    np.testing.assert_array_equal(SCORES["points"](results), points)
+    np.testing.assert_array_equal(SCORES["material"](results), 3 * points)
+
+
+def test_fitness_is_the_mean_score_of_both_sides():
+    fitness = ByPlay(POLICY, Networks(POLICY, rows(1, 3)))
+    numbers, key = jnp.arange(4, dtype=jnp.int32), jax.random.key(0)
+    matrix = jax.jit(lambda rows: fitness.matrix(rows, numbers, key))(rows(0, 4))
+    scores = SCORES["wins"](jax.jit(lambda rows: play(POLICY, rows, fitness.opponents, key, numbers))(rows(0, 4)))
+    np.testing.assert_allclose(matrix, (scores[:, :3] + scores[:, 3:]) / 2)
+    np.testing.assert_allclose(fitness(rows(0, 4), numbers, key), matrix.mean(axis=1), rtol=1e-6)
+
+
+def test_luck_is_common_or_everyones_own():
+    """The same network many times: with common random numbers it plays the same games, else others. What a candidate
+    meets depends on its number, not on who is beside it.
+    """
+    same = jnp.tile(rows(2, 1), (8, 1))
+    numbers, key = jnp.arange(8, dtype=jnp.int32), jax.random.key(3)
+    common = ByPlay(POLICY, RandomMoves(32))
+    own = dataclasses.replace(common, common=False)
+    program = jax.jit(lambda fitness, rows, numbers: fitness(rows, numbers, key))
+    assert len(set(np.asarray(program(common, same, numbers)).tolist())) == 1
+    alone = np.asarray(program(own, same, numbers))
+    assert len(set(alone.tolist())) > 2
+    np.testing.assert_array_equal(alone[::-1], program(own, same, numbers[::-1]))
+
+
+def test_table_of_right_moves():
+    """Bias alone decides: candidate i always takes the free cell i, or the first free one."""
+    genomes = np.zeros((2, POLICY.dimension), np.float32)
+    genomes[0, -9 + 4], genomes[1, -9 + 8] = 1, 1
+    texts, actions = ["XO./.../...", "X../.O./..."], [4, 8]
+    states = [GAME.from_string(text) for text in texts]
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(state._position for state in states))
+    right = jax.vmap(GAME.play)(positions, jnp.asarray(actions, jnp.int32)).position
+    table = Table(positions, right, jnp.asarray([100.0, 125.0]), jnp.float32(-100))
+    np.testing.assert_array_equal(by_table(POLICY, jnp.asarray(genomes), table), [[100, -100], [-100, 125]])
+
+
+def test_hall_of_fame():
+    hall = HallOfFame.of(jnp.zeros((2, 3)))
+    for number in (1.0, 2.0, 3.0):
+        hall = hall.with_champion(jnp.full(3, number, jnp.float32))
+    np.testing.assert_array_equal(hall.genomes[:, 0], [3, 2])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Outputs(GAME, POLICY.genomes, "squares"), "unknown encoding 'squares' of tic_tac_toe; known: cells"),
+        (lambda: Outputs(GAME, POLICY.genomes, "cells", "lowest"), "unknown reading 'lowest' of tic_tac_toe; known"),
+        (lambda: Outputs(GAME, Genomes(MLP((9,)), 8), "cells"), "8 inputs; encoding 'cells' of tic_tac_toe has 9"),
+        (lambda: Outputs(GAME, Genomes(MLP((8,)), 9), "cells"), "8 outputs; reading 'highest' of tic_tac_toe has 9"),
+        (lambda: Afterstate(GAME, POLICY.genomes, "cells"), "9 outputs; the worth of a position is one"),
+        (
+            lambda: Afterstate(jaxgames.make("backgammon"), Genomes(MLP((1,)), 198), "tesauro"),
+            "backgammon has chance: its turns are chosen by `Game.best_turn`",
+        ),
+        (
+            lambda: ByPlay(POLICY, RandomMoves(2), "goals")(rows(0, 1), jnp.zeros(1, jnp.int32), jax.random.key(0)),
+            "unknown score 'goals'; available: wins, points, material",
+        ),
+        (
+            lambda: play(POLICY, rows(0, 1), RandomMoves(2), jax.random.key(0), jnp.zeros(1, jnp.int32), "left"),
+            "unknown sides 'left'; expected one of both, alternate, first, second",
+        ),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
