@@ -9,7 +9,6 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.descent import Stage
-from jaxgames.algos.mcts.kernel import scattered
 from jaxgames.algos.mcts.tree import MOST_NUMBERS, Layout, Tree
 
 Carry = TypeVar("Carry")
@@ -105,13 +104,15 @@ def backup(
     """The trees with one more visit of every edge of the paths."""
     layout = tree.layout
     totals = layout.column("totals")
+    if in_kernel and not statistics:
+        return tree.replace(edges=_lane_by_lane(tree.flat, totals, stages, leaf.value).reshape(tree.edges.shape))
 
     def step(edges, lanes, level):
         value, carried = lanes
         gain = jnp.where(level.other, -value, value)
-        flat = scattered(edges.reshape(-1), level.place, jnp.float32(1), in_kernel, add=True)
+        flat = edges.reshape(-1).at[level.place].add(1.0, mode="drop")
         below = jnp.where(level.on, level.place + totals, level.place)
-        edges = scattered(flat, below, gain, in_kernel, add=True).reshape(edges.shape)
+        edges = flat.at[below].add(gain, mode="drop").reshape(edges.shape)
         after = []
         for statistic, old in zip(statistics, carried, strict=True):
             edges, new = statistic.update(tree, edges, level, value, old)
@@ -124,3 +125,34 @@ def backup(
         carried.append(new)
     edges, _ = over_levels(layout, stages, step, edges, (leaf.value, carried))
     return tree.replace(edges=edges)
+
+
+def _lane_by_lane(
+    flat: Float32[Array, " numbers"], totals: int, stages: list[Stage], value: Float32[Array, " batch"]
+) -> Float32[Array, " numbers"]:
+    """Visits and totals brought up to date by loops over lanes and over the depths of their paths, for a kernel."""
+
+    def added(flat, place, more):
+        return lax.dynamic_update_slice(flat, lax.dynamic_slice(flat, (place,), (1,)) + more, (place,))
+
+    for stage in stages:
+
+        def of_lane(lane, flat, stage=stage):
+            worth = lax.dynamic_slice(value, (stage.lanes[lane],), (1,))
+
+            def at(rows, depth):
+                return lax.dynamic_slice(rows, (depth, lane), (1, 1))[0]
+
+            def one(carry):
+                depth, flat = carry
+                place = at(stage.path.edge, depth)[0]
+                gain = jnp.where(at(stage.path.other, depth), -worth, worth)
+                return depth + 1, added(added(flat, place, jnp.float32(1)), place + totals, gain)
+
+            def more(carry):
+                return (carry[0] < stage.end) & (at(stage.path.edge, carry[0])[0] >= 0)
+
+            return lax.while_loop(more, one, (stage.begin, flat))[1]
+
+        flat = lax.fori_loop(0, len(stage.lanes), of_lane, flat)
+    return flat

@@ -7,12 +7,13 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
+from jaxgames.algos.mcts import kernel
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.tree import UNEXPANDED, Tree
 from jaxgames.envs import once
 from jaxgames.envs.words import stream
 
-RATIO, FEWEST = 8, 32
+RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 """When this part of the lanes is left they go on alone, if they are at least so many."""
 
 
@@ -46,13 +47,15 @@ class Descent(NamedTuple):
 
 def paths(batch: int, max_depth: int) -> list[Path]:
     """Room for the paths of a descent, for all lanes and for the fewer ones that go deep."""
-    sizes = [batch]
-    while sizes[-1] >= RATIO * FEWEST:
+    sizes, fewest = [batch], FEWEST if batch > kernel.MOST_LANES else FEWEST_IN_KERNEL
+    while sizes[-1] >= RATIO * fewest:
         sizes.append(sizes[-1] // RATIO)
     return [Path(jnp.zeros((max_depth, size), jnp.int32), jnp.zeros((max_depth, size), bool)) for size in sizes]
 
 
-def descend(rule: Any, tree: Tree, words: UInt32[Array, " batch"], room: list[Path]) -> tuple[Descent, list[Stage]]:
+def descend(
+    rule: Any, tree: Tree, words: UInt32[Array, " batch"], room: list[Path], in_kernel: bool = False
+) -> tuple[Descent, list[Stage]]:
     """The edge by which each lane leaves its tree, and the way there.
 
     The first lanes to arrive would wait for the last ones, and paths of a batch differ much in length: when an eighth
@@ -60,7 +63,7 @@ def descend(rule: Any, tree: Tree, words: UInt32[Array, " batch"], room: list[Pa
     """
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
     start = Descent(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
-    return _descend(rule, tree, words, room, lanes, start)
+    return _descend(rule, tree, words, room, lanes, start, in_kernel)
 
 
 def _descend(
@@ -70,6 +73,7 @@ def _descend(
     room: list[Path],
     lanes: Int32[Array, " lanes"],
     start: Descent,
+    in_kernel: bool,
 ) -> tuple[Descent, list[Stage]]:
     last = len(room) == 1
     few = 0 if last else len(lanes) // RATIO
@@ -92,14 +96,13 @@ def _descend(
     stages = [Stage(lanes, start.depth, at.depth, path)]
     if last:
         return at, stages
-    (left,) = jnp.nonzero(at.active, size=few, fill_value=len(lanes))
-    left = left.astype(jnp.int32)
+    left = kernel.numbers_of(at.active, few, in_kernel)
     some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], (lanes, words, at.row, at.edge, at.child))
     some_lanes, some_words, row, edge, child = some
     begun = Descent(at.depth, row, edge, child, left < len(lanes))
-    end, rest = _descend(rule, tree, some_words, room[1:], some_lanes, begun)
+    end, rest = _descend(rule, tree, some_words, room[1:], some_lanes, begun, in_kernel)
     row, edge, child = (
-        x.at[left].set(y, mode="drop")
+        kernel.scattered(x, left, y, in_kernel)
         for x, y in zip((at.row, at.edge, at.child), (end.row, end.edge, end.child), strict=True)
     )
     return Descent(end.depth, row, edge, child, at.active), stages + rest

@@ -22,7 +22,7 @@ from jax.core import Tracer
 from jax.custom_batching import custom_vmap
 from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
-from jaxtyping import Array, Int32
+from jaxtyping import Array, Bool, Int32
 
 TESTED = ((0, 10),)
 """Versions of JAX."""
@@ -97,6 +97,22 @@ def scattered(
         return lax.dynamic_update_slice(flat, jnp.where(places[lane] < flat.size, new, old), (place,))
 
     return lax.fori_loop(0, len(places), one, flat)
+
+
+def numbers_of(flags: Bool[Array, " lanes"], most: int, in_kernel: bool) -> Int32[Array, " most"]:
+    """The numbers of the lanes that have a flag, the first ones if there are more; then the number of lanes."""
+    lanes = len(flags)
+    if not in_kernel:
+        return jnp.nonzero(flags, size=most, fill_value=lanes)[0].astype(jnp.int32)
+
+    def one(lane, carry):
+        found, count = carry
+        there = flags[lane] & (count < most)
+        place = jnp.minimum(count, most - 1)
+        number = jnp.where(there, lane, found[place])
+        return lax.dynamic_update_slice(found, number[None], (place,)), count + there.astype(jnp.int32)
+
+    return lax.fori_loop(0, lanes, one, (jnp.full(most, lanes, jnp.int32), jnp.int32(0)))[0]
 
 
 def _possible() -> bool:

@@ -49,7 +49,7 @@ def simulate(
 
     def one(carry):
         number, tree, room, memory = carry
-        leaf = one_kernel(tree.batch, lambda in_kernel, room: _arrived(rule, tree, number, room), room)
+        leaf = one_kernel(tree.batch, lambda in_kernel, room: _arrived(rule, tree, number, room, in_kernel), room)
         leaves = Leaves(leaf.position, leaf.going, leaf.sure, leaf.words, leaf.other, leaf.mark, tree, leaf.stages)
         evaluation, memory = evaluate(game, leaves, memory, "seen_visits" in layout.edge_fields)
 
@@ -90,11 +90,11 @@ class Arrival(NamedTuple):
     used: Int32[Array, ""]
 
 
-def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path]) -> Arrival:
+def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path], in_kernel: bool) -> Arrival:
     """Down the trees, and one step beyond."""
     game, layout = tree.layout.game, tree.layout
     words = stream(tree.words, number)
-    at, stages = descend(rule, tree, words, room)
+    at, stages = descend(rule, tree, words, room, in_kernel)
 
     def read(name, edge=0):
         return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
