@@ -27,6 +27,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
     )
+    parser.add_argument("--population", metavar="N", help="candidates of a generation: --set population=N")
     parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
     parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
@@ -59,7 +60,7 @@ def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
 
     report = Report(quiet=options.json or not _speaks())
     if options.resume:
-        if options.set or any(getattr(options, name) is not None for name in _PLANNED):
+        if _changes(options) or any(getattr(options, name) is not None for name in _PLANNED):
             raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
         folder = Run.open(options.out)
         if "recipe" not in folder.config:
@@ -71,7 +72,7 @@ def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
         recipe = _shared(recipe_named(options.recipe))
         asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
-        plan = Plan(**asked, changes=dict(_assignment(text) for text in options.set))
+        plan = Plan(**asked, changes=_changes(options))
         training = recipe.begin(plan, options.out, report)
     return training.run_to_end(), recipe
 
@@ -118,6 +119,12 @@ def _use_all_cores() -> None:
 
     if "XLA_FLAGS" not in os.environ and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
         jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
+
+
+def _changes(options: argparse.Namespace) -> dict[str, str]:
+    """The numbers of the setting that are to be changed."""
+    changes = dict(_assignment(text) for text in options.set)
+    return changes if options.population is None else changes | {"population": options.population}
 
 
 def _assignment(text: str) -> tuple[str, str]:
