@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxgames.envs.core import Game
+
 
 def stream(word, number):
     """Word `number` of the stream that a word begins."""
@@ -55,6 +57,8 @@ class Rules:
             }
 
         self.ask = ask
+        own = type(game).draw_action is not Game.draw_action  # another order of the legal actions
+        self.draw_own = jax.jit(game.draw_action) if own else None
 
     def __call__(self, position):
         name = name_of(position)
@@ -83,7 +87,9 @@ class Rules:
         return sum(word >= bound for bound in self.bounds)
 
     def random_action(self, facts, word):
-        """The action drawn by a word: by its rank among the legal ones."""
+        """The action drawn by a word: by its rank among the legal ones, in the game's order."""
+        if self.draw_own:
+            return int(self.draw_own(facts.position, np.uint32(word)))
         return facts.legal[word * len(facts.legal) >> 32]
 
 
