@@ -1,5 +1,7 @@
 """The comparison's third method: hill climbing from nothing, as Pollack and Blair did; and an evolution strategy."""
 
+import dataclasses
+
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution import EvolutionRecipe
 from jaxgames.recipes.evolution_config import EvolutionConfig
@@ -19,12 +21,15 @@ _NETWORK = NetworkConfig(
     initializer="zeros",
 )  # fmt: skip
 
+_FAITHFUL = EvolutionConfig(_NETWORK, "hill_climb", generations=40_000, sigma=0.05, factor=0.05, duel=4)
+
 RECIPE = EvolutionRecipe(
     name="backgammon-hill-climb",
     summary="hill climbing of a 198-40-4 network from zero, raw board input",
     settings={
-        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=40_000, sigma=0.05, factor=0.05, duel=4),
-        "best": EvolutionConfig(
+        "faithful": _FAITHFUL,
+        "best": dataclasses.replace(_FAITHFUL, generations=15_000, factor=0.2, duel=16),
+        "strategy": EvolutionConfig(
             NetworkConfig(
                 "backgammon", "afterstate", encoding="tesauro", hidden=(10,), activation="sigmoid",
                 initializer="uniform:0.1",

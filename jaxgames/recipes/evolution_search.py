@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.evaluate import Algorithm, generation
+from jaxgames.algos.evolution.evaluate import Algorithm, evaluate
 from jaxgames.algos.evolution.fitness import ByPlay, HallOfFame
 from jaxgames.algos.evolution.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.open_es import OpenES
 from jaxgames.algos.evolution.operators import Multiplicative, Segments, Truncation, whole_layers
 from jaxgames.algos.evolution.play import Networks, Others, RandomMoves
 from jaxgames.players import make as make_player
-from jaxgames.recipes.evolution_config import EvolutionConfig, Met
+from jaxgames.recipes.evolution_config import EvolutionConfig
 from jaxgames.recipes.evolution_methods import Keyed, Scores, mesh_of
 
 SAMPLE = 64
@@ -28,6 +28,24 @@ class SearchState(NamedTuple):
     algorithm: Any
     hall: HallOfFame
     key: Key[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Meeting:
+    """An algorithm that hands the networks its candidates meet to whoever scores them, with the candidates: what is
+    the same on all devices has to come with the state.
+    """
+
+    algorithm: Algorithm
+
+    @property
+    def population(self) -> int:
+        """As `Algorithm.population`."""
+        return self.algorithm.population
+
+    def ask(self, state: Any, numbers: Int32[Array, " b"]) -> tuple[Array, Array]:
+        """The candidates, and the networks."""
+        return self.algorithm.ask(state[0], numbers), state[1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,21 +94,21 @@ class Search(Keyed):
         """As `Method.generation`."""
         config, number = self.config, state.algorithm.generation
         key = jax.random.fold_in(state.key, number)
-        judges = [
-            self._judge(one, state, jax.random.fold_in(key, len(config.met) + place))
-            for place, one in enumerate(config.met)
-        ]
+        met = self._networks(state, key)
 
-        def fitness(genomes: Array, numbers: Int32[Array, " b"], key: Key[Array, ""]) -> Float32[Array, " b"]:
+        def judged(asked: Any, numbers: Int32[Array, " b"], key: Key[Array, ""]) -> Float32[Array, " b"]:
+            genomes, met = asked
+            judges = self._judges(met)
             scores = [
-                judge(genomes, numbers, jax.random.fold_in(key, place)) * jnp.float32(one.number)
-                for place, (one, judge) in enumerate(zip(config.met, judges, strict=True))
+                judge(genomes, numbers, jax.random.fold_in(key, place)) * jnp.float32(count)
+                for place, (judge, count) in enumerate(judges)
             ]
-            return sum(scores[1:], scores[0]) * jnp.float32(1 / sum(one.number for one in config.met))
+            return sum(scores[1:], scores[0]) * jnp.float32(1 / sum(count for _, count in judges))
 
-        algorithm, scores = generation(
-            self.algorithm, fitness, state.algorithm, key, config.block, mesh_of(self.devices)
-        )
+        fitness: Any = judged
+        asking: Any = _Meeting(self.algorithm)
+        scores = evaluate(fitness, asking, (state.algorithm, met), key, config.block, mesh_of(self.devices))
+        algorithm = self.algorithm.tell(state.algorithm, scores)
         hall = state.hall
         if len(hall.genomes):
             joined = hall.with_champion(self.algorithm.champion(algorithm))
@@ -107,22 +125,39 @@ class Search(Keyed):
         numbers = jnp.arange(min(SAMPLE, self.config.population), dtype=jnp.int32)
         return self.algorithm.ask(state.algorithm, numbers)
 
-    def _judge(self, one: Met, state: SearchState, key: Key[Array, ""]) -> Any:
-        """The fitness that opponents of one kind are."""
+    def _networks(self, state: SearchState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
+        """The networks that candidates meet in this generation: former champions, and others of the population."""
+        found = [jnp.zeros((0, self.algorithm.dimension), jnp.float32)]
+        for place, one in enumerate(self.config.met):
+            if one.name == "hall":
+                found.append(state.hall.genomes)
+            if one.name == "others":
+                own = jax.random.fold_in(key, len(self.config.met) + place)
+                numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
+                found.append(self.algorithm.ask(state.algorithm, numbers))
+        return jnp.concatenate(found)
+
+    def _judges(self, networks: Float32[Array, "met dimension"]) -> list[tuple[Any, int]]:
+        """The fitness that opponents of each kind are, and how many they are; all networks are of one kind."""
+        found: list[tuple[Any, int]] = []
+        if len(networks):
+            found.append((self._by_play(Networks(self.policy, networks)), len(networks)))
+        for one in self.config.met:
+            if one.name in ("hall", "others"):
+                continue
+            if one.name in dict(self.fitnesses):
+                judge = functools.partial(dict(self.fitnesses)[one.name], self.policy, one.number)
+                found.append((judge, one.number))
+            elif one.name == "random":
+                found.append((self._by_play(RandomMoves(one.number)), one.number))
+            else:
+                player = make_player(one.name, self.policy.game)
+                found.append((self._by_play(Others(player.turn, player.params, one.number)), one.number))
+        return found
+
+    def _by_play(self, opponents: Any) -> ByPlay:
         config = self.config
-        if one.name in dict(self.fitnesses):
-            return functools.partial(dict(self.fitnesses)[one.name], self.policy, one.number)
-        if one.name == "hall":
-            met: Any = Networks(self.policy, state.hall.genomes)
-        elif one.name == "others":
-            numbers = jax.random.randint(key, (one.number,), 0, config.population, jnp.int32)
-            met = Networks(self.policy, self.algorithm.ask(state.algorithm, numbers))
-        elif one.name == "random":
-            met = RandomMoves(one.number)
-        else:
-            player = make_player(one.name, self.policy.game)
-            met = Others(player.turn, player.params, one.number)
-        return ByPlay(self.policy, met, config.score, config.sides, config.common, config.most_plies)
+        return ByPlay(self.policy, opponents, config.score, config.sides, config.common, config.most_plies)
 
 
 def check_opponents(config: EvolutionConfig, fitnesses: Any) -> None:

@@ -80,7 +80,7 @@ class NetworkConfig:
         def points(outputs: Float32[Array, "n outputs"]) -> Float32[Array, " n"]:
             return OUTCOMES.expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
 
-        if hasattr(encoding, "value") and self.hidden:
+        if hasattr(encoding, "value"):
             kernel, bias = first_layer(params)
             return encoding.value(
                 kernel, bias, lambda sums: points(genomes.network.apply(params, sums, method="from_first_layer"))
