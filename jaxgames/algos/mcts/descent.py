@@ -45,9 +45,9 @@ class Descent(NamedTuple):
     active: Bool[Array, " lanes"]
 
 
-def paths(batch: int, max_depth: int) -> list[Path]:
+def paths(batch: int, max_depth: int, in_kernel: bool) -> list[Path]:
     """Room for the paths of a descent, for all lanes and for the fewer ones that go deep."""
-    sizes, fewest = [batch], FEWEST if batch > kernel.MOST_LANES else FEWEST_IN_KERNEL
+    sizes, fewest = [batch], FEWEST_IN_KERNEL if in_kernel else FEWEST
     while sizes[-1] >= RATIO * fewest:
         sizes.append(sizes[-1] // RATIO)
     return [Path(jnp.zeros((max_depth, size), jnp.int32), jnp.zeros((max_depth, size), bool)) for size in sizes]

@@ -46,14 +46,19 @@ _KINDS = (jnp.float32, jnp.int32, jnp.uint32, jnp.bool_)
 _MARKS = {"xla_cpu_small_call": "true", "inlineable": "false"}
 
 
-def one_kernel(lanes: int, function: Callable[..., Any], *written: Any) -> Any:
-    """`function(True, *written)` as one kernel for so many lanes or, where that cannot be, `function(False, *written)`.
+def is_small(lanes: int, edges: int) -> bool:
+    """Whether kernels are worth while for so many nodes of so many edges, and can be."""
+    return lanes <= MOST_LANES and lanes * edges <= MOST_REDUCED
+
+
+def one_kernel(small: bool, function: Callable[..., Any], *written: Any) -> Any:
+    """`function(True, *written)` as one kernel or, where that is not `small` or cannot be, `function(False, *written)`.
 
     Both are to give the same; with True the function should go through the lanes in loops, see `scattered`, as scatters
     are no part of kernels. `written` are arrays in whose place the function writes, all other arrays it only reads. It
     gives at least one array of whole numbers.
     """
-    if lanes > MOST_LANES or not _possible():
+    if not (small and _possible()):
         return function(False, *written)
     closed, shape = jax.make_jaxpr(functools.partial(function, True), return_shape=True)(*written)
     places, tree = jax.tree.flatten(written)

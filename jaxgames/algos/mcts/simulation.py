@@ -11,7 +11,7 @@ from jaxgames.algos.mcts import transpositions
 from jaxgames.algos.mcts.backup import Leaf, backup
 from jaxgames.algos.mcts.descent import Descent, Path, Stage, descend, paths
 from jaxgames.algos.mcts.evaluation import Evaluation, Evaluator, Leaves
-from jaxgames.algos.mcts.kernel import one_kernel, scattered
+from jaxgames.algos.mcts.kernel import is_small, one_kernel, scattered
 from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rollouts import no_marks
 from jaxgames.algos.mcts.rules import Rule
@@ -46,10 +46,11 @@ def simulate(
 ) -> tuple[Tree, Any]:
     """The trees after so many simulations more, and the evaluator's memory."""
     game, layout = tree.layout.game, tree.layout
+    small = is_small(tree.batch, layout.num_edges)
 
     def one(carry):
         number, tree, room, memory = carry
-        leaf = one_kernel(tree.batch, lambda in_kernel, room: _arrived(rule, tree, number, room, in_kernel), room)
+        leaf = one_kernel(small, lambda in_kernel, room: _arrived(rule, tree, number, room, in_kernel), room)
         leaves = Leaves(leaf.position, leaf.going, leaf.sure, leaf.words, leaf.other, leaf.mark, tree, leaf.stages)
         evaluation, memory = evaluate(game, leaves, memory, "seen_visits" in layout.edge_fields)
 
@@ -59,11 +60,11 @@ def simulate(
             known = _learned(known, leaf, evaluation, in_kernel)
             return known.replace(edges=known.flat)
 
-        after = one_kernel(tree.batch, learned, tree.flat, tree.position, tree.faulty)
+        after = one_kernel(small, learned, tree.flat, tree.position, tree.faulty)
         after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [stage.path for stage in leaf.stages], memory
 
-    carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth), memory)
+    carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth, small), memory)
     _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)
     return tree, memory
 
