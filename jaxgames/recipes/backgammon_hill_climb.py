@@ -21,7 +21,7 @@ _NETWORK = NetworkConfig(
     initializer="zeros",
 )  # fmt: skip
 
-_FAITHFUL = EvolutionConfig(_NETWORK, "hill_climb", generations=40_000, sigma=0.05, factor=0.05, duel=4)
+_FAITHFUL = EvolutionConfig(_NETWORK, "hill_climb", generations=20_000, sigma=0.05, factor=0.05, duel=4)
 
 RECIPE = EvolutionRecipe(
     name="backgammon-hill-climb",

@@ -26,10 +26,10 @@ PUBLISHED = (
 _MENDED = NetworkConfig("checkers", encoding="board64", reading="squares", hidden=(64,), activation="sigmoid")
 _DEFECT = dataclasses.replace(_MENDED, encoding="one_square")
 _SELF_PLAY = EvolutionConfig(
-    _MENDED, "genetic", generations=200, population=200, keep=20, elites=20, rate=0.2, opponents="others*10", block=200,
+    _MENDED, "genetic", generations=200, population=200, keep=20, elites=20, rate=0.2, opponents="others*2", block=200,
     most_plies=200,
 )  # fmt: skip
-_ALPHA_BETA = dataclasses.replace(_SELF_PLAY, opponents="alphabeta:2,ties=first*2")
+_ALPHA_BETA = dataclasses.replace(_SELF_PLAY, opponents="alphabeta:2,ties=first*1")
 
 RECIPE = EvolutionRecipe(
     name="checkers-evolution",

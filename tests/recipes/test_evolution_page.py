@@ -1,0 +1,72 @@
+"""The page of the recipes of evolution shows the results that are committed beside it, and their settings."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jaxgames.recipes import RECIPES
+from jaxgames.recipes.tic_tac_toe_evolution import LABELS, PUBLISHED
+
+FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
+RESULTS = json.loads((FOLDER / "evolution.json").read_text("utf-8"))
+TEXT = (FOLDER / "evolution.md").read_text("utf-8")
+EXACT = [result for result in RESULTS if "mean" in result]
+BY_MATCHES = [result for result in RESULTS if "matches" in result]
+
+
+def exact_row(result: dict) -> str:
+    """A line of the table of tic-tac-toe."""
+    cells = [f"`{result['setting']}`", f"{result['games']:,}" if result["games"] else "-"]
+    several = len(result["champions"]["kept"]) > 1
+    for name in LABELS:
+        margin = f" ± {result['margin'][name]:.1f}" if several else ""
+        cells.append(f"{result['mean'][name]:.1f}{margin}")
+    return f"| {' | '.join(cells)} |"
+
+
+def match_rows(result: dict) -> list[str]:
+    """The lines of the tables of the other games."""
+    found = []
+    for match in result["matches"]:
+        rates = [f"{100 * match[f'{kind}_rate']:.1f}" for kind in ("win", "draw", "loss")]
+        points = [f"{match['ppg']:+.3f}"] if match["max_reward"] > 1 else []
+        cells = [f"`{result['setting']}`", f"{result['games']:,}", f"`{match['b']}`", f"{match['games']:,}"]
+        found.append(f"| {' | '.join([*cells, *points, *rates])} |")
+    return found
+
+
+def test_tables_are_those_of_the_results():
+    shown = [line for line in TEXT.splitlines() if line.startswith("| `")]
+    for row in [exact_row(result) for result in EXACT] + [row for result in BY_MATCHES for row in match_rows(result)]:
+        assert row in shown, row
+    assert f"| {PUBLISHED['win_random']} | {PUBLISHED['draw_random']} | {PUBLISHED['loss_random']} |" in TEXT
+
+
+@pytest.mark.parametrize("name", sorted({result["recipe"] for result in RESULTS}))
+def test_settings_are_named(name):
+    for setting in RECIPES[name].settings:
+        assert f"`{setting}`" in TEXT, setting
+
+
+def test_what_is_claimed_of_tic_tac_toe():
+    results = {result["setting"]: result for result in EXACT}
+    original = results["original"]
+    for name in ("win_random", "draw_random", "loss_random", "kept"):
+        assert abs(original["mean"][name] - PUBLISHED[name]) < original["margin"][name]
+    assert abs(original["games"] / PUBLISHED["games"] - 1) < 0.02
+    best = results["best"]["mean"]
+    assert best["loss_random"] <= 5 and best["kept"] >= 90
+
+
+def test_what_is_claimed_of_checkers():
+    best = next(r for r in BY_MATCHES if r["recipe"] == "checkers-evolution" and r["setting"].startswith("best"))
+    against_random = next(match for match in best["matches"] if match["b"] == "random")
+    assert against_random["games"] == 10_000 and against_random["win_rate"] >= 0.9
+
+
+if __name__ == "__main__":  # the rows, to be pasted
+    for result in EXACT:
+        print(exact_row(result))
+    for result in BY_MATCHES:
+        print(result["recipe"], *match_rows(result), sep="\n")
