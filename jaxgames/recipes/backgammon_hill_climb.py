@@ -1,7 +1,5 @@
 """The comparison's third method: hill climbing from nothing, as Pollack and Blair did; and an evolution strategy."""
 
-import dataclasses
-
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution import EvolutionRecipe
 from jaxgames.recipes.evolution_config import EvolutionConfig
@@ -21,21 +19,15 @@ _NETWORK = NetworkConfig(
     initializer="zeros",
 )  # fmt: skip
 
-_FAITHFUL = EvolutionConfig(_NETWORK, "hill_climb", generations=20_000, sigma=0.05, factor=0.05, duel=4)
-
 RECIPE = EvolutionRecipe(
     name="backgammon-hill-climb",
     summary="hill climbing of a 198-40-4 network from zero, raw board input",
     settings={
-        "faithful": _FAITHFUL,
-        "best": dataclasses.replace(_FAITHFUL, generations=15_000, factor=0.2, duel=16),
-        "strategy": EvolutionConfig(
-            NetworkConfig(
-                "backgammon", "afterstate", encoding="tesauro", hidden=(10,), activation="sigmoid",
-                initializer="uniform:0.1",
-            ),
-            "open_es", generations=300, population=64, sigma=0.05, step_size=0.02, last_step_size=0.002,
-            opponents="pubeval*32", score="points", block=64, most_plies=400,
+        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=20_000, sigma=0.05, factor=0.05, duel=4),
+        "best": EvolutionConfig(
+            NetworkConfig("backgammon", "afterstate", encoding="tesauro", hidden=(), initializer="uniform:0.01"),
+            "open_es", generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,
+            opponents="pubeval*32", score="points", block=64, most_plies=150,
         ),
     },
     measures=ByMatches(

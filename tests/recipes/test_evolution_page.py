@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -63,6 +64,14 @@ def test_what_is_claimed_of_checkers():
     best = next(r for r in BY_MATCHES if r["recipe"] == "checkers-evolution" and r["setting"].startswith("best"))
     against_random = next(match for match in best["matches"] if match["b"] == "random")
     assert against_random["games"] == 10_000 and against_random["win_rate"] >= 0.9
+
+
+def test_the_spread_of_champions_is_that_of_the_results():
+    for setting in ("self-play", "self-play-one-square"):
+        (points,) = (result["curve_points"] for result in BY_MATCHES if result["setting"] == setting)
+        won = [point["win_random"] for point in points]
+        assert f"{min(won):.0f} to {max(won):.0f} % (median {median(won):.0f})" in TEXT
+        assert len(won) == 20
 
 
 if __name__ == "__main__":  # the rows, to be pasted
