@@ -8,18 +8,18 @@ from jaxgames.recipes.evolution_config import EvolutionConfig
 from jaxgames.recipes.evolution_matches import ByMatches, show
 
 _NETWORK = NetworkConfig(
-    "connect_four", "afterstate", encoding="cells", hidden=(16,), activation="tanh", output="tanh",
+    "connect_four", "afterstate", encoding="cells", hidden=(24,), activation="tanh", output="tanh",
     initializer="lecun_normal",
 )  # fmt: skip
 _USUAL = EvolutionConfig(
-    _NETWORK, "open_es", generations=600, population=128, sigma=0.1, step_size=0.03, last_step_size=0.003,
-    opponents="random*16+hall*16", block=64, most_plies=42,
+    _NETWORK, "open_es", generations=250, population=128, sigma=0.1, step_size=0.03, last_step_size=0.003,
+    opponents="random*48+hall*16", block=64, most_plies=42,
 )  # fmt: skip
 
 RECIPE = EvolutionRecipe(
     name="connect-four-evolution",
     summary="a small network of Connect Four, by evolution strategy",
-    settings={"usual": _USUAL, "random-only": dataclasses.replace(_USUAL, opponents="random*32")},
+    settings={"usual": _USUAL, "random-only": dataclasses.replace(_USUAL, opponents="random*64")},
     measures=ByMatches(("random", "uct:50", "uct:200")).measures(),
     show_result=show,
 )
