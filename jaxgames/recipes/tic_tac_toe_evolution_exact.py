@@ -43,7 +43,6 @@ class Board(NamedTuple):
         left = np.where(self.after < 0, -1, 2 - _at(self.value, self.after))
         return (self.after >= 0) & (left == self.value[:, None])
 
-
     @property
     def reached(self) -> Float[np.ndarray, " positions"]:
         """How often a game of random moves comes to each position."""

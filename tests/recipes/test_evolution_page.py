@@ -66,6 +66,19 @@ def test_what_is_claimed_of_checkers():
     assert against_random["games"] == 10_000 and against_random["win_rate"] >= 0.9
 
 
+def test_what_is_claimed_of_backgammon_and_connect_four():
+    ppg = {
+        result["setting"]: match["ppg"]
+        for result in BY_MATCHES
+        for match in result["matches"]
+        if match["b"] == "pubeval"
+    }
+    assert ppg["faithful"] < -0.91 < ppg["best"] < 0  # below and above the published figure, below TD
+    usual = next(result for result in BY_MATCHES if result["recipe"] == "connect-four-evolution")
+    won = {match["b"]: match for match in usual["matches"]}
+    assert won["uct:50"]["ppg_low"] > 0 and 0.98 < won["random"]["win_rate"] < 0.99
+
+
 def test_the_spread_of_champions_is_that_of_the_results():
     for setting in ("self-play", "self-play-one-square"):
         (points,) = (result["curve_points"] for result in BY_MATCHES if result["setting"] == setting)
