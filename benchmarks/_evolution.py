@@ -5,6 +5,7 @@ one; both choose the highest output of a legal action. The peer's loop is the be
 that is to move is evaluated, two plies in each round of the loop, until the last game is over.
 """
 
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -24,6 +25,8 @@ HIDDEN = {"tic_tac_toe": (18, 18), "connect_four": (16,), "checkers": (16,)}
 SEEN = {"tic_tac_toe": ("cells", "highest"), "connect_four": ("cells", "highest"), "checkers": ("board64", "squares")}
 MOST_PLIES = {"tic_tac_toe": 9, "connect_four": 42, "checkers": 300}
 SIGMA = 0.05
+SECONDS = 0.5
+SPLIT_FROM = 1024
 
 
 def policy(name: str) -> Outputs:
@@ -46,12 +49,13 @@ def fitness(name: str, opponents: jax.Array) -> ByPlay:
 
 
 class Generations:
-    """A compiled program that goes on from generation to generation, one in each run."""
+    """A compiled program that goes on from generation to generation, for `SECONDS` in each run."""
 
     mode, unit = "", "games"
 
     def __init__(self, by: str, function: Callable, state: Any, opponents: jax.Array, amount: int):
-        self.by, self.amount, self.state, self.opponents, self.number = by, amount, state, opponents, 0
+        self.by, self.amount, self.state, self.opponents = by, amount, state, opponents
+        self.number, self.calls = 0, 1
         jax.clear_caches()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -59,18 +63,20 @@ class Generations:
         wall, cpu = time.perf_counter(), time.process_time()
         self.run()
         self.first = Timing(amount, time.perf_counter() - wall, time.process_time() - cpu)
+        self.calls = math.ceil(SECONDS / self.first.wall)
 
     def run(self) -> tuple[int, None]:
-        """One generation."""
-        self.number += 1
-        key = jax.random.key(self.number)
-        self.state = jax.block_until_ready(self.program(self.state, self.opponents, key))
-        return self.amount, None
+        """Some generations."""
+        for _ in range(self.calls):
+            self.number += 1
+            key = jax.random.key(self.number)
+            self.state = jax.block_until_ready(self.program(self.state, self.opponents, key))
+        return self.calls * self.amount, None
 
 
 def ours(name: str, population: int, opponents: jax.Array, block: int) -> Generations:
-    """OpenAI's evolution strategy, on all devices."""
-    mesh = population_mesh()
+    """OpenAI's evolution strategy; small populations on one device, as two would wait for each other."""
+    mesh = population_mesh() if population >= SPLIT_FROM else None
     algorithm = OpenES(population, policy(name).dimension, SIGMA, mesh=mesh)
     state = jax.jit(algorithm.start)(jax.random.key(0), genomes(name, 1, 0)[0])
 
