@@ -6,6 +6,7 @@ repository, so pages can be read without building anything.
 """
 
 import dataclasses
+import functools
 import json
 import math
 import re
@@ -130,13 +131,13 @@ def search_bytes_table() -> str:
     return _markdown(rows)
 
 
-def search_speed_table() -> str:
-    """Searches beside their peers, from all results of the benchmark."""
+def speed_table(subject: str, peers: tuple[str, ...]) -> str:
+    """Our figures beside the peers', from all results of a benchmark."""
     rows: list[tuple] = [("measured", "jaxgames", "peer", "ratio"), ("---", "--:", "--:", "--:")]
-    for path in sorted(RESULTS.glob("search-*.json")):
+    for path in sorted(RESULTS.glob(f"{subject}-*.json")):
         result = json.loads(path.read_text("utf-8"))
         machine, versions = result["machine"], result["versions"]
-        used = ", ".join(f"{name} {versions[name]}" for name in ("jax", "mctx", "pgx") if versions.get(name))
+        used = ", ".join(f"{name} {versions[name]}" for name in ("jax", *peers) if versions.get(name))
         rows.append((f"*{machine['cpu']}, {machine['cores']} cores; {used}; {result['date']}*", "", "", ""))
         for row in result["comparisons"]:
             peer = f"{row['peer_text']} ({row['peer_name']})" if row["peer"] is not None else row["published"]
@@ -150,7 +151,8 @@ TABLES = {
     "players": players_table,
     "options": options_table,
     "search_bytes": search_bytes_table,
-    "search_speed": search_speed_table,
+    "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
+    "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
 }
 
 
