@@ -8,9 +8,9 @@ from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.fitness import SCORES
 from jaxgames.algos.evolution.group_ga import GroupGA, GroupState
-from jaxgames.algos.evolution.operators import Multiplicative, Segments, best_first, whole_layers
+from jaxgames.algos.evolution.operators import Multiplicative, best_first
 from jaxgames.algos.evolution.play import Networks, play
-from jaxgames.recipes.evolution_methods import Keyed, Scores
+from jaxgames.recipes.evolution_methods import Keyed, Scores, crossover_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,10 +28,9 @@ class Groups(Keyed):
     def groups(self) -> GroupGA:
         """The algorithm."""
         config, genomes = self.config, self.config.network.genomes()
-        crossover = {"none": None, "segments": Segments(), "layers": whole_layers(genomes.layer_slices)}
         return GroupGA(
             genomes.dimension, self.first, config.groups, config.members, config.keep, iterations=config.turn,
-            mutation=Multiplicative(config.rate), crossover=crossover[config.crossover], schedule=config.schedule,
+            mutation=Multiplicative(config.rate), crossover=crossover_of(config), schedule=config.schedule,
         )  # fmt: skip
 
     def games(self, generations: int) -> int:

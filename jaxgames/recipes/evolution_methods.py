@@ -11,6 +11,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.evaluate import Algorithm, population_mesh
+from jaxgames.algos.evolution.operators import Crossover, Segments, whole_layers
 from jaxgames.algos.evolution.policies import Policy
 from jaxgames.recipes.evolution_config import EvolutionConfig
 
@@ -104,6 +105,12 @@ def make_method(config: EvolutionConfig, devices: int, fitnesses: Mapping[str, A
     if config.method == "hill_climb":
         return Climb(config)
     return Search(config, devices, tuple(sorted(fitnesses.items())))
+
+
+def crossover_of(config: EvolutionConfig) -> Crossover | None:
+    """The crossover of a setting; None where children have one parent."""
+    slices = config.network.genomes().layer_slices
+    return {"none": None, "segments": Segments(), "layers": whole_layers(slices)}[config.crossover]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,11 +13,11 @@ from jaxgames.algos.evolution.evaluate import Algorithm, evaluate
 from jaxgames.algos.evolution.fitness import ByPlay, HallOfFame
 from jaxgames.algos.evolution.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.open_es import OpenES
-from jaxgames.algos.evolution.operators import Multiplicative, Segments, Truncation, whole_layers
+from jaxgames.algos.evolution.operators import Multiplicative, Truncation
 from jaxgames.algos.evolution.play import Networks, Others, RandomMoves
 from jaxgames.players import make as make_player
 from jaxgames.recipes.evolution_config import EvolutionConfig
-from jaxgames.recipes.evolution_methods import Keyed, Scores, mesh_of
+from jaxgames.recipes.evolution_methods import Keyed, Scores, crossover_of, mesh_of
 
 SAMPLE = 64
 
@@ -68,10 +68,9 @@ class Search(Keyed):
                 config.population, genomes.dimension, sigma=config.sigma, optimizer=optax.adam(decay),
                 weight_decay=config.weight_decay, mesh=mesh_of(self.devices),
             )  # fmt: skip
-        crossover = {"none": None, "segments": Segments(), "layers": whole_layers(genomes.layer_slices)}
         return Neuroevolution(
             config.population, genomes.dimension, self.first, Truncation(max(config.keep, config.elites)),
-            Multiplicative(config.rate), crossover[config.crossover], config.elites,
+            Multiplicative(config.rate), crossover_of(config), config.elites,
         )  # fmt: skip
 
     def games(self, generations: int) -> int:
