@@ -26,7 +26,8 @@ SEEN = {"tic_tac_toe": ("cells", "highest"), "connect_four": ("cells", "highest"
 MOST_PLIES = {"tic_tac_toe": 9, "connect_four": 42, "checkers": 300}
 SIGMA = 0.05
 SECONDS = 0.5
-SPLIT_FROM = 1024
+SPLIT_FROM = {"tic_tac_toe": 1024, "connect_four": 0, "checkers": 0}
+"""Populations that are worth two devices: in the short games of smaller ones they would wait for each other."""
 
 
 def policy(name: str) -> Outputs:
@@ -75,8 +76,8 @@ class Generations:
 
 
 def ours(name: str, population: int, opponents: jax.Array, block: int) -> Generations:
-    """OpenAI's evolution strategy; small populations on one device, as two would wait for each other."""
-    mesh = population_mesh() if population >= SPLIT_FROM else None
+    """OpenAI's evolution strategy."""
+    mesh = population_mesh() if population >= SPLIT_FROM[name] else None
     algorithm = OpenES(population, policy(name).dimension, SIGMA, mesh=mesh)
     state = jax.jit(algorithm.start)(jax.random.key(0), genomes(name, 1, 0)[0])
 

@@ -46,8 +46,8 @@ def branchless(flags: Bool[Array, "..."]) -> Bool[Array, "..."]:
 
 
 def number(value: Float32[Array, "..."], like: Array) -> Float32[Array, "..."]:
-    """A number, computed once."""
-    return lax.div(value, _one(like, jnp.float32))
+    """A number, computed once. As a word: XLA would multiply by the inverse of a one that many numbers share."""
+    return lax.bitcast_convert_type(word(lax.bitcast_convert_type(value, jnp.uint32), like), jnp.float32)
 
 
 def after(value: Int32[Array, ""], arrays: list[Array]) -> Int32[Array, ""]:
@@ -62,10 +62,12 @@ def after(value: Int32[Array, ""], arrays: list[Array]) -> Int32[Array, ""]:
 
 def array(value: Array, like: Array) -> Array:
     """An array of any kind, computed once; `like` has as many rows."""
-    like = jnp.broadcast_to(like.reshape(-1, *(1,) * (value.ndim - 1)), value.shape)
-    return each(value, like)
+    return each(value, like.reshape(-1, *(1,) * (value.ndim - 1)))
 
 
 def each(value: Array, like: Array) -> Array:
-    """An array of any kind, computed once; `like` is of its shape."""
-    return flag(value, like) if value.dtype == bool else lax.div(value, _one(like, value.dtype))
+    """An array of any kind, computed once; `like` is of its shape, or broadcast to it."""
+    like = jnp.broadcast_to(like, value.shape)
+    if value.dtype == bool:
+        return flag(value, like)
+    return number(value, like) if value.dtype == jnp.float32 else lax.div(value, _one(like, value.dtype))

@@ -13,7 +13,7 @@ from jaxgames.algos.evolution.group_ga import GroupGA
 from jaxgames.algos.evolution.hill_climb import HillClimb
 from jaxgames.algos.evolution.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.open_es import OpenES
-from jaxgames.algos.evolution.play import Networks, Others, RandomMoves, Results, play
+from jaxgames.algos.evolution.play import Details, Networks, Others, RandomMoves, Results, play
 from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Afterstate",
     "Algorithm",
     "ByPlay",
+    "Details",
     "Fitness",
     "Genomes",
     "GroupGA",

@@ -27,12 +27,15 @@ def points(results: Results) -> Float32[Array, "n games"]:
 
 
 def material(results: Results) -> Float32[Array, "n games"]:
-    """What the candidate's pieces are worth at the end, less the opponent's."""
-    return results.material
+    """What the candidate's pieces are worth at the end, less the opponent's; of results with details."""
+    assert results.details is not None
+    return results.details.material
 
 
 SCORES: Mapping[str, Score] = {"wins": wins, "points": points, "material": material}
 """The scores of a game, by name."""
+DETAILED = frozenset({"material"})
+"""Those that need the details of results."""
 
 
 def score_named(name: str) -> Score:
@@ -70,7 +73,8 @@ class ByPlay:
         """The mean score of each candidate against each opponent."""
         score = score_named(self.score)
         luck = jnp.zeros_like(numbers) if self.common else numbers
-        found = score(play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies))
+        details = self.score in DETAILED
+        found = score(play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details))
         if self.sides != "both":
             return found
         return 0.5 * (found[:, : self.opponents.count] + found[:, self.opponents.count :])

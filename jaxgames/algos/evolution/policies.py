@@ -1,12 +1,12 @@
 """How a population of networks plays: each with its own positions, all of them at once."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-from jaxtyping import Array, Bool, Float32, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs import once
@@ -74,21 +74,24 @@ class _Networks:
 
     def inputs(self, positions: Positions) -> Float32[Array, "n inputs games"]:
         """What the networks see of their positions."""
-        encoding = self.game.encodings[self.encoding]
+        encoding, n = self.game.encodings[self.encoding], len(jax.tree.leaves(positions)[0])
+        positions = flat(positions)
         if hasattr(encoding, "inputs_first"):  # games last, so that vector code is made over them
-            seen = jax.vmap(encoding.inputs_first)(positions)
+            seen = encoding.inputs_first(positions)
         else:
-            seen = jax.vmap(lambda of_one: encoding(of_one).T)(positions)
-        return _once(seen, positions)
+            seen = encoding(positions).T
+        seen = once.each(seen, like_of(positions))
+        return jnp.swapaxes(seen.reshape(len(seen), n, -1), 0, 1)
 
     def outputs(
         self, genomes: Float32[Array, "n dimension"], positions: Positions
     ) -> Float32[Array, "n outputs games"]:
         """What the networks say of their positions, up to an increasing function."""
-        games = _like(positions).shape[1]
+        n, games = jax.tree.leaves(positions)[0].shape[:2]
         missing = -games % LANES  # 19 games take longer than 24
         positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
-        return _once(self.genomes.apply(genomes, self.inputs(positions), monotone=True), positions)[:, :, :games]
+        outputs = self.genomes.apply(genomes, self.inputs(positions), monotone=True)
+        return once.each(outputs, rows(like_of(flat(positions)), n)[:, None])[:, :, :games]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,8 +123,8 @@ class Outputs(_Networks):
         del words
         outputs = self.outputs(genomes, positions)
         actions, legal = self.game.readings[self.reading](outputs, positions, self.strict)
-        actions = once.index(actions, _like(positions))
-        return Decision(jax.vmap(jax.vmap(self.game.play))(positions, actions), legal)
+        actions = once.index(actions, rows(like_of(flat(positions)), len(genomes)))
+        return Decision(_played(self.game, positions, actions), legal)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,32 +147,47 @@ class Afterstate(_Networks):
     ) -> Decision:
         """As `Policy.turn`; no random words are used."""
         del words
-        legal = jax.vmap(jax.vmap(self.game.legal, out_axes=1))(positions)
-        n, count, games = legal.shape
-        actions = jnp.arange(count, dtype=jnp.int32)
+        n, games = jax.tree.leaves(positions)[0].shape[:2]
+        here = flat(positions)
+        like = like_of(here)
+        legal = jax.vmap(self.game.legal, out_axes=1)(here)
+        outcomes = [self._after(here, jnp.int32(action), like) for action in range(len(legal))]
+        positions_after = [rows(outcome.position, n) for outcome in outcomes]
+        after = jax.tree.map(lambda *of_each: jnp.concatenate(of_each, axis=1), *positions_after)
+        worth = self.genomes.apply(genomes, self.inputs(after))[:, 0].reshape(n, len(legal), games)
+        worth = once.each(worth, rows(like, n)[:, None])
 
-        def play_each(position):
-            return jax.vmap(lambda action: self.game.play(position, action))(actions)
+        def choices() -> Iterator[tuple[int, Array, Array]]:
+            for action, outcome in enumerate(outcomes):
+                _, switch, over, reward = rows(outcome, n)
+                of_action = jnp.where(switch, -worth[:, action], worth[:, action])
+                yield action, jnp.where(over, reward, of_action), rows(legal[action], n)
 
-        outcomes = jax.vmap(jax.vmap(play_each, out_axes=1))(positions)  # leaves [n, actions, games]
-        after = jax.tree.map(lambda x: x.reshape(n, count * games, *x.shape[3:]), outcomes.position)
-        worth = self.genomes.apply(genomes, self.inputs(after))[:, 0].reshape(legal.shape)
-        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
-        like = _like(positions)
-        worth = once.number(worth, jnp.broadcast_to(like[:, None], worth.shape))
-        best = best_of((action, worth[:, action], legal[:, action]) for action in range(count))
-        best = once.index(best, like)
-        return Decision(jax.vmap(jax.vmap(self.game.play))(positions, best), jnp.ones((n, games), bool))
+        best = once.index(best_of(choices()), rows(like, n))
+        return Decision(_played(self.game, positions, best), jnp.ones((n, games), bool))
 
-
-def _once(values: Float32[Array, "n size games"], positions: Positions) -> Float32[Array, "n size games"]:
-    """Numbers of positions, computed once though much is made of them."""
-    like = jnp.broadcast_to(_like(positions)[:, None], values.shape)
-    words = lax.bitcast_convert_type(values, jnp.uint32)  # a number XLA would multiply by the inverse, and fuse that
-    return lax.bitcast_convert_type(once.word(words, like), jnp.float32)
+    def _after(self, positions: Any, action: Int32[Array, ""], like: Array) -> Outcome:
+        """What an action leads to in each of a flat batch of positions, computed once."""
+        outcome = jax.vmap(lambda position: self.game.play(position, action))(positions)
+        return jax.tree.map(lambda x: once.array(x, like), outcome)
 
 
-def _like(positions: Positions) -> Array:
-    """Whole numbers [n, games] that are part of positions."""
+def _played(game: Game, positions: Positions, actions: Int32[Array, "n games"]) -> Outcome:
+    """What the actions lead to."""
+    return rows(jax.vmap(game.play)(flat(positions), actions.ravel()), len(actions))
+
+
+def flat(tree: Any) -> Any:
+    """Leaves [n, games, ...] as [n * games, ...]."""
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
+
+
+def rows(tree: Any, n: int) -> Any:
+    """Leaves [n * games, ...] as [n, games, ...]."""
+    return jax.tree.map(lambda x: x.reshape(n, -1, *x.shape[1:]), tree)
+
+
+def like_of(positions: Any) -> Array:
+    """Whole numbers that are part of a flat batch of positions, one for each."""
     words = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
-    return words.reshape(*words.shape[:2], -1)[:, :, 0]
+    return words.reshape(len(words), -1)[:, 0]

@@ -19,6 +19,10 @@ from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
+OF_EACH = (
+    32  # of a position, where there are few: most have fewer plays, and entries beyond the last are work for nothing
+)
+LEAST_CHUNK = 128
 
 Picked = TypeVar("Picked", bound=tuple)
 
@@ -51,21 +55,22 @@ def best_plays(positions: Position, score: Score) -> Best:
 def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Array, " batch"]]:
     """The best entry of each game, and whether it has any."""
     capacity, batch = len(plays.game), len(plays.complete)
+    chunk = min(CHUNK, max(LEAST_CHUNK, OF_EACH * batch))
     total = jnp.minimum(plays.first[-1], capacity)
 
     def evaluate(number, carry):
         values, top = carry
-        start = jnp.minimum(number * CHUNK, capacity - CHUNK)
-        game, code = (lax.dynamic_slice(x, (start,), (CHUNK,)) for x in (plays.game, plays.code))
+        start = jnp.minimum(number * chunk, capacity - chunk)
+        game, code = (lax.dynamic_slice(x, (start,), (chunk,)) for x in (plays.game, plays.code))
         value = score(game, code, moves)
         value = jnp.where(jnp.isnan(value), -jnp.inf, value)  # NaN equals nothing, so no entry would be found again
-        inside = start + jnp.arange(CHUNK, dtype=jnp.int32) < total
+        inside = start + jnp.arange(chunk, dtype=jnp.int32) < total
         top = top.at[jnp.where(inside, game, batch)].max(value, mode="drop")
         return lax.dynamic_update_slice(values, value, (start,)), top
 
     values = jnp.zeros(capacity, jnp.float32)
     top = jnp.full(batch, -jnp.inf, jnp.float32)
-    values, top = lax.fori_loop(0, (total + CHUNK - 1) // CHUNK, evaluate, (values, top))
+    values, top = lax.fori_loop(0, (total + chunk - 1) // chunk, evaluate, (values, top))
     entry = jnp.arange(capacity, dtype=jnp.int32)
     wins = (entry < total) & (values == top[plays.game])
     where = jnp.full(batch, capacity - 1, jnp.int32).at[jnp.where(wins, plays.game, batch)].min(entry, mode="drop")

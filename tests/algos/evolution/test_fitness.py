@@ -12,6 +12,7 @@ from jaxgames.algos.evolution import (
     SCORES,
     Afterstate,
     ByPlay,
+    Details,
     Genomes,
     HallOfFame,
     Networks,
@@ -35,7 +36,7 @@ def rows(seed, count):
 def test_scores_of_games():
     points = jnp.asarray([[1.0, 0.0, -1.0, -1.0]])
     illegal = jnp.asarray([[False, False, False, True]])
-    results = Results(points, illegal, 3 * points, jnp.ones((1, 4), jnp.int32))
+    results = Results(points, illegal, Details(3 * points, jnp.ones((1, 4), jnp.int32)))
     np.testing.assert_array_equal(SCORES["wins"](results), [[1, 0.5, 0, -1]])
     np.testing.assert_array_equal(SCORES["points"](results), points)
     np.testing.assert_array_equal(SCORES["material"](results), 3 * points)

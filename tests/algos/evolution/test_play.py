@@ -88,7 +88,11 @@ def played(policy, rows, opponents, sides, key=None, **options):
 
 
 def assert_same(results, plain):
-    for name, ours, theirs in zip(results._fields, results, plain, strict=True):
+    """The same points and illegal actions; if the results have details, material and plies, too."""
+    found = {"points": results.points, "illegal": results.illegal}
+    if results.details is not None:
+        found |= results.details._asdict()
+    for (name, ours), theirs in zip(found.items(), plain, strict=False):
         assert ours.shape == theirs.shape, name
         np.testing.assert_array_equal(ours, theirs, err_msg=name)
 
@@ -97,7 +101,7 @@ def assert_same(results, plain):
 def test_512_candidates_and_64_opponents(strict):
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 18, 18, 9), "cells", "highest", strict)
     rows, others = exact_weights(0, 512, policy.genomes), exact_weights(1, 64, policy.genomes)
-    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate")
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate", details=strict)
     plain = expected(
         TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), choosers(TIC_TAC_TOE, policy, others), "alternate"
     )
@@ -106,14 +110,14 @@ def test_512_candidates_and_64_opponents(strict):
     np.testing.assert_array_equal(SCORES["wins"](results), (points == 1) + (points == 0) / 2 - illegal)
     np.testing.assert_array_equal(SCORES["points"](results), points)
     assert {-1, 1} <= set(np.unique(results.points)) and results.illegal.any() == strict
-    assert len(np.unique(results.plies)) > 4
+    assert not strict or len(np.unique(results.details.plies)) > 4
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_connect_four(strict):
     policy = Outputs(jaxgames.make("connect_four"), genomes_of(42, 16, 7), "cells", "highest", strict)
     rows, others = exact_weights(2, 16, policy.genomes), exact_weights(3, 5, policy.genomes)
-    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "both")
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "both", details=strict)
     plain = [choosers(CONNECT_FOUR, policy, each) for each in (rows, others)]
     assert_same(results, expected(CONNECT_FOUR, *plain, "both"))
     assert len(np.unique(results.points)) > 1 and results.illegal.any() == strict
@@ -132,7 +136,7 @@ def test_checkers(strict, sides):
         opens = choosers(DRAUGHTS, policy, rows, read=reference.squares)
         rows = rows[[choose(DRAUGHTS.start, 0) is not None for choose in opens]]
         assert len(rows) > 5
-    results = played(policy, rows, Networks(other, jnp.asarray(others)), sides)
+    results = played(policy, rows, Networks(other, jnp.asarray(others)), sides, details=True)
     plain = expected(
         DRAUGHTS,
         choosers(DRAUGHTS, policy, rows, read=reference.squares),
@@ -140,7 +144,7 @@ def test_checkers(strict, sides):
         sides,
     )
     assert_same(results, plain)
-    assert results.illegal.any() == strict and (strict or len(np.unique(results.material)) > 3)
+    assert results.illegal.any() == strict and (strict or len(np.unique(results.details.material)) > 3)
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
@@ -168,7 +172,7 @@ def test_random_opponents(sides, most_plies):
     """
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 6, 9), "cells")
     rows, key, count = exact_weights(10, 24, policy.genomes), jax.random.key(11), 9
-    results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies)
+    results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies, details=True)
     words = words_of(key, 2 * count, range(len(rows)))
     opponents = [reference.random_chooser(TIC_TAC_TOE)] * count
     plain = expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), opponents, sides, words)
