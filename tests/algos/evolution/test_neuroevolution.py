@@ -1,11 +1,10 @@
-"""The genetic algorithm against the plain reference, generation by generation; and measures of diversity."""
+"""The genetic algorithm against the plain reference, generation by generation."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.diversity import diversity
 from jaxgames.algos.evolution.neuroevolution import Neuroevolution, NewOnly, UniformGenomes
 from jaxgames.algos.evolution.operators import (
     FitnessWeighted,
@@ -128,21 +127,3 @@ def test_wrong_settings():
         jax.eval_shape(make().tell, jax.eval_shape(make().init, KEY), jnp.zeros(11, jnp.float32))
     with pytest.raises(ValueError, match=r"shape \[12\]: expected \[10\]"):
         jax.eval_shape(NewOnly(make()).tell, jax.eval_shape(make().init, KEY), jnp.zeros(12, jnp.float32))
-
-
-@pytest.mark.parametrize("block", [1, 5, 256])
-def test_diversity(block):
-    genomes = np.random.default_rng(0).normal(1000, [0.1, 1, 3], size=(13, 3)).astype(np.float32)
-    matrix = jnp.asarray(genomes)
-    measured = jax.jit(lambda: diversity(lambda numbers: matrix[numbers], 13, KEY, pairs=20_000, block=block))()
-    wanted = genomes.astype(np.float64)
-    np.testing.assert_allclose(measured.deviation, wanted.std(axis=0).mean(), rtol=1e-4)
-    apart = ((wanted[:, None] - wanted[None]) ** 2).mean(axis=2) ** 0.5
-    np.testing.assert_allclose(measured.distance, apart[~np.eye(13, dtype=bool)].mean(), rtol=0.02)
-
-
-def test_no_diversity():
-    same = jnp.full((4, 3), 0.3, jnp.float32)
-    assert jax.jit(lambda: diversity(lambda numbers: same[numbers], 4, KEY, pairs=3))() == (0.0, 0.0)
-    with pytest.raises(ValueError, match="population of 1"):
-        diversity(lambda numbers: same[numbers], 1, KEY)
