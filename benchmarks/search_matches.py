@@ -1,7 +1,8 @@
 """Matches of searches in Connect Four: RAVE, last good replies and both against UCT, 1,000 simulations a move each.
 
 Beside the results of the thesis from which the searches are taken. Replies are kept over the whole game
-(`result.memory`), and without forgetting, as its figures ask for: players by spec search each position anew.
+(`result.memory`), and without forgetting, as its figures ask for: players by spec search each position anew. LGR
+stands here twice: with the thesis's exploration, 0.8, and with less, as what replies have learned needs less of it.
 """
 
 import sys
@@ -22,6 +23,7 @@ REPLIES = mcts.last_good_reply(forget=False, limit=GAME.rows * GAME.cols)
 MATCHES = {
     "RAVE": (mcts.rave(), mcts.rollout(), 62),
     "LGR": (mcts.uct(), REPLIES, 78),
+    "LGR, c=0.5": (mcts.uct(0.5), REPLIES, 78),
     "RAVE and LGR": (mcts.rave(), REPLIES, 87),
 }
 """A player's rule and evaluator, and the percent of points that it made in the thesis."""

@@ -23,7 +23,7 @@ RECIPE = EvolutionRecipe(
     name="backgammon-hill-climb",
     summary="hill climbing of a 198-40-4 network from zero, raw board input",
     settings={
-        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=20_000, sigma=0.05, factor=0.05, duel=4),
+        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=100_000, sigma=0.05, factor=0.05, duel=4),
         "best": EvolutionConfig(
             NetworkConfig("backgammon", "afterstate", encoding="tesauro", hidden=(), initializer="uniform:0.01"),
             "open_es", generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,

@@ -8,11 +8,11 @@ from jaxgames.recipes.evolution_config import EvolutionConfig
 from jaxgames.recipes.evolution_matches import ByMatches, show
 
 _NETWORK = NetworkConfig(
-    "connect_four", "afterstate", encoding="cells", hidden=(24,), activation="tanh", output="tanh",
+    "connect_four", "afterstate", encoding="cells", hidden=(64, 32), activation="relu", output="tanh",
     initializer="lecun_normal",
 )  # fmt: skip
 _USUAL = EvolutionConfig(
-    _NETWORK, "open_es", generations=250, population=128, sigma=0.1, step_size=0.03, last_step_size=0.003,
+    _NETWORK, "open_es", generations=500, population=256, sigma=0.05, step_size=0.02, last_step_size=0.002,
     opponents="random*48+hall*16", block=64, most_plies=42,
 )  # fmt: skip
 

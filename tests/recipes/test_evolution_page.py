@@ -73,10 +73,10 @@ def test_what_is_claimed_of_backgammon_and_connect_four():
         for match in result["matches"]
         if match["b"] == "pubeval"
     }
-    assert ppg["faithful"] < -0.91 < ppg["best"] < 0  # below and above the published figure, below TD
+    assert -0.91 < ppg["faithful"] < ppg["best"] < 0  # above the published figure, below TD
     usual = next(result for result in BY_MATCHES if result["recipe"] == "connect-four-evolution")
     won = {match["b"]: match for match in usual["matches"]}
-    assert won["uct:50"]["ppg_low"] > 0 and 0.98 < won["random"]["win_rate"] < 0.99
+    assert won["uct:50"]["ppg_low"] > 0 and won["random"]["win_rate"] >= 0.99
 
 
 def test_the_spread_of_champions_is_that_of_the_results():
