@@ -229,19 +229,20 @@ def _two_sets(move: Callable, sets: tuple[_Games, _Games], n: int, most_plies: i
     """
 
     def ply(carry):
-        number, (ours, theirs) = carry
+        number, _, (ours, theirs) = carry
         ours, theirs = move(ours, number, True), move(theirs, number, False)
         # What is known only after both sets have moved may be written in their places; else XLA copies all of it first.
         number = once.after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
+        left = jnp.any(ours.playing) | jnp.any(theirs.playing)
         sets = theirs.of_candidates(n), ours.of_opponents(n)
-        return number, tuple(games.map(lambda x: once.each(x, number)) for games in sets)
+        return number, left, tuple(games.map(lambda x: once.each(x, number)) for games in sets)
 
     def more(carry):
-        number, (ours, theirs) = carry
-        return (number < most_plies) & (jnp.any(ours.playing) | jnp.any(theirs.playing))
+        number, left, _ = carry
+        return (number < most_plies) & left
 
     sets = sets[0].of_candidates(n), sets[1]
-    number, (ours, theirs) = lax.while_loop(more, ply, (jnp.int32(0), sets))
+    number, _, (ours, theirs) = lax.while_loop(more, ply, (jnp.int32(0), jnp.bool_(True), sets))
     one, other = ours.results(n), theirs.of_candidates(n).results(n)
     odd = number % 2 == 1
     return tuple(jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair) for pair in ((one, other), (other, one)))
