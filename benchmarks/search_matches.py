@@ -27,7 +27,7 @@ MATCHES = {
 """A player's rule and evaluator, and the percent of points that it made in the thesis."""
 UCT = mcts.uct(1.0)
 """The opponent. How much it explored in the thesis's matches is not known; with 0.8, as on the solved positions, it is
-stronger, and the percents are 5 to 10 lower.
+stronger, and the percents are lower.
 """
 
 
