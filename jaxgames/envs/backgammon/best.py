@@ -19,10 +19,7 @@ from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
-OF_EACH = (
-    32  # of a position, where there are few: most have fewer plays, and entries beyond the last are work for nothing
-)
-LEAST_CHUNK = 128
+LEAST_CHUNK, OF_EACH = 128, 32  # where positions are few, since what is evaluated beyond the last entry is for nothing
 
 Picked = TypeVar("Picked", bound=tuple)
 

@@ -40,6 +40,8 @@ def test_scores_of_games():
     np.testing.assert_array_equal(SCORES["wins"](results), [[1, 0.5, 0, -1]])
     np.testing.assert_array_equal(SCORES["points"](results), points)
     np.testing.assert_array_equal(SCORES["material"](results), 3 * points)
+    with pytest.raises(ValueError, match="details=True"):
+        SCORES["material"](results._replace(details=None))
 
 
 def test_fitness_is_the_mean_score_of_both_sides():
