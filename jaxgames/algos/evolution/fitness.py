@@ -27,7 +27,7 @@ def points(results: Results) -> Float32[Array, "n games"]:
 
 
 def material(results: Results) -> Float32[Array, "n games"]:
-    """What the candidate's pieces are worth at the end, less the opponent's. `ValueError` for results without details."""
+    """What the candidate's pieces are worth at the end, less the opponent's. Raises `ValueError` without details."""
     if results.details is None:
         raise ValueError("material is one of the details of results; ask for them by play(..., details=True)")
     return results.details.material
