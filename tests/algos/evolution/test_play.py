@@ -77,22 +77,20 @@ def expected(game, candidates, opponents, sides, words=None):
     return [np.reshape(column, (len(candidates), len(games))) for column in zip(*results, strict=True)]
 
 
-def played(policy, rows, opponents, sides, key=None, **options):
+def played(policy, rows, opponents, sides, key=None, details=True, **options):
     key = jax.random.key(0) if key is None else key
     numbers = jnp.arange(len(rows), dtype=jnp.int32)
 
     def games(rows, opponents):
-        return play(policy, rows, opponents, key, numbers, sides, **options)
+        return play(policy, rows, opponents, key, numbers, sides, details=details, **options)
 
     return jax.device_get(jax.jit(games, compiler_options=QUICKLY)(jnp.asarray(rows), opponents))
 
 
 def assert_same(results, plain):
-    """The same points and illegal actions; if the results have details, material and plies, too."""
-    found = {"points": results.points, "illegal": results.illegal}
-    if results.details is not None:
-        found |= results.details._asdict()
-    for (name, ours), theirs in zip(found.items(), plain, strict=False):
+    """The same points, illegal actions, material and plies."""
+    found = {"points": results.points, "illegal": results.illegal, **results.details._asdict()}
+    for (name, ours), theirs in zip(found.items(), plain, strict=True):
         assert ours.shape == theirs.shape, name
         np.testing.assert_array_equal(ours, theirs, err_msg=name)
 
@@ -101,7 +99,7 @@ def assert_same(results, plain):
 def test_512_candidates_and_64_opponents(strict):
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 18, 18, 9), "cells", "highest", strict)
     rows, others = exact_weights(0, 512, policy.genomes), exact_weights(1, 64, policy.genomes)
-    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate", details=strict)
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate")
     plain = expected(
         TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), choosers(TIC_TAC_TOE, policy, others), "alternate"
     )
@@ -110,14 +108,18 @@ def test_512_candidates_and_64_opponents(strict):
     np.testing.assert_array_equal(SCORES["wins"](results), (points == 1) + (points == 0) / 2 - illegal)
     np.testing.assert_array_equal(SCORES["points"](results), points)
     assert {-1, 1} <= set(np.unique(results.points)) and results.illegal.any() == strict
-    assert not strict or len(np.unique(results.details.plies)) > 4
+    assert len(np.unique(results.details.plies)) > 4
+    bare = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate", details=False)
+    assert bare.details is None
+    np.testing.assert_array_equal(bare.points, results.points)
+    np.testing.assert_array_equal(bare.illegal, results.illegal)
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_connect_four(strict):
     policy = Outputs(jaxgames.make("connect_four"), genomes_of(42, 16, 7), "cells", "highest", strict)
     rows, others = exact_weights(2, 16, policy.genomes), exact_weights(3, 5, policy.genomes)
-    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "both", details=strict)
+    results = played(policy, rows, Networks(policy, jnp.asarray(others)), "both")
     plain = [choosers(CONNECT_FOUR, policy, each) for each in (rows, others)]
     assert_same(results, expected(CONNECT_FOUR, *plain, "both"))
     assert len(np.unique(results.points)) > 1 and results.illegal.any() == strict
@@ -136,7 +138,7 @@ def test_checkers(strict, sides):
         opens = choosers(DRAUGHTS, policy, rows, read=reference.squares)
         rows = rows[[choose(DRAUGHTS.start, 0) is not None for choose in opens]]
         assert len(rows) > 5
-    results = played(policy, rows, Networks(other, jnp.asarray(others)), sides, details=True)
+    results = played(policy, rows, Networks(other, jnp.asarray(others)), sides)
     plain = expected(
         DRAUGHTS,
         choosers(DRAUGHTS, policy, rows, read=reference.squares),
@@ -172,7 +174,7 @@ def test_random_opponents(sides, most_plies):
     """
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 6, 9), "cells")
     rows, key, count = exact_weights(10, 24, policy.genomes), jax.random.key(11), 9
-    results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies, details=True)
+    results = played(policy, rows, RandomMoves(count), sides, key, most_plies=most_plies)
     words = words_of(key, 2 * count, range(len(rows)))
     opponents = [reference.random_chooser(TIC_TAC_TOE)] * count
     plain = expected(TIC_TAC_TOE, choosers(TIC_TAC_TOE, policy, rows), opponents, sides, words)
