@@ -24,7 +24,7 @@ def ply(game: Game, turn: Turn, positions: Position, key: jax.Array) -> tuple[Po
     batch = len(positions.dice)
     outcome = turn(positions, jax.random.bits(turn_key, (batch,)))
     rolled = jax.vmap(game.chance)(outcome.position, game.draw_outcome(jax.random.bits(chance_key, (batch,))))
-    fresh = jax.vmap(game.opening)(jax.random.split(opening_key, batch))
+    fresh = jax.vmap(game.init_position)(jax.random.split(opening_key, batch))
     after = jax.tree.map(lambda new, old: jnp.where(outcome.over, new, old), fresh, rolled)
     return after, outcome.over
 
@@ -47,7 +47,7 @@ def positions_of_play(
         positions = play(positions, jax.random.split(key, apart))
         return positions, positions
 
-    positions = jax.vmap(game.opening)(jax.random.split(start_key, batch))
+    positions = jax.vmap(game.init_position)(jax.random.split(start_key, batch))
     positions = play(positions, jax.random.split(before_key, before))
     return jax.lax.scan(snapshot, positions, jax.random.split(key, number))[1]
 

@@ -36,7 +36,7 @@ def policy(name: str) -> Outputs:
     """How the networks play, both ours and the peer's."""
     game = jaxgames.make(name)
     encoding, reading = SEEN[name]
-    sizes = (*HIDDEN[name], game.readings[reading].size)
+    sizes = (*HIDDEN[name], game.heads[reading].size)
     network = MLP(sizes, "softsign_unit", "softsign_unit", "uniform:1")
     return Outputs(game, Genomes(network, game.encodings[encoding].size), encoding, reading)
 

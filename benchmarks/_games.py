@@ -17,7 +17,7 @@ from jax import lax
 import jaxgames
 from jaxgames.envs.core import Game
 from jaxgames.envs.rollout import Transition, random_action, rollout
-from jaxgames.envs.words import random_words
+from jaxgames.ops.random_bits import random_bits
 
 OPTIONS: dict[str, dict[str, Any]] = {"checkers": {"draw_after": 40}}
 """Options of our games, so that they end by the rules of the peer: OpenSpiel's checkers is drawn after 40 moves."""
@@ -80,11 +80,11 @@ def positions(game: Game, batch: int, steps: int = 256) -> Loop:
 
     def step(positions, key):
         turn_key, chance_key, opening_key = jax.random.split(key, 3)
-        outcome = game.random_turn(positions, random_words(turn_key, (batch,)))
+        outcome = game.random_turn(positions, random_bits(turn_key, (batch,)))
         after = outcome.position
         if game.outcome_probabilities:
-            after = jax.vmap(game.chance)(after, game.draw_outcome(random_words(chance_key, (batch,))))
-        fresh = new_games(game.opening, opening_key, batch)
+            after = jax.vmap(game.chance)(after, game.draw_outcome(random_bits(chance_key, (batch,))))
+        fresh = new_games(game.init_position, opening_key, batch)
         after = jax.tree.map(functools.partial(_choose, outcome.over), fresh, after)
         return after, jnp.sum(outcome.over, dtype=jnp.int32)
 
@@ -93,7 +93,7 @@ def positions(game: Game, batch: int, steps: int = 256) -> Loop:
         return (positions, None), jnp.sum(over)
 
     mode, unit = ("whole turns", "turns") if turns else ("bare positions", "steps")
-    return Loop(mode, "jaxgames", game.opening, lambda states: None, block, steps, unit)
+    return Loop(mode, "jaxgames", game.init_position, lambda states: None, block, steps, unit)
 
 
 def written(game: Game, batch: int, steps: int | None = None) -> Loop:

@@ -70,7 +70,7 @@ def positions_of(options: argparse.Namespace, number: int, count: int) -> Any:
 def program(depth: int, count: int, **settings: Any) -> tuple[Callable[[Any], Result], float]:
     """A compiled search of so many positions, and the seconds that took."""
     search = Search(GAME, depth, **settings)
-    single = jax.eval_shape(GAME.opening, jax.random.key(0))
+    single = jax.eval_shape(GAME.init_position, jax.random.key(0))
     positions = jax.tree.map(lambda x: jnp.zeros((count, *x.shape), x.dtype), single)
     return compiled(lambda positions: search(positions, jnp.zeros(count, jnp.uint32)), positions)
 

@@ -85,7 +85,7 @@ def whole_turns(batch: int) -> Loop:
     """Our games, a turn at a time."""
     game = jaxgames.make("backgammon")
     step = functools.partial(ply, game, game.random_turn)
-    return Loop("whole turns", "jaxgames", "turns", starts(game.opening, batch), step, 1000)
+    return Loop("whole turns", "jaxgames", "turns", starts(game.init_position, batch), step, 1000)
 
 
 def single_moves(name: str, batch: int, sample: Sample) -> Loop:

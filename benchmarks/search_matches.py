@@ -54,7 +54,7 @@ def main() -> int:
 
 def half(rule, evaluate, games: int, simulations: int, first: int, seed: int) -> np.ndarray:
     """Points, 0 to 1, of the player with this rule in games begun by it (`first` 0) or by UCT (1)."""
-    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (games,)), GAME.opening(jax.random.key(0)))
+    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (games,)), GAME.init_position(jax.random.key(0)))
     states = GAME.state(opening, jnp.full(games, first, jnp.int32))
     step, memory, rewards = jax.jit(jax.vmap(GAME.step)), None, np.zeros(games)
     for ply in range(GAME.rows * GAME.cols):

@@ -11,7 +11,7 @@ from jaxgames.envs.registry import available_games
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "jaxgames").rglob("*.py"))
-LEVELS = (("envs", "nets", "runs"), ("algos",), ("players",), ("arena", "web"), ("recipes",), ("cli",))
+LEVELS = (("ops",), ("envs", "nets", "runs"), ("algos",), ("players",), ("arena", "web"), ("recipes",), ("cli",))
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "numpy", "jaxgames"}
 LONGEST = 350

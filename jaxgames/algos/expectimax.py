@@ -17,8 +17,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32
 
-from jaxgames.envs.best_turns import best_turns
 from jaxgames.envs.core import Game, Outcome, Position, Value
+from jaxgames.envs.turns.top_k import best_turns
 
 CHUNK = 512  # positions looked at together: bounds the memory, whatever the depth
 
@@ -64,7 +64,7 @@ class Expectimax:
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcome.position)
         asked = (there & ~outcome.over).reshape(-1)
         worth = before.expected(flat, value, asked).reshape(there.shape)
-        worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, -worth, worth))
+        worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, -worth, worth))
         worth = jnp.where(there & ~jnp.isnan(worth), worth, -jnp.inf)
         choice = jnp.argmax(worth, axis=0)
         chosen = jax.tree.map(lambda x: jax.vmap(lambda column, row: column[row], (1, 0))(x, choice), outcome)

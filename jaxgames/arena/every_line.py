@@ -7,9 +7,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool
 
-from jaxgames.envs.batches import equal
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.turns import (
+from jaxgames.envs.turns.expand import (
     Children,
     Expansion,
     batch_of_one,
@@ -20,6 +19,7 @@ from jaxgames.envs.turns import (
     rows_of,
     unique,
 )
+from jaxgames.ops.pytrees import equal
 from jaxgames.players.player import Player
 
 CHUNK = 256  # positions at once, so that whatever the number of positions two programs do
@@ -74,7 +74,7 @@ def every_line(player: Player, most_positions: int = MOST_POSITIONS) -> LinesRes
     different positions after the same number of turns.
     """
     game = player.game
-    opening, other = (batch_of_one(game.opening(jax.random.key(seed))) for seed in range(2))
+    opening, other = (batch_of_one(game.init_position(jax.random.key(seed))) for seed in range(2))
     if game.outcome_probabilities or len(_merged([(opening, _ONCE), (other, _ONCE)])[1]) > 1:
         raise ValueError(f"{game.id} has chance: its lines of play cannot be counted")
     first, second = (_follow(player, opening, ours, most_positions) for ours in (True, False))
@@ -114,7 +114,7 @@ def _turns(player: Player, positions: Any) -> Children:
     index, outcome, certain = joined(parts)
     if not certain.all():
         raise ValueError(f"{player.name} draws its turns: its lines of play cannot be counted")
-    return Children(index, index, outcome.position, outcome.switch | outcome.over, outcome.over, outcome.reward)
+    return Children(index, index, outcome.position, outcome.turn_passes | outcome.over, outcome.over, outcome.reward)
 
 
 def _replies(game: Game, positions: Any) -> Children:

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game
+from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 
 PLIES_PER_CALL = 32
@@ -56,7 +56,7 @@ class Ended(NamedTuple):
 
 def empty_table(game: Game, lanes: int) -> Table:
     """A table for an even number of games at once, without any."""
-    single = jax.eval_shape(game.opening, jax.random.key(0))
+    single = jax.eval_shape(game.init_position, jax.random.key(0))
     position = jax.tree.map(lambda x: jnp.zeros((lanes, *x.shape), x.dtype), single)
     number, flag = jnp.zeros(lanes, jnp.int32), jnp.zeros(lanes, bool)
     return Table(Lanes(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
@@ -100,7 +100,7 @@ def _begin(game: Game, table: Table, key: Key[Array, ""], pairs: Int32[Array, ""
     empty = (~lanes.playing).reshape(2, -1)
     pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
     begins = ~lanes.playing & (pair < pairs)
-    opening = jax.vmap(lambda number: game.opening(_game_key(key, number, jnp.int32(0))))(pair)
+    opening = jax.vmap(lambda number: game.init_position(_game_key(key, number, jnp.int32(0))))(pair)
     a_moves = jnp.arange(len(pair), dtype=jnp.int32) < len(pair) // 2
     begun = Lanes(
         position=select(begins, opening, lanes.position),
@@ -140,7 +140,7 @@ def _move(
         position=select(moved, position, lanes.position),
         plies=plies,
         playing=lanes.playing & ~ended,
-        waiting=moved & ~outcome.switch,
+        waiting=moved & ~outcome.turn_passes,
     )
     points = jnp.where(over, of_a, 0.0).astype(jnp.float32)
     return after, Ended(jnp.where(ended, lanes.pair, -1), lanes.a_began, points, plies, stopped)

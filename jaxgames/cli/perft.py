@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Counts and prints the counts."""
     from jaxgames import make
-    from jaxgames.envs.perft import divide, perft
+    from jaxgames.envs.testing.perft import divide, perft
 
     game = make(options.game, **dict(_option(text) for text in options.set))
     state = None if options.start is None else game.from_string(options.start)

@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs import bits, once
 from jaxgames.envs.state import State, single
 from jaxgames.envs.symmetry import Symmetry, identity
+from jaxgames.ops import bits
+from jaxgames.ops.materialize import branchless, materialize
 
-__all__ = ["Game", "Outcome", "Position", "State", "Value", "action_of_word", "single"]
+__all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
 
 Position = TypeVar("Position")
 
@@ -26,12 +27,12 @@ Position = TypeVar("Position")
 class Outcome(NamedTuple, Generic[Position]):
     """What one action leads to, before chance.
 
-    `position` is seen by whoever acts next; `switch` says that this is the other player. `reward` is what the player
+    `position` is seen by whoever acts next; `turn_passes` says that this is the other player. `reward` is what the player
     who acted wins (the other one loses it), and counts only where the game is `over`.
     """
 
     position: Position
-    switch: Bool[Array, "..."]
+    turn_passes: Bool[Array, "..."]
     over: Bool[Array, "..."]
     reward: Float32[Array, "..."]
 
@@ -52,7 +53,7 @@ class Value(Protocol):
 class Game(Generic[Position]):
     """The rules of one game: frozen, hashable, nothing but pure functions.
 
-    A new game sets the class attributes and writes the *rules*: `opening`, `legal`, `play`, `view`, for chance also
+    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`, for chance also
     `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action names.
     Players use the methods further down, which work on a `State`.
     """
@@ -75,11 +76,11 @@ class Game(Generic[Position]):
         return {}
 
     @property
-    def readings(self) -> Mapping[str, Any]:
-        """How the outputs of networks name actions, by name: each a `jaxgames.envs.readings.Reading`."""
-        from jaxgames.envs.readings import Highest  # which reads games
+    def heads(self) -> Mapping[str, Any]:
+        """How the outputs of networks name actions, by name: each a `jaxgames.envs.heads.ActionHead`."""
+        from jaxgames.envs.heads import ArgmaxHead  # which reads games
 
-        return {"highest": Highest(self)}
+        return {"highest": ArgmaxHead(self)}
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -93,7 +94,7 @@ class Game(Generic[Position]):
 
     # The rules, on one position seen by the player to act.
 
-    def opening(self, key: Key[Array, ""]) -> Position:
+    def init_position(self, key: Key[Array, ""]) -> Position:
         """The position before the first action, with whatever chance comes before it."""
         raise NotImplementedError
 
@@ -108,13 +109,13 @@ class Game(Generic[Position]):
 
     def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
         """The legal action that a random word stands for, all of them equally likely."""
-        return action_of_word(word, self.legal(position))
+        return action_from_bits(word, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
         """Whether the game is over in a position that was set up; where it is played, `play` tells."""
         return jnp.bool_(False)
 
-    def mark(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
+    def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
         """What an action is known by wherever it is taken, as a set of bits: its number, if a game knows no better.
 
         Searches that also learn of an action where it was taken later (AMAF) ask for it.
@@ -130,7 +131,7 @@ class Game(Generic[Position]):
         """The position after outcome number `outcome`, or the same position where no chance is awaited."""
         return position
 
-    def view(self, position: Position, acting: Bool[Array, ""]) -> Array:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
         """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
         raise NotImplementedError
 
@@ -138,7 +139,7 @@ class Game(Generic[Position]):
 
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
         """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
-        packed = bits.packed(self.legal(position))
+        packed = bits.pack(self.legal(position))
         return tuple(packed[word] for word in range(packed.shape[-1]))
 
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
@@ -159,7 +160,7 @@ class Game(Generic[Position]):
         outcomes, legal = self._successors(positions)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
         worth = value(flat).reshape(legal.shape)
-        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
+        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
         lowest = jnp.finfo(jnp.float32).min
         worth = jnp.where(worth > lowest, worth, lowest)  # NaN too: it must neither win nor lose to an illegal action
         worth = jnp.where(legal, worth, -jnp.inf)
@@ -191,7 +192,7 @@ class Game(Generic[Position]):
     def init(self, key: Key[Array, ""]) -> State:
         """A new game. The first player is drawn at random."""
         player = (jax.random.bits(key) >> 31).astype(jnp.int32)
-        return self.state(self.opening(jax.random.fold_in(key, 1)), player)
+        return self.state(self.init_position(jax.random.fold_in(key, 1)), player)
 
     def state(self, position: Position, current_player: Int32[Array, "..."] | int = 0) -> State:
         """A game that starts at `position` (or a batch of them), with `current_player` to act."""
@@ -222,19 +223,19 @@ class Game(Generic[Position]):
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
         """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""
         count, done = state._step_count, state.terminated | state.truncated
-        action = once.index(jnp.asarray(action, jnp.int32), count)
-        legal = once.flag(self.is_legal(state._position, action), count)
+        action = materialize(jnp.asarray(action, jnp.int32), count)
+        legal = materialize(self.is_legal(state._position, action), count)
         after = self.play(state._position, action)
-        over = once.flag(~done & (after.over | ~legal), count)
+        over = materialize(~done & (after.over | ~legal), count)
         reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
         reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
-        reward = once.number(reward, count)
-        switch = ~done & legal & after.switch
+        reward = materialize(reward, count)
+        turn_passes = ~done & legal & after.turn_passes
         truncated = state.truncated
         if self.step_limit is not None:
             truncated |= ~done & ~over & (count + 1 >= self.step_limit)
         return state.replace(
-            current_player=jnp.where(switch, 1 - state.current_player, state.current_player),
+            current_player=jnp.where(turn_passes, 1 - state.current_player, state.current_player),
             rewards=jnp.where(np.array([True, False]), reward, 0.0 - reward),
             terminated=state.terminated | over,
             truncated=truncated,
@@ -256,7 +257,7 @@ class Game(Generic[Position]):
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
         """What `player_id` (by default the current player) sees of one state."""
         acting = jnp.bool_(True) if player_id is None else state.current_player == jnp.asarray(player_id, jnp.int32)
-        return self.view(state._position, acting)
+        return self.observe_position(state._position, acting)
 
     def from_string(self, text: str, current_player: int = 0) -> State:
         """The state written in the game's notation. Raises `ValueError` pointing at the character that is wrong."""
@@ -280,7 +281,7 @@ class Game(Generic[Position]):
         """One state as an SVG document, a batch as a grid."""
         if state.terminated.ndim == 0:
             return self.draw_board(state._position, theme, int(state.current_player))
-        from jaxgames.envs.drawing import grid_svg
+        from jaxgames.envs.svg import grid_svg
 
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
@@ -291,21 +292,21 @@ class Game(Generic[Position]):
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
         done = (state.terminated | state.truncated) & (state._step_count > 0)  # a game that was reset has no steps yet
-        return once.branchless(self.legal(state._position) | done)
+        return branchless(self.legal(state._position) | done)
 
 
-def action_of_word(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+def action_from_bits(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
     """The allowed action that a random word stands for.
 
     The word picks the action by its rank, which is much faster than `jax.random.categorical`. Over n allowed actions no
     probability is off by more than n / 2^32 of itself.
     """
     if mask.shape[-1] <= 16:
-        return bits.ranked([mask[..., action] for action in range(mask.shape[-1])], word).astype(jnp.int32)
-    packed = bits.packed(mask)
+        return bits.choose_set([mask[..., action] for action in range(mask.shape[-1])], word).astype(jnp.int32)
+    packed = bits.pack(mask)
     counts = jax.lax.population_count(packed)
     after = jnp.cumsum(counts, axis=-1, dtype=jnp.uint32)
-    rank = bits.scaled(word, after[..., -1])[..., None]
+    rank = bits.bounded(word, after[..., -1])[..., None]
     here = (rank < after) & (rank >= after - counts)
     number = jnp.arange(packed.shape[-1], dtype=jnp.uint32)
     first, chosen, rank = (

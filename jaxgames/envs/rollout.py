@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.envs.core import Game, State, action_of_word
-from jaxgames.envs.words import random_words
+from jaxgames.envs.core import Game, State, action_from_bits
+from jaxgames.ops.random_bits import random_bits
 
 Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
 """Picks an action for each of a batch of states."""
@@ -41,11 +41,11 @@ def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"
     One random word for each game, and no `jax.random.categorical`.
     """
     if not isinstance(states, State):
-        return action_of_word(random_words(key, states.shape[:-1]), states)
+        return action_from_bits(random_bits(key, states.shape[:-1]), states)
     draw: Callable = states._game.draw_action
     for _ in range(states.terminated.ndim):
         draw = jax.vmap(draw)
-    return draw(states._position, random_words(key, states.terminated.shape))
+    return draw(states._position, random_bits(key, states.terminated.shape))
 
 
 def rollout(
@@ -79,17 +79,17 @@ def rollout(
         actions = policy(policy_key, states)
         after = jax.vmap(game.apply)(states, actions)
         if game.outcome_probabilities:
-            outcomes = game.draw_outcome(random_words(chance_key, actions.shape))
+            outcomes = game.draw_outcome(random_bits(chance_key, actions.shape))
             after = jax.vmap(game.resolve)(after, outcomes)
         return after, jax.tree.map(_flattened, keep(Transition(states, actions, after)))
 
     def step_or_reset(running, keys):
         after, kept = step(running.states(game), keys[:2])
-        return _Running.of(renewed(game, after, *keys[2:])), kept
+        return _Running.of(reset_ended(game, after, *keys[2:])), kept
 
     keys = jax.random.split(key, (num_steps + 1, 4))  # in the loop it would cost as much as a step
     if auto_reset:
-        running = _Running.of(renewed(game, states, *keys[0, :2]))
+        running = _Running.of(reset_ended(game, states, *keys[0, :2]))
         running, kept = lax.scan(step_or_reset, running, keys[1:])
         states = running.states(game)
     else:
@@ -142,10 +142,10 @@ def _stacked(flat: _Flat) -> Array:
     return flat.rows.reshape(-1, *flat.shape)
 
 
-def renewed(game: Game, states: State, opening_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:
+def reset_ended(game: Game, states: State, opening_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:
     """The states, with new games in place of those that have ended."""
     ended = states.terminated | states.truncated
-    positions = jax.vmap(game.opening)(jax.random.split(opening_key, ended.size))
-    players = random_words(player_key, ended.shape) >> 31
+    positions = jax.vmap(game.init_position)(jax.random.split(opening_key, ended.size))
+    players = random_bits(player_key, ended.shape) >> 31
     fresh = game.state(positions, players.astype(jnp.int32))
     return jax.tree.map(lambda new, old: jax.vmap(jnp.where)(ended, new, old), fresh, states)

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32
 
-from jaxgames.envs import bits
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Side
+from jaxgames.ops import bits
 
 _NUMBERED = np.array([sum(1 << p for p in range(32) if p >> k & 1) for k in range(5)], np.uint32)
 """Mask k: the points whose number has bit k."""

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
-from jaxgames.envs.batches import equal, select
 from jaxgames.envs.core import Game, Outcome, State
+from jaxgames.ops.pytrees import equal, select
 from jaxgames.players.towards import action_towards
 
 Position = TypeVar("Position")
@@ -61,11 +61,11 @@ class Player(Generic[Position]):
         actions, kept = action_towards(self.game, positions, memory.target, memory.pending, chosen)
         target = select(kept, memory.target, chosen)
         after = jax.vmap(self.game.play)(positions, actions)
-        return actions, Memory(target, ~(after.over | after.switch | equal(after.position, target)))
+        return actions, Memory(target, ~(after.over | after.turn_passes | equal(after.position, target)))
 
     def init_memory(self, batch: int) -> Memory[Position]:
         """The memory before the first action of `batch` games."""
-        single = jax.eval_shape(self.game.opening, jax.random.key(0))
+        single = jax.eval_shape(self.game.init_position, jax.random.key(0))
         target = jax.tree.map(lambda x: jnp.zeros((batch, *x.shape), x.dtype), single)
         return Memory(target, jnp.zeros(batch, bool))
 

@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, UInt32
 
-from jaxgames.envs import bits
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score, best_plays, play_out
 from jaxgames.envs.backgammon.board import Side
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
+from jaxgames.ops import bits
 from jaxgames.players.measures import contact
 
 WON = np.float32(99999999.0)  # the original's value of having borne off all

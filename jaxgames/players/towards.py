@@ -11,8 +11,8 @@ from jaxgames.envs.backgammon import Backgammon
 from jaxgames.envs.backgammon.best import best_plays, first_action
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.envs.backgammon.position import Position as Board
-from jaxgames.envs.batches import equal
 from jaxgames.envs.core import Game
+from jaxgames.ops.pytrees import equal
 
 Position = TypeVar("Position")
 

@@ -25,7 +25,7 @@ class NetworkTurn:
         """Plays a turn in each position."""
         del words
         game, (weights, settings) = self.learner.game, params
-        squares = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(positions)
+        squares = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
         own, other = (jnp.sum(squares[..., plane], axis=(1, 2), dtype=jnp.int32) for plane in (0, 1))
         player = other - own  # the second player is one square behind when it is to act
         action = self.learner.best_action(weights, settings, positions, player)

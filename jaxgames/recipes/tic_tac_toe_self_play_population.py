@@ -164,7 +164,8 @@ def encode(features: Features, positions: Any, mover: Array, turned: Array) -> F
     As published: the squares of the player who just moved are 1, those of the other one -1. With `side` the first
     player's are 1 instead, and the tenth input says who moved: 1 the first player, -1 the second.
     """
-    planes = jax.vmap(make(GAME).view, out_axes=-1)(positions, ~turned)  # positions last: four times faster so
+    # Positions last: four times faster so.
+    planes = jax.vmap(make(GAME).observe_position, out_axes=-1)(positions, ~turned)
     own, other = (planes[:, :, plane].reshape(9, -1) for plane in (0, 1))
     name = jnp.where(mover == 0, 1.0, -1.0).astype(jnp.float32)
     sign = jnp.where(features.side > 0, name, 1.0)[None]

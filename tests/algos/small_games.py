@@ -28,7 +28,7 @@ class Nim(Game[Heap]):
     num_actions: ClassVar[int] = 3
     observation_shape: ClassVar[tuple[int, ...]] = (13,)
 
-    def opening(self, key):
+    def init_position(self, key):
         return Heap(jax.random.randint(key, (), 1, 13, jnp.int32))
 
     def legal(self, position):
@@ -38,7 +38,7 @@ class Nim(Game[Heap]):
         left = position.left - action - 1
         return Outcome(Heap(left), jnp.bool_(True), left == 0, jnp.float32(1))
 
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         return jnp.arange(13, dtype=jnp.int32) == position.left
 
 
@@ -82,7 +82,7 @@ class Dash(Game[Track]):
     max_reward: ClassVar[int] = 3
     encodings: ClassVar[dict[str, Any]] = {"track": TrackEncoding()}
 
-    def opening(self, key):
+    def init_position(self, key):
         distances = jax.random.randint(key, (2,), 3, 7, jnp.int32)
         return Track(distances[0], distances[1], jnp.int32(2))
 
@@ -99,7 +99,7 @@ class Dash(Game[Track]):
     def chance(self, position, outcome):
         return position._replace(die=jnp.where(position.die == 0, outcome + 1, position.die))
 
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         return TrackEncoding()(position)
 
 
@@ -115,7 +115,7 @@ class Relay(Dash):
         again = (position.die == 1) & ~outcome.over
         other, own, die = outcome.position
         same = Track(jnp.where(again, own, other), jnp.where(again, other, own), die)
-        return outcome._replace(position=same, switch=~again)
+        return outcome._replace(position=same, turn_passes=~again)
 
 
 # Checkers of both players by point, and on the bar as 25. Gammons and backgammons can be won, and checkers hit.
@@ -141,7 +141,7 @@ class ShortBackgammon(Backgammon):
 
     id: ClassVar[str] = "short_backgammon"
 
-    def opening(self, key):
+    def init_position(self, key):
         start_key, roll_key = jax.random.split(key)
         sides = jnp.asarray(STARTS)[jax.random.randint(start_key, (), 0, len(STARTS), jnp.int32)]
         position = Position(board.from_counts(sides[0]), board.from_counts(sides[1]), jnp.uint32(0))

@@ -15,7 +15,7 @@ from jaxgames.algos.expectimax import Expectimax
 from jaxgames.algos.td import TDConfig
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.plain import from_plain
-from jaxgames.envs.best_turns import best_turns
+from jaxgames.envs.turns.top_k import best_turns
 from tests.envs.backgammon_boards import left_of, rule_book_plays
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Position as Runners
@@ -260,7 +260,7 @@ def test_turns_left_out():
     def seems(search):
         outcome = jax.jit(lambda runners: search.best_turn(runners, value))(runners)[0]
         worth = value(outcome.position)
-        return np.asarray(jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, -worth, worth)))
+        return np.asarray(jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, -worth, worth)))
 
     best = np.asarray(DASH.best_turn(runners, value)[1])
     np.testing.assert_array_equal(seems(Expectimax(DASH, 3, keep=1)), best)

@@ -60,7 +60,7 @@ def all_tic_tac_toe():
 def test_every_position_of_tic_tac_toe_is_solved():
     cells, values = all_tic_tac_toe()
     assert len(cells) == 5478 - 958  # all but those that are over
-    positions = jax.eval_shape(TIC_TAC_TOE.opening, jax.random.key(0))._replace(cells=jnp.asarray(cells))
+    positions = jax.eval_shape(TIC_TAC_TOE.init_position, jax.random.key(0))._replace(cells=jnp.asarray(cells))
     found = search(TIC_TAC_TOE, positions, 9)
     np.testing.assert_array_equal(found.values, values)
     after = jax.vmap(TIC_TAC_TOE.play)(positions, jnp.asarray(found.actions))
@@ -197,7 +197,7 @@ def test_a_network_evaluates_the_horizon():
     found = jax.jit(lambda states: minimax.alphabeta(TIC_TAC_TOE, states, 2, evaluate=value))(states)
 
     def one(position):
-        seen = TIC_TAC_TOE.view(position, jnp.bool_(True)).astype(jnp.float32)
+        seen = TIC_TAC_TOE.observe_position(position, jnp.bool_(True)).astype(jnp.float32)
         return seen.reshape(18) @ kernel
 
     reference = Reference(TIC_TAC_TOE, one)
@@ -208,7 +208,7 @@ def test_a_network_evaluates_the_horizon():
 
 def test_positions_of_any_arrays_are_words_and_back():
     game = Othello()
-    boards = jax.vmap(game.opening)(jax.random.split(jax.random.key(0), 2))
+    boards = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 2))
     packing = Packing(game)
     words = packing.pack(boards)
     assert len(words) == packing.words == 65 and all(word.dtype == jnp.uint32 for word in words)

@@ -17,8 +17,8 @@ from jaxgames.algos.self_play_backprop import (
     Settings,
     encode_with,
 )
-from jaxgames.envs.words import random_words
 from jaxgames.nets import MLP
+from jaxgames.ops.random_bits import random_bits
 from tests.algos.small_games import Nim
 
 GAME = jaxgames.make("tic_tac_toe")
@@ -90,7 +90,7 @@ def test_games_and_steps_are_those_of_the_reference(both_sides):
     results = set()
     for number in range(12):
         key = jax.random.fold_in(jax.random.key(6), number)
-        words = np.asarray(random_words(key, (PLIES, MEMBERS)))
+        words = np.asarray(random_bits(key, (PLIES, MEMBERS)))
         state, metrics = update(state, key)
         assert metrics.kind == number % 3
         for m in range(MEMBERS):
@@ -138,7 +138,7 @@ def test_any_game_without_chance_is_learned():
     game = Nim()
 
     def encode(features, positions, mover, turned):
-        return jax.vmap(game.view, in_axes=(0, None))(positions, jnp.bool_(True)).astype(jnp.float32).T
+        return jax.vmap(game.observe_position, in_axes=(0, None))(positions, jnp.bool_(True)).astype(jnp.float32).T
 
     network = MLP((8, 1), "tanh", "tanh", "uniform:0.5")
     learner = SelfPlayBackprop(game, PopulationMLP(network, 13), encode, members=8, max_plies=12)

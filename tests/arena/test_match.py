@@ -34,7 +34,7 @@ def choose_fast(own, other, roll, word):
 def replay(pair, a_begins, choosers, seed):
     """(points of a, plies) of one game, by the rules of the game in plain Python."""
     key = jax.random.fold_in(jax.random.key(seed), pair)
-    start = GAME.opening(jax.random.fold_in(key, 0))
+    start = GAME.init_position(jax.random.fold_in(key, 0))
     togo, roll, mover = [int(start.own)] * 2, int(start.roll), 0 if a_begins else 1
     for ply in range(1, 1000):
         word, dice = (int(x) for x in jax.random.bits(jax.random.fold_in(key, ply), (2,)))

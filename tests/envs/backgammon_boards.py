@@ -166,9 +166,9 @@ def reached_by_steps(boards: np.ndarray, dice: Sequence[Sequence[int]]) -> list[
         rows, actions = np.nonzero(allowed)
         before = jax.tree.map(lambda x, rows=rows: x[rows], batch)
         outcome = in_chunks(lambda pair: _play(*pair), (before, actions.astype(np.int32)), STEPS)
-        roots, done = roots[rows], outcome.switch | outcome.over
+        roots, done = roots[rows], outcome.turn_passes | outcome.over
         after = boards_of(outcome.position.own, outcome.position.opponent)
-        after[outcome.switch] = after[outcome.switch][:, ::-1]
+        after[outcome.turn_passes] = after[outcome.turn_passes][:, ::-1]
         for root, result in zip(roots[done], as_bytes(after[done]), strict=True):
             reached[root].add(result)
         words = np.stack([roots.astype(np.uint32), *jax.tree.leaves(outcome.position)], axis=1)[~done]
@@ -197,11 +197,11 @@ def play_actions(boards: np.ndarray, dice: Sequence[Sequence[int]], actions: np.
 def _played(position, actions):
     def step(carry, action):
         position, played = carry
-        taken = (action >= 0) & ~played.switch & ~played.over
+        taken = (action >= 0) & ~played.turn_passes & ~played.over
         legal = played.legal & jnp.where(taken, jax.vmap(GAME.is_legal)(position, action), action < 0)
         outcome = jax.vmap(GAME.play)(position, action)
         position = jax.tree.map(lambda new, old: jnp.where(taken, new, old), outcome.position, position)
-        over, switch = played.over | (taken & outcome.over), played.switch | (taken & outcome.switch)
+        over, switch = played.over | (taken & outcome.over), played.turn_passes | (taken & outcome.turn_passes)
         reward = jnp.where(taken & outcome.over, outcome.reward, played.reward)
         return (position, Played(played.boards, legal, over, reward, switch)), None
 
@@ -209,6 +209,6 @@ def _played(position, actions):
     start = Played(none, ~none, none, jnp.zeros(len(actions), jnp.float32), none)
     (position, played), _ = jax.lax.scan(step, (position, start), actions.T)
     own, opponent = board.to_counts(position.own), board.to_counts(position.opponent)
-    first = jnp.where(played.switch[:, None], opponent, own)
-    second = jnp.where(played.switch[:, None], own, opponent)
+    first = jnp.where(played.turn_passes[:, None], opponent, own)
+    second = jnp.where(played.turn_passes[:, None], own, opponent)
     return played._replace(boards=jnp.stack([first, second], axis=1))

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Int8, Int32
 
 from jaxgames.envs import Game, Outcome
-from jaxgames.envs.cells import Cells
-from jaxgames.envs.drawing import Picture, document, element, text, theme_named
+from jaxgames.envs.encodings import Cells
+from jaxgames.envs.svg import Picture, document, element, text, theme_named
 from jaxgames.envs.symmetry import of_grid, square_grid
 
 PASS = 64
@@ -66,7 +66,7 @@ class Othello(Game[Board]):
     num_actions: ClassVar[int] = 65
     observation_shape: ClassVar[tuple[int, ...]] = (8, 8, 2)
 
-    def opening(self, key):
+    def init_position(self, key):
         """Two disks of each player in the middle, crosswise; black is to act."""
         return self.parse("-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27 + " X")
 
@@ -89,7 +89,7 @@ class Othello(Game[Board]):
         """Whether neither player has a move; asked of positions that are set up, too."""
         return ~moves(position).any() & ~moves(other_side(position)).any()
 
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         """bool[8, 8, 2]: the player's own disks, and those of the other one."""
         squares = jnp.where(acting, position.squares, -position.squares).reshape(8, 8)
         return jnp.stack([squares == 1, squares == -1], axis=-1)

@@ -68,7 +68,7 @@ def check_best(turns, boards, dice):
     """`turns(positions)` takes a play of the highest score, and knows its score, for boards of any number."""
     outcome, score = in_chunks(turns, positions(boards, dice), BATCH)
     chosen = boards_of(outcome.position.opponent, outcome.position.own)
-    assert outcome.switch.all() and not outcome.position.dice.any()
+    assert outcome.turn_passes.all() and not outcome.position.dice.any()
     for index, found in enumerate(all_plays(boards, dice)):
         dense = dense_scores(found)
         row = as_bytes(found.boards).index(as_bytes(chosen[index])[0])

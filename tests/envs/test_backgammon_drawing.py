@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import pytest
 
 from jaxgames.envs.backgammon import drawing
-from jaxgames.envs.drawing import THEMES, document, grid_svg
+from jaxgames.envs.svg import THEMES, document, grid_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

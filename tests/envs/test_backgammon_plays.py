@@ -91,7 +91,7 @@ def test_the_actions_lead_to_the_plays(rows):
     played = play_actions(boards[owner], [dice[index] for index in owner], actions)
     assert len(owner) > 20_000
     assert played.legal.all()
-    assert (played.over | played.switch).all()
+    assert (played.over | played.turn_passes).all()
     assert (played.boards == np.concatenate([found.boards for found in listed])).all()
 
 

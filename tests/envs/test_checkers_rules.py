@@ -193,7 +193,7 @@ def test_random_positions_follow_the_rule_book():
         assert (word == expected).all()
     results = [reference.returns(one) for one in after]
     white = np.array([positions[number].mover == "w" for number in before])
-    assert (outcome.switch == [one.jumper is None for one in after]).all()
+    assert (outcome.turn_passes == [one.jumper is None for one in after]).all()
     assert (outcome.over == [result is not None for result in results]).all()
     rewards = np.array([(0, 0) if result is None else result for result in results])
     assert (np.where(outcome.over, outcome.reward, 0) == rewards[np.arange(len(white)), white.astype(int)]).all()

@@ -29,7 +29,7 @@ class Nim(Game[Stones]):
     observation_shape: ClassVar[tuple[int, ...]] = (1,)
     outcome_probabilities: ClassVar[tuple[float, ...]] = (0.75, 0.25)
 
-    def opening(self, key):
+    def init_position(self, key):
         return Stones(jnp.int32(self.stones), jnp.bool_(False))
 
     def legal(self, position):
@@ -47,7 +47,7 @@ class Nim(Game[Stones]):
     def ended(self, position):
         return position.left == 0
 
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         return position.left[None]
 
     def parse(self, text):
@@ -103,7 +103,7 @@ class LegalOutside(Nim):
 class OtherStep(Nim):
     def step(self, state, action, key=None):
         after = super().step(state, action, key)
-        return after.replace(_position=self.opening(key))
+        return after.replace(_position=self.init_position(key))
 
 
 class RollsAgain(Nim):
@@ -148,7 +148,7 @@ class ThirdPlayer(Nim):
 
 
 class NotANumber(Nim):
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         return jnp.log(position.left.astype(jnp.float32) - 5)[None]
 
 

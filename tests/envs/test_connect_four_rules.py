@@ -46,7 +46,12 @@ def test_games_follow_the_rule_book(size):
     acting = np.ones(len(boards), bool)
 
     def look(position, action, acting):
-        return game.legal(position), game.ended(position), game.view(position, acting), game.play(position, action)
+        return (
+            game.legal(position),
+            game.ended(position),
+            game.observe_position(position, acting),
+            game.play(position, action),
+        )
 
     look = jax.jit(jax.vmap(look), compiler_options=LEAVES)
     legal, ended, view, outcome = jax.device_get(look(positions, np.array(actions, np.int32), acting))
@@ -58,7 +63,7 @@ def test_games_follow_the_rule_book(size):
         if result is None:
             after, reward = results[index + 1], outcome.reward[index] * (1 if own == 1 else -1)
             assert set(np.flatnonzero(legal[index])) == set(reference.legal_columns(one, connect))
-            assert outcome.over[index] == (after is not None) and reward == (after or 0) and outcome.switch[index]
+            assert outcome.over[index] == (after is not None) and reward == (after or 0) and outcome.turn_passes[index]
     played = np.array([result is None for result in results])
     for word, then in zip(jax.tree.leaves(positions), jax.tree.leaves(outcome.position), strict=True):
         assert (then[:-1] == word[1:])[played[:-1]].all()

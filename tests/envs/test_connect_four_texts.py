@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.envs.connect_four import drawing, notation
-from jaxgames.envs.drawing import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, grid_svg
 from tests.envs import reference_connect_x as rules
 
 SVG = "{http://www.w3.org/2000/svg}"

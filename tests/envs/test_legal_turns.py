@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs import legal_turns as turns
 from jaxgames.envs.core import Game
 from jaxgames.envs.rollout import rollout
+from jaxgames.envs.turns import legal as turns
 
 
 def by_words(positions):
@@ -41,5 +41,5 @@ def test_the_same_turns_as_by_all_actions(game_id, steps):
     for wanted, found in results:
         jax.tree.map(np.testing.assert_array_equal, found, wanted)
     assert len(legal) * turns.USUAL < legal.sum() and legal.sum(axis=1).max() >= 8
-    assert (game_id == "checkers") == bool((~results[0][0][0].switch).any())
+    assert (game_id == "checkers") == bool((~results[0][0][0].turn_passes).any())
     assert not np.array_equal(results[0][0][1], results[1][0][1])

@@ -14,7 +14,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import random_action, rollout
-from jaxgames.envs.words import random_words
+from jaxgames.ops.random_bits import random_bits
 
 
 class Played(NamedTuple):
@@ -31,7 +31,7 @@ def half_with_style(key, states):
     chance. Such games are lopsided: pieces run ahead alone, block each other, stay at home until the end.
     """
     games, actions = states.legal_action_mask.shape
-    taste = (random_words(jax.random.key(7), (games, actions)) >> 1) + (random_words(key, (games, actions)) >> 4)
+    taste = (random_bits(jax.random.key(7), (games, actions)) >> 1) + (random_bits(key, (games, actions)) >> 4)
     preferred = jnp.argmax(jnp.where(states.legal_action_mask, taste, 0), axis=-1).astype(jnp.int32)
     return jnp.where(jnp.arange(games) < games // 2, random_action(key, states), preferred)
 

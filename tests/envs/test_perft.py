@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.perft import Ply, _merged, count_positions, divide, perft, plies
-from jaxgames.envs.turns import Expansion, single_actions, turns
+from jaxgames.envs.testing.perft import Ply, _merged, count_positions, divide, perft, plies
+from jaxgames.envs.turns.expand import Expansion, single_actions, turns
 from tests.envs import reference_checkers
 from tests.envs.othello import Othello
 
@@ -208,7 +208,7 @@ def test_small_batches_and_pages():
 
 
 def start(game):
-    return jax.tree.map(lambda x: np.asarray(x)[None], game.opening(jax.random.key(0)))
+    return jax.tree.map(lambda x: np.asarray(x)[None], game.init_position(jax.random.key(0)))
 
 
 def test_any_game_without_chance():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 
 import jaxgames
-from jaxgames.envs.words import random_words
+from jaxgames.ops.random_bits import random_bits
 
 LENGTHS = {"tic_tac_toe": 12, "connect_four": 45, "checkers": 200, "backgammon": 300}
 UNOPTIMIZED = {"xla_backend_optimization_level": "0"}  # compiled quickly
@@ -44,7 +44,7 @@ def whole(game, steps):
             return after, (state, state.legal_action_mask, state.observation, action)
 
         keys = jax.random.split(key, steps)
-        return jax.lax.scan(step, game.init(key), (random_words(key, (steps,)), keys))[1]
+        return jax.lax.scan(step, game.init(key), (random_bits(key, (steps,)), keys))[1]
 
     return play
 

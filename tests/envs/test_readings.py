@@ -88,7 +88,7 @@ def test_highest_output_of_all_or_of_the_legal(name, strict):
     positions = jax.tree.map(lambda x: x.reshape(NETWORKS, GAMES, *x.shape[1:]), states._position)
     outputs = some_outputs(game.num_actions)
     masks = np.asarray(states.legal_action_mask)
-    actions, legal = read(game.readings["highest"], outputs, positions, strict)
+    actions, legal = read(game.heads["highest"], outputs, positions, strict)
     for number, mask in enumerate(masks):
         values = of_game(outputs, number)
         expected = int(np.argmax(values if strict else np.where(mask, values, -np.inf)))
@@ -98,13 +98,13 @@ def test_highest_output_of_all_or_of_the_legal(name, strict):
 @pytest.mark.parametrize("name", ["tic_tac_toe", "checkers"])
 def test_nan_is_the_worst_but_legal(name):
     game = jaxgames.make(name)
-    positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (3, 1, *x.shape)), game.opening(jax.random.key(0)))
-    mask = np.asarray(game.legal(game.opening(jax.random.key(0))))
+    positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (3, 1, *x.shape)), game.init_position(jax.random.key(0)))
+    mask = np.asarray(game.legal(game.init_position(jax.random.key(0))))
     first, last = np.flatnonzero(mask)[[0, -1]]
     outputs = np.full((3, game.num_actions, 1), np.nan, np.float32)
     outputs[1, last] = -1e30
     outputs[2, :] = -np.inf
-    reading = game.readings["highest"]
+    reading = game.heads["highest"]
     assert np.asarray(reading(jnp.asarray(outputs), positions)[0])[:, 0].tolist() == [first, last, first]
     assert np.asarray(reading(jnp.asarray(outputs), positions, True)[0])[:, 0].tolist() == [0, last, 0]
 

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from jaxgames.envs.drawing import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, grid_svg
 from jaxgames.envs.tic_tac_toe import drawing, notation
 from tests.envs.reference_connect_x import lines
 

@@ -31,7 +31,7 @@ class Dash(Game[Position]):
     outcome_probabilities: ClassVar[tuple[float, ...]] = (0.5, 0.25, 0.25)
     max_reward: ClassVar[int] = 2
 
-    def opening(self, key):
+    def init_position(self, key):
         way, roll = jax.random.randint(key, (2,), jnp.asarray([6, 1]), jnp.asarray([8, 4]), jnp.int32)
         return Position(way, way, roll)
 
@@ -48,7 +48,7 @@ class Dash(Game[Position]):
     def chance(self, position, outcome):
         return position._replace(roll=jnp.where(position.roll == 0, outcome + 1, position.roll))
 
-    def view(self, position, acting):
+    def observe_position(self, position, acting):
         return jnp.stack(position)
 
 

@@ -101,7 +101,7 @@ class TestRunFolders:
 
         @jax.jit
         def values(params):
-            start = jax.vmap(BACKGAMMON.opening)(jax.random.split(jax.random.key(0), 1))
+            start = jax.vmap(BACKGAMMON.init_position)(jax.random.split(jax.random.key(0), 1))
             waiting = start._replace(dice=jnp.zeros_like(start.dice))
             return player.turn.make_value(params)(waiting), network.value(params)(waiting)
 

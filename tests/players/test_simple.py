@@ -12,7 +12,7 @@ import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.position import rolled
-from jaxgames.envs.batches import equal, select
+from jaxgames.ops.pytrees import equal, select
 from jaxgames.players import Memory
 
 GAME = jaxgames.make("backgammon")
@@ -102,9 +102,9 @@ def test_a_turn_out_of_reach_is_chosen_anew(states):
     wrong = Memory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
     end, memory, _ = act(player, states, jax.random.key(0), wrong, all_go)
     assert (end.rewards[:, 0] >= 0).all()
-    renewed = np.asarray(equal(memory.target, right.target))
+    reset_ended = np.asarray(equal(memory.target, right.target))
     followed = np.asarray(equal(memory.target, wrong.target))
-    assert (renewed | followed).all() and renewed.sum() > 0.9 * TURNS
+    assert (reset_ended | followed).all() and reset_ended.sum() > 0.9 * TURNS
 
 
 def test_acts_on_batches_only(states):

@@ -9,9 +9,9 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.operators import candidate_words
-from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game, Outcome, Value
-from jaxgames.envs.words import stream
+from jaxgames.ops.pytrees import select
+from jaxgames.ops.random_bits import fold_in
 
 
 class Duel(NamedTuple):
@@ -68,7 +68,9 @@ def duel(
 
     # Player b is asked first, in the games that it begins, and then a in all games: so every player is asked about all
     # games at once, and a turn is worked out once a ply and not once for each player.
-    opening = jax.vmap(lambda number: game.opening(jax.random.fold_in(key, number)))(jnp.arange(pairs, dtype=jnp.int32))
+    opening = jax.vmap(lambda number: game.init_position(jax.random.fold_in(key, number)))(
+        jnp.arange(pairs, dtype=jnp.int32)
+    )
     a_begins = jnp.arange(2 * pairs, dtype=jnp.int32) < pairs
     start = _Games(
         position=jax.tree.map(lambda x: jnp.concatenate([x, x]), opening),
@@ -95,12 +97,12 @@ def _after(
     plies = games.plies + moved.astype(jnp.int32)
     position = outcome.position
     if game.outcome_probabilities:
-        drawn = game.draw_outcome(stream(words, plies.astype(jnp.uint32)))
+        drawn = game.draw_outcome(fold_in(words, plies.astype(jnp.uint32)))
         position = jax.vmap(game.chance)(position, drawn)
     return _Games(
         position=select(moved & ~ends, position, games.position),
         playing=games.playing & ~ends,
-        waits=moved & ~outcome.switch,
+        waits=moved & ~outcome.turn_passes,
         points=jnp.where(ends, sign * outcome.reward, games.points),
         plies=plies,
     )

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.evolution.play import Opponents, Results, play
 from jaxgames.algos.evolution.policies import Policy, Positions
-from jaxgames.envs.batches import equal
+from jaxgames.ops.pytrees import equal
 
 Score = Callable[[Results], Float32[Array, "n games"]]
 

@@ -21,7 +21,7 @@ from jaxgames.algos.evolution.operators import (
     offspring,
 )
 from jaxgames.algos.evolution.operators.draws import fractions
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 First = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
 """The genomes that a run begins with, by the candidates' numbers: `Genomes.init`, or `UniformGenomes(dimension)`."""
@@ -176,5 +176,5 @@ class UniformGenomes:
 
     def __call__(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
         """The genomes of these candidates, each drawn by the key and its number alone."""
-        words = stream(candidate_words(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
+        words = fold_in(candidate_words(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
         return fractions(words) * np.float32(self.high - self.low) + np.float32(self.low)

@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key, UInt32
 
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 AXIS = "population"
 """The axis of a mesh over which a population is split."""
@@ -38,9 +38,9 @@ def noise(key: Key[Array, ""], rows: Int32[Array, " n"], dimension: int) -> Floa
     """The noise of these rows: standard normal numbers that depend on the key, the row and the gene only."""
     words = rows.astype(jnp.uint32)
     for part in _key_words(key):
-        words = stream(words, part)
+        words = fold_in(words, part)
     genes = jax.lax.iota(jnp.uint32, dimension)
-    return normals(stream(words[:, None], genes[None]))
+    return normals(fold_in(words[:, None], genes[None]))
 
 
 def noise_sum(

@@ -15,10 +15,10 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.policies import LANES, Decision, Policy, Positions, flat, like_of, rows
-from jaxgames.envs import once
-from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.words import random_words, stream
+from jaxgames.ops.materialize import materialize, order_after
+from jaxgames.ops.pytrees import select
+from jaxgames.ops.random_bits import fold_in, random_bits
 
 SIDES = ("both", "alternate", "first", "second")
 GOES_ON, WAITS, LOST = jnp.nan, jnp.inf, -jnp.inf
@@ -189,7 +189,7 @@ def play(
     """
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
-    words, count = random_words(key, (2, opponents.count)), opponents.count
+    words, count = random_bits(key, (2, opponents.count)), opponents.count
     everyone, n = np.arange(count, dtype=np.int32), len(numbers)
 
     def begin(which: np.ndarray, side: int) -> _Games:
@@ -199,11 +199,11 @@ def play(
         """One ply of the candidates, or of the opponents."""
         luck = games.words[:, None], numbers[None].astype(jnp.uint32)
         if candidates:
-            drawn = stream(stream(*jax.tree.map(jnp.transpose, luck)), number + 1)
+            drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
             drawn = jnp.pad(drawn, ((0, 0), (0, -len(games.which) % LANES)), mode="edge")
             decision = policy.turn(genomes, rows(games.positions, n), drawn)
         else:
-            drawn = stream(stream(*luck), number + 1)
+            drawn = fold_in(fold_in(*luck), number + 1)
             decision = opponents.turn(policy.game, games.which, rows(games.positions, len(games.which)), drawn)
         return _after(policy.game, games, flat(decision), drawn.ravel(), number < most_plies, candidates)
 
@@ -232,10 +232,10 @@ def _two_sets(move: Callable, sets: tuple[_Games, _Games], n: int, most_plies: i
         number, _, (ours, theirs) = carry
         ours, theirs = move(ours, number, True), move(theirs, number, False)
         # What is known only after both sets have moved may be written in their places; else XLA copies all of it first.
-        number = once.after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
+        number = order_after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
         left = jnp.any(ours.playing) | jnp.any(theirs.playing)
         sets = theirs.of_candidates(n), ours.of_opponents(n)
-        return number, left, tuple(games.map(lambda x: once.each(x, number)) for games in sets)
+        return number, left, tuple(games.map(lambda x: materialize(x, number)) for games in sets)
 
     def more(carry):
         number, left, _ = carry
@@ -278,7 +278,7 @@ def _begin(
     details: bool,
 ) -> _Games:
     """New games, in the order of the opponents; all candidates meet the same openings."""
-    openings = jax.vmap(lambda opponent: game.opening(jax.random.fold_in(key, opponent)))(which)
+    openings = jax.vmap(lambda opponent: game.init_position(jax.random.fold_in(key, opponent)))(which)
     positions = jax.tree.map(lambda x: jnp.repeat(x, n, axis=0), openings)
     games = n * len(which)
     more = Details(jnp.zeros(games, jnp.float32), jnp.zeros(games, jnp.int32)) if details else None
@@ -291,10 +291,10 @@ def _after(
     """The games after the turns of one side, where they go `on`."""
     (position, switch, over, reward), legal = decision
     like = like_of(games.positions)
-    over, legal = (once.each(flags, like) for flags in (over, legal))
+    over, legal = (materialize(flags, like) for flags in (over, legal))
     moved = jnp.isnan(games.points) & on
     if game.outcome_probabilities:
-        position = jax.vmap(game.chance)(position, game.draw_outcome(stream(words, 1)))
+        position = jax.vmap(game.chance)(position, game.draw_outcome(fold_in(words, 1)))
     won = jnp.where(legal, reward, LOST) if candidates else -jnp.where(legal, reward, -1.0)
     going_on = jnp.where(switch, GOES_ON, WAITS)
     points = jnp.where(moved, jnp.where(over | ~legal, won, going_on), games.points)
@@ -308,8 +308,8 @@ def _after(
         )
     played = select(moved & legal, position, games.positions)
     return games._replace(
-        positions=jax.tree.map(lambda x: once.array(x, like), played),
-        points=once.number(points, like),
+        positions=jax.tree.map(lambda x: materialize(x, like), played),
+        points=materialize(points, like),
         details=details,
     )
 

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.envs import once
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.readings import best_of
+from jaxgames.envs.heads import best_of
+from jaxgames.ops.materialize import materialize
 
 LANES = 8
 """Games are computed in vectors of so many."""
@@ -81,7 +81,7 @@ class _Networks:
             seen = encoding.inputs_first(positions)
         else:
             seen = encoding(positions).T
-        seen = once.each(seen, like_of(positions))
+        seen = materialize(seen, like_of(positions)[None])
         return jnp.swapaxes(seen.reshape(len(seen), n, -1), 0, 1)
 
     def outputs(
@@ -92,12 +92,12 @@ class _Networks:
         missing = -games % LANES  # 19 games take longer than 24
         positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
         outputs = self.genomes.apply(genomes, self.inputs(positions), monotone=True)
-        return once.each(outputs, rows(like_of(flat(positions)), n)[:, None])[:, :, :games]
+        return materialize(outputs, rows(like_of(flat(positions)), n)[:, None])[:, :, :games]
 
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
-    """Networks whose outputs name an action, in one of the ways that `game.readings` lists.
+    """Networks whose outputs name an action, in one of the ways that `game.heads` lists.
 
     With `strict` a network may name an illegal action; without, the outputs of legal actions alone are looked at.
     Raises `ValueError` for a reading that the game does not know, and for networks of another size.
@@ -108,7 +108,7 @@ class Outputs(_Networks):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = self.game.readings
+        known = self.game.heads
         if self.reading not in known:
             raise ValueError(f"unknown reading {self.reading!r} of {self.game.id}; known: {', '.join(known)}")
         if self.genomes.outputs != known[self.reading].size:
@@ -123,8 +123,8 @@ class Outputs(_Networks):
         """As `Policy.turn`; no random words are used."""
         del words
         outputs = self.outputs(genomes, positions)
-        actions, legal = self.game.readings[self.reading](outputs, positions, self.strict)
-        actions = once.index(actions, rows(like_of(flat(positions)), len(genomes)))
+        actions, legal = self.game.heads[self.reading](outputs, positions, self.strict)
+        actions = materialize(actions, rows(like_of(flat(positions)), len(genomes)))
         return Decision(_played(self.game, positions, actions), legal)
 
 
@@ -156,7 +156,7 @@ class Afterstate(_Networks):
         positions_after = [rows(outcome.position, n) for outcome in outcomes]
         after = jax.tree.map(lambda *of_each: jnp.concatenate(of_each, axis=1), *positions_after)
         worth = self.genomes.apply(genomes, self.inputs(after))[:, 0].reshape(n, len(legal), games)
-        worth = once.each(worth, rows(like, n)[:, None])
+        worth = materialize(worth, rows(like, n)[:, None])
 
         def choices() -> Iterator[tuple[int, Array, Array]]:
             for action, outcome in enumerate(outcomes):
@@ -164,7 +164,7 @@ class Afterstate(_Networks):
                 of_action = jnp.where(switch, -worth[:, action], worth[:, action])
                 yield action, jnp.where(over, reward, of_action), rows(legal[action], n)
 
-        best = once.index(best_of(choices()), rows(like, n))
+        best = materialize(best_of(choices()), rows(like, n))
         return Decision(_played(self.game, positions, best), jnp.ones((n, games), bool))
 
     def _of_actions(self, positions: Any, count: int) -> list[Outcome]:
@@ -175,7 +175,7 @@ class Afterstate(_Networks):
 
         def play(action: Int32[Array, ""]) -> Outcome:
             outcome = jax.vmap(lambda position: self.game.play(position, action))(positions)
-            return jax.tree.map(lambda x: once.array(x, like), outcome)
+            return jax.tree.map(lambda x: materialize(x, like), outcome)
 
         if count <= FEW_ACTIONS:
             return [play(jnp.int32(action)) for action in range(count)]

@@ -34,7 +34,7 @@ class NetworkConfig:
     encoding: str = "cells"
     """What the network sees: a name from `game.encodings`."""
     reading: str = "highest"
-    """How its outputs name actions: a name from `game.readings`. Not used by values."""
+    """How its outputs name actions: a name from `game.heads`. Not used by values."""
     strict: bool = False
     """Whether it may name an illegal action, and then loses. Not used by values."""
     hidden: tuple[int, ...] = (18, 18)
@@ -50,7 +50,7 @@ class NetworkConfig:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.plays not in PLAYS:
             raise ValueError(f"plays={self.plays!r}: expected one of {', '.join(PLAYS)}")
-        for name, known in (("encoding", make(self.game).encodings), ("reading", make(self.game).readings)):
+        for name, known in (("encoding", make(self.game).encodings), ("reading", make(self.game).heads)):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r} of {self.game}; available: {', '.join(known)}"
@@ -59,7 +59,7 @@ class NetworkConfig:
     def genomes(self) -> Genomes:
         """The networks as rows of numbers."""
         game = make(self.game)
-        outputs = {"outputs": game.readings[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
+        outputs = {"outputs": game.heads[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
         network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
         return Genomes(network, game.encodings[self.encoding].size)
 

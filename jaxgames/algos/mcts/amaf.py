@@ -26,7 +26,7 @@ class Seen:
         """The edge's action, and all that its player took later."""
         game = tree.layout.game
         position = jax.tree.map(lambda x: x.at[level.row].get(mode="clip"), tree.position)
-        taken = jax.vmap(game.mark)(position, jnp.minimum(level.edge, game.num_actions - 1))
+        taken = jax.vmap(game.amaf_key)(position, jnp.minimum(level.edge, game.num_actions - 1))
         awaits = tree.layout.read(edges.at[level.row].get(mode="clip"), "awaits") != 0
         played = carried | of_player(level.other, jnp.where((level.on & ~awaits)[:, None], taken, 0))
         return _see(tree, edges, level.row, level.other, value, played), played
@@ -39,7 +39,7 @@ def _see(
     layout = tree.layout
     actions = jnp.arange(layout.game.num_actions, dtype=jnp.int32)
     position = jax.tree.map(lambda x: x.at[row].get(mode="clip"), tree.position)
-    marks = jax.vmap(lambda one: jax.vmap(lambda action: layout.game.mark(one, action))(actions))(position)
+    marks = jax.vmap(lambda one: jax.vmap(lambda action: layout.game.amaf_key(one, action))(actions))(position)
     mine = jnp.where(other[:, None], played[:, 1], played[:, 0])
     there = jnp.any((marks & mine[:, None, :]) != 0, axis=2).astype(jnp.float32)
     there = jnp.pad(there, ((0, 0), (0, layout.num_edges - len(actions))))

@@ -10,8 +10,8 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts import kernel
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.tree import UNEXPANDED, Tree
-from jaxgames.envs import once
-from jaxgames.envs.words import stream
+from jaxgames.ops.materialize import materialize
+from jaxgames.ops.random_bits import fold_in
 
 RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 """When this part of the lanes is left they go on alone, if they are at least so many."""
@@ -84,7 +84,7 @@ def _descend(
 
     def step(carry):
         at, path = carry
-        edge, child, other, settled = _choose(rule, tree, at, stream(words, at.depth))
+        edge, child, other, settled = _choose(rule, tree, at, fold_in(words, at.depth))
         taken = jnp.where(at.active, at.row * tree.layout.columns + edge, -1)
         path = Path(_row_set(path.edge, taken, at.depth), _row_set(path.other, other, at.depth))
         edge, child = jnp.where(at.active, edge, at.edge), jnp.where(at.active, child, at.child)
@@ -119,9 +119,9 @@ def _choose(
     else:
         edge = nodes.best(rule.score)
     if layout.game.outcome_probabilities:
-        drawn = layout.game.draw_outcome(stream(words, layout.num_edges))
+        drawn = layout.game.draw_outcome(fold_in(words, layout.num_edges))
         edge = jnp.where(layout.read(nodes.rows, "awaits") != 0, drawn, edge)
-    edge = once.index(edge, words)  # else all that follows is computed with the scores anew
+    edge = materialize(edge, words)  # else all that follows is computed with the scores anew
 
     def known(name):
         return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float32, UInt32
 from jaxgames.algos.mcts.descent import Stage
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 
 class Leaves(NamedTuple):
@@ -75,7 +75,7 @@ class Network:
 
     def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Asks the network."""
-        observation = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(leaves.position)
+        observation = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(leaves.position)
         answer = self.apply(self.params, observation)
         batch = len(leaves.going)
         shapes = [tuple(jnp.shape(x)) for x in answer] if isinstance(answer, tuple) else jnp.shape(answer)
@@ -117,7 +117,7 @@ class Mixture:
 
     def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Asks both."""
-        others = leaves._replace(words=stream(leaves.words, 1))
+        others = leaves._replace(words=fold_in(leaves.words, 1))
         one, first = self.first(game, leaves, memory[0], track)
         two, second = self.second(game, others, memory[1], track)
         value = self.weight * one.value + (1 - self.weight) * two.value

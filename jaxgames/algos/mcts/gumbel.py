@@ -9,7 +9,7 @@ from jaxtyping import Array, Int
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import Rule, Score
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 VALUE_SCALE, VISITS_BEFORE = 0.1, 50.0
 TINY = np.finfo(np.float32).tiny
@@ -56,7 +56,7 @@ class Gumbel(Rule):
 
         def score(edges):
             words = nodes.tree.words[nodes.lanes]
-            words = stream(words if edges.count == 1 else words[:, None], edges.numbers)
+            words = fold_in(words if edges.count == 1 else words[:, None], edges.numbers)
             uniform = ((words >> 9).astype(jnp.float32) + 0.5) / 2**23
             noise = -self.scale * jnp.log(-jnp.log(uniform))
             worth = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)

@@ -156,7 +156,7 @@ def _with(closed: ClosedJaxpr, old: Sequence[Array], new: Sequence[Array]) -> Cl
 def _all_used(outs: list[Array], read: list[Array]) -> list[Array]:
     """The same values, made of all that is `read`: XLA's compiler fails where an argument is of no use.
 
-    Divides by a one that XLA does not know to be one, as in `jaxgames.envs.once`.
+    Divides by a one that XLA does not know to be one, as in `jaxgames.ops.materialize`.
     """
     some = functools.reduce(operator.or_, map(_bits, read), jnp.int32(0))
     whole = [number for number, out in enumerate(outs) if out.dtype == jnp.int32]

@@ -12,8 +12,8 @@ from jaxtyping import Array, Bool, Int32, UInt32
 from jaxgames.algos.mcts.backup import over_levels
 from jaxgames.algos.mcts.evaluation import Evaluation, Leaves
 from jaxgames.algos.mcts.rollouts import Run, play_out
-from jaxgames.envs import bits
 from jaxgames.envs.core import Game
+from jaxgames.ops import bits
 
 
 class Moves(NamedTuple):
@@ -56,7 +56,7 @@ class LastGoodReply:
             code = replies[place(lanes, run.other ^ leaves.other, number_of(run.mark))] - 1
             action = jnp.maximum(code, 0) & 0xFFFF
             legal = jax.vmap(game.is_legal)(run.position, action)
-            same = number_of(jax.vmap(game.mark)(run.position, action)) == code >> 16
+            same = number_of(jax.vmap(game.amaf_key)(run.position, action)) == code >> 16
             return jnp.where((code >= 0) & legal & same, action, jax.vmap(game.draw_action)(run.position, words))
 
         def note(before: Run, after: Run, actions: Int32[Array, " batch"], notes: Moves) -> Moves:
@@ -104,8 +104,8 @@ def number_of(mark: UInt32[Array, "batch words"]) -> Int32[Array, " batch"]:
 
 def _marks(game: Game) -> int:
     """How many numbers of marks there are."""
-    position = jax.eval_shape(game.opening, jax.random.key(0))
-    return 32 * jax.eval_shape(game.mark, position, jax.ShapeDtypeStruct((), jnp.int32)).size + 1
+    position = jax.eval_shape(game.init_position, jax.random.key(0))
+    return 32 * jax.eval_shape(game.amaf_key, position, jax.ShapeDtypeStruct((), jnp.int32)).size + 1
 
 
 def _learn_path(game: Game, leaves: Leaves, learn: Callable, replies: Array, value: Array) -> Array:
@@ -116,7 +116,7 @@ def _learn_path(game: Game, leaves: Leaves, learn: Callable, replies: Array, val
         lanes, value, before = some
         position = jax.tree.map(lambda x: x.at[level.row].get(mode="clip"), tree.position)
         action = jnp.minimum(level.edge, game.num_actions - 1)
-        number = number_of(jax.vmap(game.mark)(position, action))
+        number = number_of(jax.vmap(game.amaf_key)(position, action))
         awaits = layout.read(tree.edges.at[level.row].get(mode="clip"), "awaits") != 0
         there = level.on & ~awaits
         move = Moves(there, level.other, before, 1 + action + (number << 16))

@@ -10,8 +10,8 @@ from jaxtyping import Array, Bool
 from jaxgames.algos.mcts import transpositions
 from jaxgames.algos.mcts.simulation import new_rows
 from jaxgames.algos.mcts.tree import Tree, block_set
-from jaxgames.envs.batches import equal
 from jaxgames.envs.core import State
+from jaxgames.ops.pytrees import equal
 
 
 def advance(tree: Tree, states: State) -> Tree:

@@ -10,9 +10,9 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluation import Evaluation, Leaves
-from jaxgames.envs import once
 from jaxgames.envs.core import Game
-from jaxgames.envs.words import stream
+from jaxgames.ops.materialize import materialize
+from jaxgames.ops.random_bits import fold_in
 
 
 @jax.tree_util.register_dataclass
@@ -63,7 +63,7 @@ def play_out(
     batch = len(leaves.going)
     start = Run(
         ply=jnp.uint32(0),
-        position=_after_chance(game, leaves.position, stream(leaves.words, 1)),
+        position=_after_chance(game, leaves.position, fold_in(leaves.words, 1)),
         going=leaves.going,
         other=jnp.zeros(batch, bool),
         value=jnp.zeros(batch, jnp.float32),
@@ -73,16 +73,16 @@ def play_out(
 
     def step(carry):
         run, notes = carry
-        words = stream(leaves.words, 2 + run.ply)
-        actions = once.index(choose(run, words), words)  # else each array of a position draws it anew
+        words = fold_in(leaves.words, 2 + run.ply)
+        actions = materialize(choose(run, words), words)  # else each array of a position draws it anew
         outcome = jax.vmap(game.play)(run.position, actions)
-        mark = jnp.where(run.going[:, None], jax.vmap(game.mark)(run.position, actions), 0)
+        mark = jnp.where(run.going[:, None], jax.vmap(game.amaf_key)(run.position, actions), 0)
         reward = jnp.where(run.other, -outcome.reward, outcome.reward)
         after = Run(
             ply=run.ply + 1,
-            position=_after_chance(game, outcome.position, stream(words, 1)),
+            position=_after_chance(game, outcome.position, fold_in(words, 1)),
             going=run.going & ~outcome.over,
-            other=run.other ^ outcome.switch,
+            other=run.other ^ outcome.turn_passes,
             value=jnp.where(run.going & outcome.over, reward, run.value),
             mark=mark,
             played=run.played | of_player(run.other, mark) if track else None,
@@ -94,7 +94,7 @@ def play_out(
 
 def no_marks(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]:
     """Sets of marks of two players, all empty."""
-    marks = jax.eval_shape(jax.vmap(game.mark, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
+    marks = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
     return jnp.zeros((marks.shape[0], 2, marks.shape[1]), jnp.uint32)
 
 

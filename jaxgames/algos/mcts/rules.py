@@ -11,7 +11,7 @@ from jaxtyping import Array
 
 from jaxgames.algos.mcts.backup import Statistic
 from jaxgames.algos.mcts.nodes import Edges, Nodes
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 FIRST = np.float32(1e9)
 """The score of an edge without visits, where those come first."""
@@ -141,7 +141,7 @@ def untried_first(score: Score) -> Score:
 
     def first(edges):
         words = edges.nodes.words if edges.count == 1 else edges.nodes.words[:, None]
-        noise = (stream(words, edges.numbers) >> 8).astype(jnp.float32) * 64  # float32 near FIRST has steps of 64
+        noise = (fold_in(words, edges.numbers) >> 8).astype(jnp.float32) * 64  # float32 near FIRST has steps of 64
         return jnp.where(edges.visits == 0, FIRST + noise, score(edges))
 
     return first

@@ -16,7 +16,7 @@ from jaxgames.algos.mcts.rules import Rule, uct
 from jaxgames.algos.mcts.simulation import planted, root_evaluated, simulate
 from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree, check_size
 from jaxgames.envs.core import Game, State
-from jaxgames.envs.words import random_words, stream
+from jaxgames.ops.random_bits import fold_in, random_bits
 
 
 class SearchResult(NamedTuple):
@@ -95,7 +95,7 @@ def search(
         _check_tree(game, select, tree, num_trees * batch)
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
-    words = random_words(key, (num_trees, batch))
+    words = random_bits(key, (num_trees, batch))
     return _search(game, settings, evaluate, states._position, alive, reward, words, tree, memory)
 
 
@@ -113,7 +113,7 @@ def search_positions(
     """
     settings = Settings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
     _check(settings, evaluate, num_trees)
-    several = jnp.stack([stream(words, tree) for tree in range(num_trees)])
+    several = jnp.stack([fold_in(words, tree) for tree in range(num_trees)])
     alive = jnp.ones(len(words), bool)
     return _search(game, settings, evaluate, positions, alive, jnp.zeros(len(words), jnp.float32), several, None, None)
 
@@ -214,5 +214,5 @@ def _drawn(weights: Float32[Array, "B A"], temperature: float, words: UInt32[Arr
     logits = jnp.log(jnp.maximum(weights, 1e-30)) / temperature
     powers = jnp.where(weights > 0, jnp.exp(logits - jnp.max(logits, axis=1, keepdims=True)), 0)
     ends = jnp.cumsum(powers, axis=1)
-    drawn = (stream(words, 2**30) >> 8).astype(jnp.float32) / 2**24 * ends[:, -1]
+    drawn = (fold_in(words, 2**30) >> 8).astype(jnp.float32) / 2**24 * ends[:, -1]
     return jnp.minimum(jnp.sum(ends <= drawn[:, None], axis=1), weights.shape[1] - 1).astype(jnp.int32)

@@ -16,10 +16,10 @@ from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rollouts import no_marks
 from jaxgames.algos.mcts.rules import Rule
 from jaxgames.algos.mcts.tree import ENDED, ILLEGAL, UNEXPANDED, Layout, Tree, block_set, known
-from jaxgames.envs import once
-from jaxgames.envs.batches import equal, select
 from jaxgames.envs.core import Game
-from jaxgames.envs.words import stream
+from jaxgames.ops.materialize import materialize, order_after
+from jaxgames.ops.pytrees import equal, select
+from jaxgames.ops.random_bits import fold_in
 
 
 def planted(game: Game, rule: Rule, positions: Any, alive: Bool[Array, " batch"], words: Array, slots: int) -> Tree:
@@ -94,14 +94,14 @@ class Arrival(NamedTuple):
 def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path], in_kernel: bool) -> Arrival:
     """Down the trees, and one step beyond."""
     game, layout = tree.layout.game, tree.layout
-    words = stream(tree.words, number)
+    words = fold_in(tree.words, number)
     at, stages = descend(rule, tree, words, room, in_kernel)
 
     def read(name, edge=0):
         return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
 
     mover = read("other") != 0
-    before = jax.tree.map(lambda x: once.array(x[at.row], tree.words), tree.position)
+    before = jax.tree.map(lambda x: materialize(x[at.row], tree.words), tree.position)
     position, switch, exact, reward, mark = _step(game, before, at.edge, read("awaits") != 0)
     created, ended = tree.alive & (at.child == UNEXPANDED), exact
     if "lower" in layout.edge_fields:
@@ -109,9 +109,9 @@ def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path]
         reward, exact = jnp.where(ended, reward, lower), ended | (lower == upper)
     sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
     # The arrays of a position may be made of each other, as by a change of sides.
-    used = once.after(tree.used, jax.tree.leaves(before))
+    used = order_after(tree.used, jax.tree.leaves(before))
     ends = (created, ended, exact, tree.alive & ~exact)
-    return Arrival(at, stages, position, mover ^ switch, mark, *ends, sure, stream(words, 2**31), used)
+    return Arrival(at, stages, position, mover ^ switch, mark, *ends, sure, fold_in(words, 2**31), used)
 
 
 def _learned(tree: Tree, leaf: Arrival, evaluation: Evaluation, in_kernel: bool) -> Tree:
@@ -134,7 +134,7 @@ def root_evaluated(evaluate: Evaluator, tree: Tree, memory: Any, noise: Noise | 
     if not layout.rule.needs_policy:
         return tree, memory
     position, other = jax.tree.map(lambda x: x[:batch], tree.position), jnp.zeros(batch, bool)
-    words, mark = stream(tree.words, 0), no_marks(game, position)[:, 0]
+    words, mark = fold_in(tree.words, 0), no_marks(game, position)[:, 0]
     leaves = Leaves(position, tree.alive, jnp.zeros(batch, jnp.float32), words, other, mark, tree, [])
     evaluation, memory = evaluate(game, leaves, memory, False)
     evaluation, faulty = _cleared(layout, position, tree.alive, evaluation)
@@ -190,7 +190,7 @@ def _step(
     """The position that an edge leads to; whether the turn passes and the game ends by it; reward and mark."""
     action = jnp.minimum(edge, game.num_actions - 1)
     position, switch, over, reward = jax.vmap(game.play)(before, action)
-    mark = jax.vmap(game.mark)(before, action)
+    mark = jax.vmap(game.amaf_key)(before, action)
     if not game.outcome_probabilities:
         return position, switch, over, reward, mark
     drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))

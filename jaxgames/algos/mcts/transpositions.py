@@ -14,9 +14,9 @@ from jaxgames.algos.mcts.backup import Leaf, Level
 from jaxgames.algos.mcts.nodes import Edges, Nodes
 from jaxgames.algos.mcts.rules import Rule, Score, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, known
-from jaxgames.envs import bits
 from jaxgames.envs.core import Game
-from jaxgames.envs.words import stream
+from jaxgames.ops import bits
+from jaxgames.ops.random_bits import fold_in
 
 
 def table_places(slots: int) -> int:
@@ -30,9 +30,9 @@ def keys_of(game: Game, position: Any, other: Bool[Array, " n"], symmetric: bool
     Two positions of one tree have the same name by accident about once in 2^64 / S^2 trees of S nodes.
     """
     if symmetric and len(game.symmetries) > 1:
-        seen = jax.vmap(lambda x: game.view(x, jnp.bool_(True)))(position)
+        seen = jax.vmap(lambda x: game.observe_position(x, jnp.bool_(True)))(position)
         seen = seen.astype(bool).reshape(len(seen), -1)
-        names = [_hashed(bits.packed(seen[:, symmetry.elements]).T, other) for symmetry in game.symmetries]
+        names = [_hashed(bits.pack(seen[:, symmetry.elements]).T, other) for symmetry in game.symmetries]
         return functools.reduce(_lesser, names)
     leaves = [leaf.reshape(len(leaf), -1) for leaf in jax.tree.leaves(position)]
     return _hashed([column.astype(jnp.uint32) for leaf in leaves for column in leaf.T], other)
@@ -76,7 +76,7 @@ def listed(tree: Tree, count: Int32[Array, " batch"]) -> Tree:
 def _hashed(words: Any, other: Bool[Array, " n"]) -> UInt32[Array, "n 2"]:
     one = two = jnp.zeros(len(other), jnp.uint32)
     for number, word in enumerate([other.astype(jnp.uint32), *words], 1):  # each hashed before the next one is added
-        one, two = stream(one ^ word, number), stream(two + word, number + 0x10000)
+        one, two = fold_in(one ^ word, number), fold_in(two + word, number + 0x10000)
     return jnp.stack([one, two], axis=1)
 
 

@@ -70,7 +70,7 @@ class Layout:
     @property
     def bytes_per_node(self) -> int:
         """Bytes of one slot of one position: 4 columns + the position."""
-        position = jax.eval_shape(self.game.opening, jax.random.key(0))
+        position = jax.eval_shape(self.game.init_position, jax.random.key(0))
         return 4 * self.columns + sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(position))
 
     def read(self, rows: Float32[Array, "n columns"], name: str) -> Float32[Array, "..."]:

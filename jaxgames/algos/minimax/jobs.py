@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax.node import NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
 from jaxgames.algos.minimax.tick import Rules, tick
-from jaxgames.envs.batches import select
+from jaxgames.ops.pytrees import select
 
 STEPS = 128
 """After so many steps lanes that are done get new work."""

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
-from jaxgames.envs import bits
+from jaxgames.ops import bits
 
 Moves = tuple[UInt32[Array, " lanes"], ...]
 Number = UInt32[Array, " lanes"]

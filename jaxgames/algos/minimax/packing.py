@@ -20,7 +20,7 @@ class Packing:
     """
 
     def __init__(self, game: Game):
-        single = jax.eval_shape(game.opening, jax.random.key(0))
+        single = jax.eval_shape(game.init_position, jax.random.key(0))
         self._leaves, self._structure = jax.tree.flatten(single)
         for leaf in self._leaves:
             if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.extended) or leaf.dtype.itemsize > 4:

@@ -12,10 +12,10 @@ from jaxgames.algos.minimax.jobs import Roots, search_all
 from jaxgames.algos.minimax.node import MOST_MOVES
 from jaxgames.algos.minimax.packing import Packing
 from jaxgames.algos.minimax.tick import Rules
-from jaxgames.envs import bits
 from jaxgames.envs.core import Game, Value
-from jaxgames.envs.turns import single_actions
-from jaxgames.envs.words import stream
+from jaxgames.envs.turns.expand import single_actions
+from jaxgames.ops import bits
+from jaxgames.ops.random_bits import fold_in
 
 MOST_DEPTH = 500
 """With more turns a late win would be worth less than an evaluation may be."""
@@ -138,6 +138,6 @@ def _in_order(legal: sets.Moves, words: UInt32[Array, " batch"] | None) -> UInt3
     allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)
     keys = number[None]
     if words is not None:
-        keys |= stream(words[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
+        keys |= fold_in(words[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
     keys = jnp.sort(jnp.where(allowed, keys, jnp.uint32(0xFFFFFFFF)), axis=1)
     return keys & jnp.uint32((1 << width) - 1)

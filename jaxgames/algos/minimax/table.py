@@ -12,7 +12,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax.packing import Words
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 LOWER, UPPER, EXACT = 1, 2, 3
 """What an entry's value is: the position's value is at least, at most, or just that."""
@@ -55,6 +55,6 @@ def _places(table: Table, position: Words) -> Int32[Array, " lanes"]:
     lanes = len(position[0])
     number = jnp.zeros_like(position[0])
     for index, word in enumerate(position):
-        number = stream(number ^ word, index)
+        number = fold_in(number ^ word, index)
     own = number & (len(table) // lanes - 1)
     return own.astype(jnp.int32) * lanes + jnp.arange(lanes, dtype=jnp.int32)

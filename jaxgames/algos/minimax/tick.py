@@ -39,8 +39,8 @@ from jaxgames.algos.minimax.node import (
 )
 from jaxgames.algos.minimax.packing import Packing, Words
 from jaxgames.algos.minimax.table import EXACT, LOWER, UPPER, Entry, look_up, store
-from jaxgames.envs import once
 from jaxgames.envs.core import Game, Value
+from jaxgames.ops.materialize import materialize
 
 WIN = 10_000.0
 """The value of one point won at once; each turn that it takes costs 1."""
@@ -92,16 +92,16 @@ def tick(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Lanes:
     via, other = node.flags >> VIA, (node.flags & OTHER) != 0
     active, at_root = level >= 0, level == 0
     cut = active & ~push & (node.best >= node.beta)
-    up = once.flag(active & ~push & (none_left | cut), level)
-    in_place = once.flag(push & none_left & (level > 0) & rules.short_cuts, level)
-    twice = once.flag(up & _cuts_above(node.flags) & rules.short_cuts & (level > 1), level)
+    up = materialize(active & ~push & (none_left | cut), level)
+    in_place = materialize(push & none_left & (level > 0) & rules.short_cuts, level)
+    twice = materialize(up & _cuts_above(node.flags) & rules.short_cuts & (level > 1), level)
     after = level + (push & ~in_place).astype(jnp.int32) - up.astype(jnp.int32) - twice.astype(jnp.int32)
-    after = once.index(after, level)
+    after = materialize(after, level)
 
     # The row of a node that is done is of no use, but for the move to try first on this level next time. If the one
     # above is done too, its move is written.
     killer = jnp.where(twice, via, jnp.where(cut & tried.may & ~at_root, tried.move, node.order >> 16))
-    node = node._replace(order=once.word((node.order & 0xFFFF) | (killer << 16), level))
+    node = node._replace(order=materialize((node.order & 0xFFFF) | (killer << 16), level))
     count, lane = len(level), jnp.arange(len(level), dtype=jnp.int32)
     place = (level - twice.astype(jnp.int32)) * count + lane
     stack = lanes.stack.at[jnp.where(active, place, len(lanes.stack))].set(
@@ -110,7 +110,7 @@ def tick(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Lanes:
     got = from_row(stack.at[jnp.maximum(after, 0) * count + lane].get(mode="promise_in_bounds"))
 
     handed = jnp.minimum(node.best, node.beta)
-    handed = once.number(jnp.where(((node.flags & NEGATED) != 0) & ~twice, -handed, handed), level)
+    handed = materialize(jnp.where(((node.flags & NEGATED) != 0) & ~twice, -handed, handed), level)
     raised = jnp.where((handed > got.best) & ~twice, jnp.uint32(RAISED), jnp.uint32(0))
     cuts_there = (handed >= got.beta) & ~twice & (after > 0)
     upper = got._replace(
@@ -150,25 +150,25 @@ def _try(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Tried:
     left = sets.from_on(jax.vmap(game.moves)(rules.packing.unpack(node.position)), begun)
     if rules.prune:
         left = sets.without(left, special, (node.flags & BEGUN) != 0)
-    left = tuple(once.word(word, level) for word in left)
+    left = tuple(materialize(word, level) for word in left)
     any_left = jnp.where(at_root, begun < special, ~sets.is_empty(left))
-    may = once.flag((level >= 0) & any_left & (node.best < node.beta), level)
+    may = materialize((level >= 0) & any_left & (node.best < node.beta), level)
     move = sets.first(left)
     if rules.prune:
         move = jnp.where(sets.has(left, special), special, move)
     place = jnp.arange(len(level), dtype=jnp.int32) * lanes.moves.shape[1] + begun.astype(jnp.int32)
-    move = once.word(jnp.where(at_root, listed.at[place].get(mode="clip"), move), level)
+    move = materialize(jnp.where(at_root, listed.at[place].get(mode="clip"), move), level)
 
     child, verdict = _play(rules, node.position, move, level)
     switch = verdict == jnp.inf
     late = _turn(node.flags) + switch.astype(jnp.uint32) > lanes.horizon
-    leaf = once.flag(~jnp.isinf(verdict) | late | (level + 1 >= rules.levels), level)
-    value = once.number(_leaf_value(rules, lanes, verdict, child), level)
+    leaf = materialize(~jnp.isinf(verdict) | late | (level + 1 >= rules.levels), level)
+    value = materialize(_leaf_value(rules, lanes, verdict, child), level)
     if rules.table:
         entry = look_up(lanes.table, child, _tag(lanes, _turn(node.flags) + 1))
         low, high = (entry.kind & LOWER) != 0, (entry.kind & UPPER) != 0
         enough = (low & high) | (low & (-entry.value <= node.best)) | (high & (-entry.value >= node.beta))
-        known = once.flag(entry.there & enough & switch & ~leaf, level)
+        known = materialize(entry.there & enough & switch & ~leaf, level)
         leaf, value = leaf | known, jnp.where(known, -entry.value, value)
     better = may & leaf & (value > node.best)
     flags = node.flags | jnp.where(better, jnp.uint32(RAISED), jnp.uint32(0))
@@ -176,12 +176,12 @@ def _try(rules: Rules, lanes: Lanes, listed: UInt32[Array, " moves"]) -> Tried:
     in_order = may & (at_root | (move != special)) if rules.prune else may
     begun = jnp.where(in_order, jnp.where(at_root, begun, move) + 1, begun)
     tried = node._replace(
-        flags=once.word(flags, level),
-        order=once.word((special << 16) | begun, level),
-        best=once.number(jnp.where(better, value, node.best), level),
+        flags=materialize(flags, level),
+        order=materialize((special << 16) | begun, level),
+        best=materialize(jnp.where(better, value, node.best), level),
     )
     none_left = jnp.where(at_root, begun >= special, sets.is_empty(sets.without(left, move, may)))
-    none_left, push = once.flag(none_left, level), once.flag(may & ~leaf, level)
+    none_left, push = materialize(none_left, level), materialize(may & ~leaf, level)
     return Tried(tried, move, node.order & 0xFFFF, none_left, may, push, child, switch)
 
 
@@ -193,11 +193,11 @@ def _play(
     All in one number, as what the rules compute is computed anew for each array that is made of it.
     """
     position = rules.packing.unpack(words)
-    action = once.index(jax.vmap(rules.game.action_of_move)(position, move), level)
+    action = materialize(jax.vmap(rules.game.action_of_move)(position, move), level)
     outcome = jax.vmap(rules.game.play)(position, action)
-    child = [once.word(word, level) for word in rules.packing.pack(outcome.position)]
-    verdict = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, jnp.inf, -jnp.inf))
-    return child, once.number(verdict, level)
+    child = [materialize(word, level) for word in rules.packing.pack(outcome.position)]
+    verdict = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, jnp.inf, -jnp.inf))
+    return child, materialize(verdict, level)
 
 
 def _leaf_value(

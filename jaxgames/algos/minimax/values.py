@@ -20,7 +20,9 @@ def network(game: Game, apply: Callable[[Any, Array], Array], params: Any) -> Va
     """
 
     def value(positions: Any) -> Float32[Array, " n"]:
-        observed = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(positions).astype(jnp.float32)
+        observed = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions).astype(
+            jnp.float32
+        )
         try:
             found = apply(params, observed)
         except (TypeError, ValueError) as error:

@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.self_play_backprop.population import Params, PopulationMLP
-from jaxgames.envs import once
-from jaxgames.envs.batches import select
 from jaxgames.envs.core import Game
-from jaxgames.envs.words import random_words
+from jaxgames.ops.materialize import materialize
+from jaxgames.ops.pytrees import select
+from jaxgames.ops.random_bits import random_bits
 
 SELF, FIRST, SECOND = 0, 1, 2
 """Kinds of games: against itself; against random moves, the network moving first; the same, moving second."""
@@ -148,7 +148,7 @@ class SelfPlayBackprop:
     ) -> Played:
         """`games` games of one kind for each network; game i * members + m is that of network m."""
         number = games * self.members
-        opening = self.game.opening(key)
+        opening = self.game.init_position(key)
         positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (number, *x.shape)), opening)
         start = (positions, jnp.zeros(number, jnp.int32), jnp.zeros(number, bool), jnp.zeros(number, jnp.float32))
 
@@ -166,14 +166,14 @@ class SelfPlayBackprop:
             won = jnp.where(player == 0, outcome.reward, -outcome.reward)
             after = (
                 select(over, positions, outcome.position),
-                jnp.where(outcome.switch, 1 - player, player),
+                jnp.where(outcome.turn_passes, 1 - player, player),
                 over | ends,
                 jnp.where(ends, won, result),
             )
-            turned = jnp.broadcast_to(outcome.switch, over.shape)
+            turned = jnp.broadcast_to(outcome.turn_passes, over.shape)
             return after, (outcome.position, player, turned, ~over & (networks | settings.both_sides))
 
-        words = random_words(key, (self.max_plies, number))
+        words = random_bits(key, (self.max_plies, number))
         (_, _, over, result), (positions, mover, turned, learned) = jax.lax.scan(ply, start, words)
         return Played(positions, mover, turned, learned & over[None], result)
 
@@ -188,7 +188,7 @@ class SelfPlayBackprop:
         play = jax.vmap(self.game.play, in_axes=(0, None))
         outcomes = jax.vmap(play, in_axes=(None, 0))(positions, actions)
         shape = (len(actions), len(player))
-        mover, turned = jnp.broadcast_to(player[None], shape), jnp.broadcast_to(outcomes.switch, shape)
+        mover, turned = jnp.broadcast_to(player[None], shape), jnp.broadcast_to(outcomes.turn_passes, shape)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (outcomes.position, mover, turned))
         worth = self._values(params, settings, *flat).reshape(shape)
         lowest = np.finfo(np.float32).min
@@ -198,5 +198,5 @@ class SelfPlayBackprop:
 
     def _values(self, params: Params, settings: Settings, positions: Any, mover: Any, turned: Any) -> Array:
         inputs = self.encode(settings.features, positions, mover, turned)
-        inputs = once.number(inputs, settings.cycle[0])  # each input goes to all units of the first layer
+        inputs = materialize(inputs, settings.cycle[0])  # each input goes to all units of the first layer
         return self.network.apply(params, inputs.reshape(len(inputs), -1, self.members))

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, Value
-from jaxgames.envs.words import random_words
+from jaxgames.ops.random_bits import random_bits
 
 
 class Games(NamedTuple):
@@ -33,7 +33,7 @@ def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
     """New games. All start with player 0 to act, which is as good as a drawn player where players differ by name
     only.
     """
-    return Games(jax.vmap(game.opening)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
+    return Games(jax.vmap(game.init_position)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
 
 
 def play_ply(
@@ -49,16 +49,16 @@ def play_ply(
     outcome, _ = game.best_turn(games.positions, value)
     explored = None
     if explore:  # by words of their own, so that without it the same games are played as ever
-        words = random_words(jax.random.fold_in(key, 1), (2, batch))
+        words = random_bits(jax.random.fold_in(key, 1), (2, batch))
         random = words[0] < np.uint32(min(round(explore * 2**32), 2**32 - 1))
         other = game.random_turn(games.positions, words[1])
         outcome = jax.tree.map(lambda new, old: jnp.where(_expand(random, new), new, old), other, outcome)
         explored = random
-    next_player = jnp.where(outcome.switch, 1 - games.player, games.player)
+    next_player = jnp.where(outcome.turn_passes, 1 - games.player, games.player)
     result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
     chance_key, opening_key = jax.random.split(key)
     positions = with_chance(game, outcome.position, chance_key)
-    ended = jax.vmap(game.opening)(jax.random.split(opening_key, batch)) if renew else outcome.position
+    ended = jax.vmap(game.init_position)(jax.random.split(opening_key, batch)) if renew else outcome.position
     positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), ended, positions)
     return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result), explored
 

@@ -124,7 +124,7 @@ class ObservationEncoding:
 
     def __call__(self, positions: Positions) -> Float32[Array, "n size"]:
         """float32[n, size]."""
-        observed = jax.vmap(lambda position: self.game.view(position, jnp.bool_(True)))(positions)
+        observed = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
         return observed.astype(jnp.float32).reshape(len(observed), self.size)
 
     def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Int32, UInt32
 
-from jaxgames.envs import bits
+from jaxgames.ops import bits
 
 BAR = 25
 CHECKERS = 15

@@ -7,10 +7,9 @@ bottom, player 1 has the dark ones (O) and sits at the top. Points are numbered 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jaxgames.envs import drawing
 from jaxgames.envs.backgammon.notation import CHECKERS, check_dice, check_position, to_text
 from jaxgames.envs.backgammon.turn import Board
-from jaxgames.envs.drawing import Picture, Piece, Theme, element, text
+from jaxgames.envs.svg import Picture, Piece, Theme, element, text
 
 SHOWN = 5  # checkers drawn on a point; more are written as a number
 
@@ -101,7 +100,7 @@ def board_picture(
     mover: Board, opponent: Board, dice: Sequence[int] | None = None, theme: str = "light", player: int = 0
 ) -> Picture:
     """The board as a `Picture` for documents and grids. Raises `ValueError` for an impossible position."""
-    scene, colours = _Scene.of(mover, opponent, dice, player), drawing.theme_named(theme)
+    scene, colours = _Scene.of(mover, opponent, dice, player), svg.theme_named(theme)
     elements = [*_ground(scene, colours), *_points(scene, colours), *_bar(scene, colours), *_trays(scene, colours)]
     elements += [*_dice(scene, colours), *_plates(scene, colours)]
     statuses = (f"{name} {scene.status(side)}" for side, name in enumerate(("light", "dark")) if scene.status(side))
@@ -117,7 +116,7 @@ def board_svg(
     player: int = 0,
 ) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return drawing.document(board_picture(mover, opponent, dice, theme, player), theme, size)
+    return svg.document(board_picture(mover, opponent, dice, theme, player), theme, size)
 
 
 def _text_edge(scene: _Scene, upper: bool) -> str:

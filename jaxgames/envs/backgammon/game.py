@@ -16,13 +16,14 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs import bits, once
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import best_plays, play_out, random_plays, score_by
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.plain import from_plain, to_plain
 from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
 from jaxgames.envs.core import Game, Outcome, State, Value, single
+from jaxgames.ops import bits
+from jaxgames.ops.materialize import materialize
 
 if TYPE_CHECKING:
     from jaxgames.envs.backgammon.listing import BatchPlays, PlayList
@@ -79,9 +80,9 @@ class Backgammon(Game[Position]):
         """Tesauro's 198 inputs, and the 212 of the "Extra" network."""
         return {"tesauro": Tesauro(), "extra": Extra()}
 
-    def opening(self, key: Key[Array, ""]) -> Position:
+    def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
-        choice = bits.scaled(jax.random.bits(key), len(_OPENING)).astype(jnp.int32)
+        choice = bits.bounded(jax.random.bits(key), len(_OPENING)).astype(jnp.int32)
         side = board.from_counts(jnp.asarray(START))
         return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING)[choice])
 
@@ -94,10 +95,10 @@ class Backgammon(Game[Position]):
         """bool[156]; action 0 alone when no checker can move."""
         high, low = high_low(position.dice)
         high_word, low_word = legal_words(position)
-        high_word, low_word = (once.word(word, position.dice) for word in (high_word, low_word))
+        high_word, low_word = (materialize(word, position.dice) for word in (high_word, low_word))
         none = jnp.uint32(0)
         words = [jnp.where(die == high, high_word, none) | jnp.where(die == low, low_word, none) for die in range(1, 7)]
-        mask = bits.spread(words, np.arange(26, 0, -1))
+        mask = bits.unpack(words, np.arange(26, 0, -1))
         return mask | ((np.arange(156) == 0) & ((high_word | low_word) == 0))
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
@@ -114,7 +115,7 @@ class Backgammon(Game[Position]):
         high_word, low_word = legal_words(position)
         low_word = jnp.where(high == low, jnp.uint32(0), low_word)
         before, after = lax.population_count(high_word), lax.population_count(low_word)
-        rank = bits.scaled(word, before + after)
+        rank = bits.bounded(word, before + after)
         plays_high = rank < before
         source = bits.select(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
         action = (26 - source) * 6 + jnp.where(plays_high, high, low) - 1
@@ -152,7 +153,7 @@ class Backgammon(Game[Position]):
 
         return plays(state) if state.terminated.ndim else list_plays(state)
 
-    def view(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
         """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""
         own, opponent = board.to_counts(position.own), board.to_counts(position.opponent)
         points = own[:24][::-1] - opponent[:24]

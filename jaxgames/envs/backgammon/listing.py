@@ -13,12 +13,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
-from jaxgames.envs import flat
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Side
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
 from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import State
+from jaxgames.ops import ragged
 
 MOST_PLAYS = MOST_REPEATS[-1]
 """No position and roll have more distinct plays than this."""
@@ -91,7 +91,7 @@ def plays(
         raise ValueError(f"capacity {capacity} is too small: one position may have {MOST_PLAYS} plays")
     lists = pairs(positions, wanted, capacity), repeats(positions, wanted, capacity)
     first = lists[0].first + lists[1].first  # a state has its plays in only one of the two
-    game, rank = flat.owners(first[1:], first[1:] - first[:-1], capacity)
+    game, rank = ragged.owners(first[1:], first[1:] - first[:-1], capacity)
     high, low = high_low(positions.dice)
     entries = [one.code[jnp.minimum(one.first[game] + rank, len(one.code) - 1)] for one in lists]
     code = jnp.where((high != low)[game], entries[0], entries[1])

@@ -25,10 +25,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, UInt32
 
-from jaxgames.envs import bits, flat
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Side
 from jaxgames.envs.backgammon.position import Position, high_low
+from jaxgames.ops import bits, ragged
 
 LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first
 STAY = np.uint32(1)  # source 0: no checker moves
@@ -53,10 +53,10 @@ class Plays(NamedTuple):
 def pairs(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
     """The plays of the wanted positions that have two different dice left (others have none here)."""
     rows = jnp.where(wanted[None, :], _pair_rows(positions), jnp.uint32(0))
-    counts = flat.cumsum_rows(bits.popcount(rows))
-    ends = flat.cumsum(counts[-1])
-    game, rank = flat.owners(ends, counts[-1], capacity)
-    row, rank = flat.row_of(rank, counts, game)
+    counts = ragged.cumsum_rows(bits.popcount(rows))
+    ends = ragged.cumsum(counts[-1])
+    game, rank = ragged.owners(ends, counts[-1], capacity)
+    row, rank = ragged.row_of(rank, counts, game)
     chosen = bits.select(rows[row, game], rank.astype(jnp.uint32))
     high, low = high_low(positions.dice)
     first = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
@@ -128,10 +128,10 @@ def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -
         stuck = jnp.ones(batch, bool).at[jnp.where(more != 0, game, batch)].set(False, mode="drop")
         more = jnp.where(inside & stuck[game], STAY, more)
         counts = bits.popcount(more)
-        ends = flat.cumsum(counts)
-        parent, rank = flat.owners(ends, counts, room)
+        ends = ragged.cumsum(counts)
+        parent, rank = ragged.owners(ends, counts, room)
         chosen = bits.select(more[parent], rank.astype(jnp.uint32))
-        first, game, last = flat.starts(ends, first), game[parent], chosen
+        first, game, last = ragged.starts(ends, first), game[parent], chosen
         own = _step(jax.tree.map(lambda plane, parent=parent: plane[parent], own), chosen, low[game])
         code = code[parent] | (chosen << jnp.uint32(5 * level))
         complete &= first[1:] <= room

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
-from jaxgames.envs import bits
 from jaxgames.envs.backgammon.board import Side
+from jaxgames.ops import bits
 
 
 class Position(NamedTuple):

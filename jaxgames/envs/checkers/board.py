@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt32
 
-from jaxgames.envs import once
 from jaxgames.envs.checkers.plain_board import DIRECTIONS, SQUARES, king_row, row_and_column, square_at
+from jaxgames.ops.materialize import materialize
 
 Word = UInt32[Array, "..."]
 
@@ -115,7 +115,7 @@ def moves(position: Position) -> Moves:
     own, other, kings, is_white = position.own, position.opponent, position.kings, white(position)
     empty, only = ~(own | other), jumper(position)
     jumping = jumps(jnp.where(only != 0, only, own), kings, other, empty, is_white)
-    forced = once.flag((jumping[0] | jumping[1] | jumping[2] | jumping[3]) != 0, position.status)
+    forced = materialize((jumping[0] | jumping[1] | jumping[2] | jumping[3]) != 0, position.status)
     stepping = steps(own, kings, empty, is_white)
     a, b, c, d = (jnp.where(forced, jump, step) for jump, step in zip(jumping, stepping, strict=True))
     return Moves((a, b, c, d), forced)

@@ -6,7 +6,6 @@ of the player to move.
 
 from collections.abc import Iterator
 
-from jaxgames.envs import drawing
 from jaxgames.envs.checkers.moves import legal_actions
 from jaxgames.envs.checkers.notation import unparse
 from jaxgames.envs.checkers.plain_board import (
@@ -18,7 +17,7 @@ from jaxgames.envs.checkers.plain_board import (
     sign_of,
     square_at,
 )
-from jaxgames.envs.drawing import Picture, Piece, Theme, element, text
+from jaxgames.envs.svg import Picture, Piece, Theme, element, text
 
 # Lengths of the picture, in its own units.
 FIELD = 48  # a square
@@ -54,7 +53,7 @@ def board_text(board: Board, player: int = 0, draw_after: int | None = None) -> 
 
 def board_picture(board: Board, theme: str = "light", player: int = 0, draw_after: int | None = None) -> Picture:
     """The board as a `Picture` for documents and grids. Raises `ValueError` for an impossible position."""
-    board, colours = _checked(board, player), drawing.theme_named(theme)
+    board, colours = _checked(board, player), svg.theme_named(theme)
     elements = [*_ground(board, colours), *_pieces(board, colours), *_plates(board, colours, player, draw_after)]
     statuses = [f"{side_name(white)} {status}" for white, status in _statuses(board, draw_after).items()]
     return Picture(WIDTH, HEIGHT, elements, f"Checkers {unparse(board)}: {', '.join(statuses)}")
@@ -64,7 +63,7 @@ def board_svg(
     board: Board, theme: str = "light", player: int = 0, size: float | None = None, draw_after: int | None = None
 ) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return drawing.document(board_picture(board, theme, player, draw_after), theme, size)
+    return svg.document(board_picture(board, theme, player, draw_after), theme, size)
 
 
 def _checked(board: Board, player: int) -> Board:

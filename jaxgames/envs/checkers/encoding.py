@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32
 
-from jaxgames.envs import bits
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position
+from jaxgames.ops import bits
 
 
 @dataclasses.dataclass(frozen=True)

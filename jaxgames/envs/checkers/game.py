@@ -9,14 +9,15 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs import bits, once
 from jaxgames.envs.checkers import board, drawing, notation
 from jaxgames.envs.checkers.board import Position
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.plain import from_plain, to_plain
 from jaxgames.envs.checkers.reading import Actions, Squares
 from jaxgames.envs.core import Game, Outcome, State, Value, single
-from jaxgames.envs.legal_turns import best_of_legal
+from jaxgames.envs.turns.legal import best_of_legal
+from jaxgames.ops import bits
+from jaxgames.ops.materialize import materialize
 
 # The order of the squares as five words: bit k of a square's number is bit `place` of word k, and the other way round.
 _PLACE_OF = [np.uint32(sum((int(p) >> k & 1) << s for s, p in enumerate(board.PLACE))) for k in range(5)]
@@ -53,7 +54,7 @@ class Checkers(Game[Position]):
         return {"pieces": Pieces(), "board64": Board64(), "one_square": OneSquare()}
 
     @property
-    def readings(self) -> Mapping[str, Any]:
+    def heads(self) -> Mapping[str, Any]:
         """One output for each action; or one for each square to leave and each to come to."""
         return {"highest": Actions(self), "squares": Squares()}
 
@@ -62,7 +63,7 @@ class Checkers(Game[Position]):
         """`max_moves`, each jump counted as one."""
         return self.max_moves
 
-    def opening(self, key: Key[Array, ""]) -> Position:
+    def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position, Black to move."""
         black, white = map(jnp.asarray, board.START)
         return Position(black, white, jnp.uint32(0), jnp.uint32(0))
@@ -76,7 +77,7 @@ class Checkers(Game[Position]):
         """bool[128]."""
         sources, white = board.moves(position).sources, board.white(position)
         own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
-        return bits.spread([once.word(board.as_seen(word, white), position.status) for word in own], board.PLACE)
+        return bits.unpack([materialize(board.as_seen(word, white), position.status) for word in own], board.PLACE)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -89,7 +90,7 @@ class Checkers(Game[Position]):
         """A legal action, drawn uniformly by its rank among all that may move in the four directions."""
         words = board.moves(position).sources
         counts = [lax.population_count(sources) for sources in words]
-        rank = bits.scaled(word, sum(counts[1:], counts[0]))
+        rank = bits.bounded(word, sum(counts[1:], counts[0]))
         chosen, direction = words[3], jnp.full_like(rank, 3)
         for number in range(3):
             before = sum(counts[:number], jnp.zeros_like(rank))
@@ -133,7 +134,7 @@ class Checkers(Game[Position]):
         kings = (kings & ~(piece | captured)) | jnp.where(was_king | arrives, target, jnp.uint32(0))
         again = board.jumps(target, kings, opponent, ~(own | opponent), white)
         stops = ~jumped | (arrives & ~was_king) | ((again[0] | again[1] | again[2] | again[3]) == 0)
-        switch = once.flag(stops, position.status)
+        switch = materialize(stops, position.status)
         quiet = jnp.where(jumped, jnp.uint32(0), board.quiet(position) + 1)
         stuck, drawn = switch & ~board.can_move(opponent, own, kings, ~white), quiet >= self.draw_after
         jumper = jnp.where(switch, jnp.uint32(0), 64 + bits.top_index(target))
@@ -145,15 +146,15 @@ class Checkers(Game[Position]):
         """As `Game.best_turn`, trying legal actions only: they are few of 128."""
         return best_of_legal(self, positions, value)
 
-    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
         """Men and kings of the player who looks, of the other one, and the piece that must go on jumping."""
         own = jnp.where(acting, position.own, position.opponent)
         other = jnp.where(acting, position.opponent, position.own)
         kings = position.kings
         words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        words = [once.word(board.as_seen(word, turned), position.status) for word in words]
-        return bits.spread(words, _GRID).reshape(8, 8, 5)
+        words = [materialize(board.as_seen(word, turned), position.status) for word in words]
+        return bits.unpack(words, _GRID).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""

@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.envs import bits, once
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position, Word
 from jaxgames.envs.checkers.plain_board import SQUARES, squares_ahead
-from jaxgames.envs.readings import Highest, best_of, highest
+from jaxgames.envs.heads import ArgmaxHead, best_of, highest
+from jaxgames.ops import bits
+from jaxgames.ops.materialize import materialize
 
 _AHEAD = [[squares_ahead(square, direction, white=False) for direction in range(4)] for square in range(1, SQUARES + 1)]
 _BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
@@ -32,7 +33,7 @@ class Squares:
     def __call__(
         self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `Reading`."""
+        """As `ActionHead`."""
         movable, jumping = _movable(positions)
         if strict:
             source, target = highest(outputs[:, :SQUARES]), highest(outputs[:, SQUARES:])
@@ -48,13 +49,13 @@ class Squares:
 
 
 @dataclasses.dataclass(frozen=True)
-class Actions(Highest):
-    """As `Highest`, in an eighth of the time: 128 actions are many for a mask."""
+class Actions(ArgmaxHead):
+    """As `ArgmaxHead`, in an eighth of the time: 128 actions are many for a mask."""
 
     def __call__(
         self, outputs: Float32[Array, "n 128 g"], positions: Position, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `Reading`."""
+        """As `ActionHead`."""
         if strict:
             return super().__call__(outputs, positions, strict)
         return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction], positions)
@@ -64,8 +65,8 @@ def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
     """The pieces that may move in each of the mover's directions, as the mover sees the board, and whether by jumps."""
     moves, white = board.moves(positions), board.white(positions)
     turned = [jnp.where(white, moves.sources[3 - direction], moves.sources[direction]) for direction in range(4)]
-    movable = [once.word(board.as_seen(word, white), positions.status) for word in turned]
-    return movable, once.flag(moves.jumps, positions.status)
+    movable = [materialize(board.as_seen(word, white), positions.status) for word in turned]
+    return movable, materialize(moves.jumps, positions.status)
 
 
 def _best(
@@ -80,7 +81,7 @@ def _best(
                     legal = (movable[direction] & _BITS[square]) != 0
                     yield 4 * square + direction, value(square, direction), legal
 
-    actions = once.index(best_of(choices()), positions.status)
+    actions = materialize(best_of(choices()), positions.status)
     return actions, jnp.ones(actions.shape, bool)
 
 
@@ -101,7 +102,7 @@ def _named(
     for number, pieces in enumerate(movable):
         there = there | ((direction == number) & bits.has(pieces, place))
     legal = there & (jnp.abs(down) == length) & (jnp.abs(across) == length)
-    return once.index(4 * source + direction, positions.status), once.flag(legal, positions.status)
+    return materialize(4 * source + direction, positions.status), materialize(legal, positions.status)
 
 
 def _row_and_column(square: Int32[Array, "n g"]) -> tuple[Int32[Array, "n g"], Int32[Array, "n g"]]:

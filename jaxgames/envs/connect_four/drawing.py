@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxgames.envs import drawing
 from jaxgames.envs.connect_four.notation import COLUMNS, STONES, check_board, winning_cells
-from jaxgames.envs.drawing import Picture, Theme, element, text
+from jaxgames.envs.svg import Picture, Theme, element, text
 
 # Lengths of the picture, in its own units.
 PITCH = 52  # from hole to hole
@@ -33,7 +32,7 @@ class _Scene(NamedTuple):
 
     @classmethod
     def of(cls, board: np.ndarray, connect: int, player: int) -> "_Scene":
-        line, player = winning_cells(check_board(board), connect), drawing.check_player(player)
+        line, player = winning_cells(check_board(board), connect), svg.check_player(player)
         began = player ^ int(np.count_nonzero(board)) % 2
         owners = began, 1 - began
         if line:
@@ -45,7 +44,7 @@ class _Scene(NamedTuple):
     @property
     def caption(self) -> str:
         """The state of the game in words."""
-        return self.status if self.side is None else f"{drawing.SIDES[self.side]} {self.status}"
+        return self.status if self.side is None else f"{svg.SIDES[self.side]} {self.status}"
 
 
 def board_text(board: np.ndarray) -> str:
@@ -56,13 +55,13 @@ def board_text(board: np.ndarray) -> str:
 
 def board_picture(board: np.ndarray, connect: int, theme: str = "light", player: int = 0) -> Picture:
     """The board as a `Picture` for documents and grids. Raises `ValueError` for an impossible board."""
-    scene, colours = _Scene.of(board, connect, player), drawing.theme_named(theme)
+    scene, colours = _Scene.of(board, connect, player), svg.theme_named(theme)
     rows, cols = board.shape
     width, height = 2 * OUTER + 2 * MARGIN + cols * PITCH, OUTER + MARGIN + rows * PITCH + STRIP + PLATE
     elements = [*_ground(rows, cols, colours), *_stones(scene, colours)]
     count = np.count_nonzero(board)
     note = f"move {count + 1}" if scene.status == "to play" else f"{count} moves"
-    elements += drawing.status_line(
+    elements += svg.status_line(
         OUTER + 2, width - OUTER - 2, height - PLATE / 2, colours, scene.status, scene.side, note if cols > 3 else ""
     )
     name = "Connect Four" if (rows, cols, connect) == (6, 7, 4) else f"Connect {connect} on {rows} by {cols}"
@@ -73,7 +72,7 @@ def board_svg(
     board: np.ndarray, connect: int, theme: str = "light", player: int = 0, size: float | None = None
 ) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible board."""
-    return drawing.document(board_picture(board, connect, theme, player), theme, size)
+    return svg.document(board_picture(board, connect, theme, player), theme, size)
 
 
 def _centre(row: int, column: int) -> tuple[float, float]:
@@ -97,7 +96,7 @@ def _ground(rows: int, cols: int, colours: Theme) -> Iterator[str]:
 def _stones(scene: _Scene, colours: Theme) -> Iterator[str]:
     for row, column in np.argwhere(scene.board).tolist():
         x, y = _centre(row, column)
-        yield from drawing.disc(x, y, RADIUS, colours.pieces[scene.owners[scene.board[row, column] - 1]])
+        yield from svg.disc(x, y, RADIUS, colours.pieces[scene.owners[scene.board[row, column] - 1]])
     for row, column in scene.line:
         x, y = _centre(row, column)
         yield element("circle", cx=x, cy=y, r=RADIUS, fill="none", stroke=colours.accent, stroke_width=4)

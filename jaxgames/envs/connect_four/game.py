@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
-from jaxgames.envs import bits, once
-from jaxgames.envs.cells import Cells, Stones
 from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words
 from jaxgames.envs.connect_four.plain import from_plain, to_plain
 from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.encodings import Cells, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid
+from jaxgames.ops import bits
+from jaxgames.ops.materialize import materialize
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +57,7 @@ class ConnectFour(Game[Position]):
         squares, columns = np.arange(self.rows * self.cols).reshape(self.rows, self.cols), np.arange(self.cols)
         return of_grid("identity", squares, columns, 2), of_grid("mirror", squares[:, ::-1], columns[::-1], 2)
 
-    def opening(self, key: Key[Array, ""]) -> Position:
+    def init_position(self, key: Key[Array, ""]) -> Position:
         """The empty board."""
         empty = tuple(jnp.zeros((), jnp.uint32) for _ in range(self._words))
         return Position(empty, empty)
@@ -68,7 +69,7 @@ class ConnectFour(Game[Position]):
     def legal(self, position: Position) -> Bool[Array, " cols"]:
         """bool[cols]: the columns that are not full."""
         free = tuple(~word for word in board.either(*position))
-        return bits.spread([free], np.arange(self.cols) * (self.rows + 1) + self.rows - 1)
+        return bits.unpack([free], np.arange(self.cols) * (self.rows + 1) + self.rows - 1)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`."""
@@ -92,22 +93,22 @@ class ConnectFour(Game[Position]):
         place = move & 31
         return (jnp.where(place < 8, low, high) >> (4 * (place & 7)) & 15).astype(jnp.int32)
 
-    def mark(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
+    def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
         """The square where the stone comes to rest."""
         return jnp.stack(self._stone(position, action))
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
         own = board.either(position.own, self._stone(position, action))
-        wins = once.flag(self._wins(own), position.own[0])
+        wins = materialize(self._wins(own), position.own[0])
         after = Position(position.opponent, own)
         return Outcome(after, jnp.bool_(True), wins | self._is_full(after), wins.astype(jnp.float32))
 
-    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
         """Own stones and the other's, seen by the player to act or by the other one."""
         own = tuple(jnp.where(acting, x, y) for x, y in zip(*position, strict=True))
         other = tuple(jnp.where(acting, y, x) for x, y in zip(*position, strict=True))
-        return bits.spread([own, other], self._squares).reshape(self.rows, self.cols, 2)
+        return bits.unpack([own, other], self._squares).reshape(self.rows, self.cols, 2)
 
     def stones(self, position: Position) -> Stones:
         """Own stones, the other's, and where the squares are, row by row from the top."""

@@ -6,8 +6,7 @@ Boards are as in `notation`. `player` is the id of the player to act, in a finis
 
 from collections.abc import Iterator, Sequence
 
-from jaxgames.envs import drawing
-from jaxgames.envs.drawing import Picture, Piece, Theme, element, text
+from jaxgames.envs.svg import Picture, Piece, Theme, element, text
 from jaxgames.envs.tic_tac_toe.notation import MARKS, check_cells, unparse, winning_cells
 
 # Lengths of the picture, in its own units.
@@ -30,7 +29,7 @@ def board_text(cells: Sequence[int]) -> str:
 
 def board_picture(cells: Sequence[int], theme: str = "light", player: int = 0) -> Picture:
     """The board as a `Picture` for documents and grids. Raises `ValueError` for an impossible board."""
-    board, colours, player = check_cells(cells), drawing.theme_named(theme), drawing.check_player(player)
+    board, colours, player = check_cells(cells), svg.theme_named(theme), svg.check_player(player)
     line, moves = winning_cells(board), 9 - board.count(0)
     began = player ^ (moves % 2)
     owners = {1: began, 2: 1 - began}
@@ -46,14 +45,14 @@ def board_picture(cells: Sequence[int], theme: str = "light", player: int = 0) -
             elements += _mark(*_centre(cell), MARKS[value], colours.pieces[owners[value]])
     said = f"{MARKS[mark]} {status}" if mark else status
     note = f"{moves} moves" if status != "to play" else f"move {moves + 1}"
-    elements += drawing.status_line(OUTER + 2, WIDTH - OUTER - 2, HEIGHT - PLATE / 2, colours, said, side, note)
-    who = "" if side is None else f" ({drawing.SIDES[side]})"
+    elements += svg.status_line(OUTER + 2, WIDTH - OUTER - 2, HEIGHT - PLATE / 2, colours, said, side, note)
+    who = "" if side is None else f" ({svg.SIDES[side]})"
     return Picture(WIDTH, HEIGHT, elements, f"Tic-tac-toe {unparse(board)}: {said}{who}")
 
 
 def board_svg(cells: Sequence[int], theme: str = "light", player: int = 0, size: float | None = None) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible board."""
-    return drawing.document(board_picture(cells, theme, player), theme, size)
+    return svg.document(board_picture(cells, theme, player), theme, size)
 
 
 def _centre(cell: int) -> tuple[float, float]:

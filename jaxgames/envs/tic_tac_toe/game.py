@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key
 
-from jaxgames.envs import bits
-from jaxgames.envs.cells import Cells, Stones
 from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.encodings import Cells, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
 from jaxgames.envs.tic_tac_toe import drawing, notation
 from jaxgames.envs.tic_tac_toe.plain import from_plain, to_plain
 from jaxgames.envs.tic_tac_toe.position import FULL, Position, free, has_line
+from jaxgames.ops import bits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class TicTacToe(Game[Position]):
         """Four rotations and four mirrors."""
         return tuple(of_grid(name, grid, grid.ravel(), 2) for name, grid in square_grid(3).items())
 
-    def opening(self, key: Key[Array, ""]) -> Position:
+    def init_position(self, key: Key[Array, ""]) -> Position:
         """The empty board."""
         return Position(jnp.uint32(0))
 
@@ -45,7 +45,7 @@ class TicTacToe(Game[Position]):
 
     def legal(self, position: Position) -> Bool[Array, "9"]:
         """bool[9]: the empty cells."""
-        return bits.spread([free(position)], np.arange(9))
+        return bits.unpack([free(position)], np.arange(9))
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`."""
@@ -58,11 +58,11 @@ class TicTacToe(Game[Position]):
         turned = Position((cells << 16) | (cells >> 16))
         return Outcome(turned, jnp.bool_(True), wins | (free(turned) == 0), wins.astype(jnp.float32))
 
-    def view(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
         """Own cells and the other's, seen by the player to act or by the other one."""
         cells, turned = position.cells, position.cells >> 16
         own, other = jnp.where(acting, cells, turned), jnp.where(acting, turned, cells)
-        return bits.spread([own, other], np.arange(9)).reshape(3, 3, 2)
+        return bits.unpack([own, other], np.arange(9)).reshape(3, 3, 2)
 
     def stones(self, position: Position) -> Stones:
         """Own cells, the other's, and where they are."""

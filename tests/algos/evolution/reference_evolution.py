@@ -21,19 +21,19 @@ def hashed(word: int) -> int:
     return word ^ (word >> 15)
 
 
-def stream(word: int, number: int) -> int:
+def fold_in(word: int, number: int) -> int:
     return hashed((word + number * GOLDEN) & MASK)
 
 
 def random_word(key: list[int], number: int) -> int:
     """Word `number` of a key, given as its words."""
     for part in key:
-        number = stream(number, part)
+        number = fold_in(number, part)
     return number
 
 
 def candidate_word(key: list[int], number: int) -> int:
-    return stream(stream(number, random_word(key, 0)), random_word(key, 1))
+    return fold_in(fold_in(number, random_word(key, 0)), random_word(key, 1))
 
 
 def below(word: int, number: int) -> int:
@@ -66,7 +66,7 @@ CHANGES = {
 def mutated(genome: np.ndarray, word: int, kind: str, size: float) -> np.ndarray:
     genes = []
     for gene, x in enumerate(genome):
-        changed = np.float32(CHANGES[kind](float(x), stream(word, gene), float(np.float32(size))))
+        changed = np.float32(CHANGES[kind](float(x), fold_in(word, gene), float(np.float32(size))))
         genes.append(changed if np.isfinite(changed) else x)
     return np.array(genes, np.float32)
 
@@ -76,7 +76,7 @@ def mutated(genome: np.ndarray, word: int, kind: str, size: float) -> np.ndarray
 
 def segments(parents: list[np.ndarray], word: int, cuts: int) -> np.ndarray:
     dimension = len(parents[0])
-    places = sorted(1 + below(stream(word, cut), dimension - 1) for cut in range(cuts))
+    places = sorted(1 + below(fold_in(word, cut), dimension - 1) for cut in range(cuts))
     child, start = [], 0
     for turn, end in enumerate([*places, dimension]):
         child.extend(parents[turn % len(parents)][start:end])
@@ -87,7 +87,7 @@ def segments(parents: list[np.ndarray], word: int, cuts: int) -> np.ndarray:
 def whole_layers(parents: list[np.ndarray], word: int, sizes: tuple[int, ...]) -> np.ndarray:
     child, start = [], 0
     for layer, size in enumerate(sizes):
-        child.extend(parents[below(stream(word, layer), len(parents))][start : start + size])
+        child.extend(parents[below(fold_in(word, layer), len(parents))][start : start + size])
         start += size
     return np.array(child, np.float32)
 
@@ -100,18 +100,18 @@ def best_first(scores) -> list[int]:
 
 
 def truncation(word: int, keep: int) -> int:
-    return int(fraction(stream(word, 0)) * fraction(stream(word, 1)) * np.float32(keep))
+    return int(fraction(fold_in(word, 0)) * fraction(fold_in(word, 1)) * np.float32(keep))
 
 
 def tournament(word: int, size: int, population: int) -> int:
-    return min(below(stream(word, number), population) for number in range(size))
+    return min(below(fold_in(word, number), population) for number in range(size))
 
 
 # Algorithms. Keys come as functions: `key_of(numbers) -> list of words`, folded from the run's key by these numbers.
 
 
 def bred(parents: list[np.ndarray], word: int, mutation: tuple[str, float], cuts: int | None) -> np.ndarray:
-    child = parents[0] if cuts is None else segments(parents, stream(word, MASK), cuts)
+    child = parents[0] if cuts is None else segments(parents, fold_in(word, MASK), cuts)
     return mutated(child, word, *mutation)
 
 

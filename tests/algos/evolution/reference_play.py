@@ -204,14 +204,14 @@ def hashed(word):
     return word ^ (word >> 15)
 
 
-def stream(word, number):
+def fold_in(word, number):
     """Word `number` of the stream that a word begins."""
     return hashed(np.asarray(word, np.uint64) + np.asarray(number, np.uint64) * 0x9E3779B9 & 0xFFFFFFFF)
 
 
-def random_words(key_words, count):
+def random_bits(key_words, count):
     """The first words of a key, given as its two numbers."""
     words = np.arange(count, dtype=np.uint64)
     for part in key_words:
-        words = stream(words, int(part))
+        words = fold_in(words, int(part))
     return words

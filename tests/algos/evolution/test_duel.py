@@ -19,7 +19,9 @@ def value_of_in(game):
 
     def value_of(weights):
         def value(positions):
-            seen = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(positions).astype(jnp.float32)
+            seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions).astype(
+                jnp.float32
+            )
             return jnp.tanh(seen.reshape(len(seen), -1) @ weights)
 
         return value
@@ -39,7 +41,7 @@ def played(game, key, params, most_plies):
         lambda weights, position: game.best_turn(jax.tree.map(lambda x: x[None], position), value_of(weights))
     )
     rolled = jax.jit(lambda position, word: game.chance(position, game.draw_outcome(word)))
-    opened = jax.jit(lambda number: game.opening(jax.random.fold_in(key, number)))
+    opened = jax.jit(lambda number: game.init_position(jax.random.fold_in(key, number)))
     words = [int(word) for word in jax.random.key_data(key)]
     found = []
     for begins in (0, 1):
@@ -54,7 +56,7 @@ def played(game, key, params, most_plies):
                 if game.outcome_probabilities:
                     word = reference.stream(reference.candidate_word(words, pair), plies)
                     position = rolled(position, np.uint32(word))
-                mover = 1 - mover if outcome.switch else mover
+                mover = 1 - mover if outcome.turn_passes else mover
             found.append((points, plies, not over))
     return np.array(found).T
 

@@ -14,7 +14,7 @@ import numpy as np
 from jaxgames.envs.core import Game
 
 
-def stream(word, number):
+def fold_in(word, number):
     """Word `number` of the stream that a word begins."""
     word = (word + number * 0x9E3779B9) & 0xFFFFFFFF
     word = ((word ^ (word >> 16)) * 0x21F0AAAD) & 0xFFFFFFFF
@@ -30,7 +30,7 @@ class Facts:
         self.awaits = bool(told["awaits"])
         self.legal = np.flatnonzero(told["legal"]).tolist()
         self.edges = list(range(len(told["drawn"][0]))) if self.awaits else self.legal
-        self.view = told["view"].astype(np.int64)
+        self.observe_position = told["view"].astype(np.int64)
         self.marks = [sum(int(word) << 32 * k for k, word in enumerate(row)) for row in told["marks"]]
         self.name = name_of(position)
 
@@ -51,9 +51,9 @@ class Rules:
             return {
                 "legal": game.legal(position),
                 "played": jax.vmap(game.play, (None, 0))(position, actions),
-                "marks": jax.vmap(game.mark, (None, 0))(position, actions),
+                "marks": jax.vmap(game.amaf_key, (None, 0))(position, actions),
                 "drawn": jax.tree.leaves(drawn),
-                "view": game.view(position, jnp.bool_(True)),
+                "view": game.observe_position(position, jnp.bool_(True)),
             }
 
         self.ask = ask
@@ -169,7 +169,7 @@ class Search:
         self.root = self.node(facts, False)
         self.table[self.shared_name(self.root)] = self.root
         if self.policy:
-            value, logits, _ = self.evaluate(self, Leaf(facts, False, [], 0, stream(self.word, 0)))
+            value, logits, _ = self.evaluate(self, Leaf(facts, False, [], 0, fold_in(self.word, 0)))
             self.root = self.node(facts, False, value, logits)
             self.table[self.shared_name(self.root)] = self.root
         self.simulations = simulations
@@ -197,10 +197,10 @@ class Search:
         return min(seen[s.elements].tobytes() for s in self.rules.game.symmetries), node.other
 
     def simulate(self, number):
-        word = stream(self.word, number)
+        word = fold_in(self.word, number)
         node, path = self.root, []
         while True:
-            edge = self.choose(node, stream(word, len(path)), not path)
+            edge = self.choose(node, fold_in(word, len(path)), not path)
             path.append((node, edge))
             settled = self.bounded and edge.lower == edge.upper
             if edge.child is None or settled or len(path) == self.max_depth:
@@ -212,7 +212,7 @@ class Search:
             value, exact = edge.lower, True
         sign = -1 if node.other else 1  # from the player who took the last edge to the one at the root
         if not exact:
-            value, logits, played = self.evaluate(self, Leaf(facts, other, path, mark, stream(word, 2**31)))
+            value, logits, played = self.evaluate(self, Leaf(facts, other, path, mark, fold_in(word, 2**31)))
             sign = -1 if other else 1
         elif hasattr(self.evaluate, "learn"):
             self.evaluate.learn(self, path, value * sign)
@@ -231,7 +231,7 @@ class Search:
 
     def choose(self, node, word, at_root):
         if node.facts.awaits:
-            return node.edges[self.rules.outcome(stream(word, self.num_edges))]
+            return node.edges[self.rules.outcome(fold_in(word, self.num_edges))]
         planned = at_root and hasattr(self.rule, "root_score")
         score, scores = self.rule.root_score if planned else self.rule.score, {}
         for number, edge in node.edges.items():
@@ -276,7 +276,7 @@ class Search:
 
 def nudge(word, edge):
     """Added to scores, so that no two are equal: which is the greatest is then not up to rounding."""
-    return (stream(word, edge + 1000) >> 9) / 2**26
+    return (fold_in(word, edge + 1000) >> 9) / 2**26
 
 
 def see(node, marks, value):

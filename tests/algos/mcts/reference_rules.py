@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.algos.mcts.reference_mcts import stream
+from tests.algos.mcts.reference_mcts import fold_in
 
 VALUES = 2**16 + 1
 """So many values a network of tables gives."""
@@ -37,7 +37,7 @@ class UCT(Rule):
 
     def score(self, search, node, edge, word):
         if edge.visits == 0:  # these first, in random order; as in float32, where few words give the same
-            return float(np.float32(1e9) + np.float32((stream(word, edge.number) >> 8) * 64))
+            return float(np.float32(1e9) + np.float32((fold_in(word, edge.number) >> 8) * 64))
         bound = self.c * math.sqrt(math.log(node.visits) / edge.visits)
         return (self.mean(node, edge) / search.rules.game.max_reward + 1) / 2 + bound
 
@@ -125,7 +125,7 @@ class Gumbel(Rule):
         return self.worth(search, edge) if edge.visits == to_come else -1e30
 
     def worth(self, search, edge):
-        uniform = ((stream(search.word, edge.number) >> 9) + 0.5) / 2**23
+        uniform = ((fold_in(search.word, edge.number) >> 9) + 0.5) / 2**23
         noise = -self.scale * math.log(-math.log(uniform))
         return noise + math.log(edge.prior) + self.completed(search, search.root)[edge.number]
 
@@ -181,9 +181,9 @@ def table_network(weights):
 def rollout(search, leaf, reply=None, note=None):
     """A game played on by random moves or by `reply(facts, other, mark)`, if there is one."""
     rules, played = search.rules, [0, 0]
-    facts, other, mark = rules.draw(leaf.facts, stream(leaf.word, 1)), False, leaf.mark
+    facts, other, mark = rules.draw(leaf.facts, fold_in(leaf.word, 1)), False, leaf.mark
     for ply in range(10**6):
-        word = stream(leaf.word, 2 + ply)
+        word = fold_in(leaf.word, 2 + ply)
         action = reply(facts, other != leaf.other, mark) if reply else None
         action = rules.random_action(facts, word) if action is None else action
         after, switch, over, reward, done = rules.follow(facts, action)
@@ -192,7 +192,7 @@ def rollout(search, leaf, reply=None, note=None):
         mark, played[other] = done, played[other] | done
         if over:
             return -reward if other else reward, None, tuple(played)
-        facts, other = rules.draw(after, stream(word, 1)), other != switch
+        facts, other = rules.draw(after, fold_in(word, 1)), other != switch
 
 
 @dataclass

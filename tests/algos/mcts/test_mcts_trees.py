@@ -11,7 +11,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.envs.words import random_words, stream
+from jaxgames.ops.random_bits import fold_in, random_bits
 from tests.algos.mcts import reference_rules as plain
 from tests.algos.mcts.reference_mcts import Rules, Search
 from tests.algos.small_games import Relay
@@ -36,7 +36,7 @@ class Untied:
 
         def nudged(edges):
             words = nodes.words if edges.count == 1 else nodes.words[:, None]
-            return score(edges) + (stream(words, edges.numbers + 1000) >> 9).astype(jnp.float32) / 2**26
+            return score(edges) + (fold_in(words, edges.numbers + 1000) >> 9).astype(jnp.float32) / 2**26
 
         return nudged
 
@@ -59,7 +59,7 @@ class Bench:
     def __init__(self, game, batch, moves):
         rng = np.random.default_rng(2)
         self.game, self.rules = game, Rules(game)
-        start = jax.tree.map(np.asarray, game.opening(jax.random.key(3)))
+        start = jax.tree.map(np.asarray, game.init_position(jax.random.key(3)))
         found = []
         while len(found) < batch - 1:
             facts, over = self.rules(start), False
@@ -158,7 +158,7 @@ def searched(case, bench, simulations, every):
     result = mcts.search(
         bench.game, bench.states, KEY, simulations, select=case.select, evaluate=evaluate, **case.options
     )
-    words = np.asarray(random_words(KEY, (len(bench.positions),))).tolist()
+    words = np.asarray(random_bits(KEY, (len(bench.positions),))).tolist()
     evaluate = case.plain_evaluate or plain.table_network(bench.weights)
     lanes = range(0, len(bench.positions) - 1, every)
     searches = {

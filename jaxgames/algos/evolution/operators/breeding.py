@@ -5,7 +5,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.operators.crossover import Crossover
 from jaxgames.algos.evolution.operators.mutation import Mutation
-from jaxgames.envs.words import random_words, stream
+from jaxgames.ops.random_bits import fold_in, random_bits
 
 CROSSING = 2**32 - 1
 """The number of the word for a crossover in a candidate's stream, whose words from 0 on are for the genes."""
@@ -24,11 +24,11 @@ def offspring(
     All of it is elementwise but for the rows that are read, so XLA makes one loop of it.
     """
     rows = [pool.at[parents[:, i]].get(mode="clip") for i in range(parents.shape[1])]
-    child = rows[0] if crossover is None else crossover(rows, stream(words, CROSSING))
+    child = rows[0] if crossover is None else crossover(rows, fold_in(words, CROSSING))
     return jnp.where(elite[:, None], rows[0], mutation(child, words))
 
 
 def candidate_words(key: Key[Array, ""], numbers: Int32[Array, "..."]) -> UInt32[Array, "..."]:
     """A random word for each number, which depends on the key and the number only."""
-    first, second = random_words(key, (2,))
-    return stream(stream(numbers.astype(jnp.uint32), first), second)
+    first, second = random_bits(key, (2,))
+    return fold_in(fold_in(numbers.astype(jnp.uint32), first), second)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.operators.draws import below
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 Parents = Sequence[Float32[Array, "n dimension"]]
 
@@ -52,7 +52,7 @@ class Segments:
         genes = jax.lax.iota(jnp.uint32, dimension)[None]
         passed = jnp.zeros((1, 1), jnp.int32)
         for cut in range(self.cuts):
-            place = 1 + below(stream(words, cut), max(1, dimension - 1))
+            place = 1 + below(fold_in(words, cut), max(1, dimension - 1))
             passed = passed + (genes >= place[:, None]).astype(jnp.int32)
         return _taken(genomes, passed % self.parents)
 
@@ -80,7 +80,7 @@ class WholeLayers:
         if sum(self.sizes) != dimension:
             raise ValueError(f"layers of {sum(self.sizes)} genes do not make up genomes of {dimension}")
         layer = np.repeat(np.arange(len(self.sizes), dtype=np.uint32), self.sizes)
-        drawn = below(stream(words[:, None], jnp.asarray(layer)[None]), self.parents)
+        drawn = below(fold_in(words[:, None], jnp.asarray(layer)[None]), self.parents)
         return _taken(genomes, drawn.astype(jnp.int32))
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.noise import normals
 from jaxgames.algos.evolution.operators.draws import signed_fractions
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 
 class Mutation(Protocol):
@@ -84,7 +84,7 @@ class Gaussian:
 
 def gene_words(genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"]) -> UInt32[Array, "n dimension"]:
     """A random word for each gene: number `gene` of the stream that its candidate's word begins."""
-    return stream(words[:, None], jax.lax.iota(jnp.uint32, genomes.shape[1])[None])
+    return fold_in(words[:, None], jax.lax.iota(jnp.uint32, genomes.shape[1])[None])
 
 
 def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n dimension"]) -> Float32[Array, "n dim"]:

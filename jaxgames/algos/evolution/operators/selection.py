@@ -12,7 +12,7 @@ from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.operators.draws import below, fractions
 from jaxgames.algos.evolution.shaping import ascending
-from jaxgames.envs.words import stream
+from jaxgames.ops.random_bits import fold_in
 
 
 def best_first(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
@@ -54,7 +54,7 @@ class Truncation:
 
     def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
         """A rank for each random word."""
-        first, second = fractions(stream(words, 0)), fractions(stream(words, 1))
+        first, second = fractions(fold_in(words, 0)), fractions(fold_in(words, 1))
         return jnp.minimum((first * second * np.float32(self.keep)).astype(jnp.int32), self.keep - 1)
 
 
@@ -74,9 +74,9 @@ class Tournament:
 
     def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
         """A rank for each random word."""
-        best = below(stream(words, 0), len(scores))
+        best = below(fold_in(words, 0), len(scores))
         for number in range(1, self.size):
-            best = jnp.minimum(best, below(stream(words, number), len(scores)))
+            best = jnp.minimum(best, below(fold_in(words, number), len(scores)))
         return best.astype(jnp.int32)
 
 
@@ -105,5 +105,5 @@ class FitnessWeighted:
         # Parts of 2^32 as whole numbers, whose sums are exact. A little less than all of it, against rounding.
         most = np.float32(2.0**32 * (1 - 2.0**-12))
         ends = jnp.cumsum((weights / jnp.sum(weights) * most).astype(jnp.uint32), dtype=jnp.uint32)
-        drawn = below(stream(words, 0), ends[-1])
+        drawn = below(fold_in(words, 0), ends[-1])
         return jnp.searchsorted(ends, drawn.ravel(), side="right").astype(jnp.int32).reshape(words.shape)

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxgames.envs.conformance_play import (
+from jaxgames.envs.core import Game, State
+from jaxgames.envs.rollout import random_action
+from jaxgames.envs.testing.conformance_play import (
     ConformanceError,
     Report,
     check_draws,
@@ -19,8 +21,6 @@ from jaxgames.envs.conformance_play import (
     jit,
     require,
 )
-from jaxgames.envs.core import Game, State
-from jaxgames.envs.rollout import random_action
 
 __all__ = ["ConformanceError", "Report", "check_game"]
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32
 
-from jaxgames.envs import bits
 from jaxgames.envs.core import Position
+from jaxgames.ops import bits
 
 
 class Stones(NamedTuple):
@@ -42,7 +42,7 @@ class Cells:
 
     def __call__(self, positions: Position) -> Float32[Array, "n size"]:
         """float32[n, size] for n positions."""
-        planes = jax.vmap(lambda position: self.game.view(position, jnp.bool_(True)))(positions)
+        planes = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
         own, other = planes[..., 0], planes[..., 1]
         values = jnp.where(own, 1.0, jnp.where(other, -1.0, self.empty)).astype(jnp.float32)
         values = values.reshape(len(values), -1)
@@ -51,7 +51,7 @@ class Cells:
     def inputs_first(self, positions: Position) -> Float32[Array, "size *batch"]:
         """The same for positions of any batch shape, the inputs first."""
         own, other, places = self.game.stones(positions)
-        mine, theirs = bits.shown(own, places), bits.shown(other, places)
+        mine, theirs = bits.unpack_first(own, places), bits.unpack_first(other, places)
         values = jnp.where(mine, 1.0, jnp.where(theirs, -1.0, self.empty)).astype(jnp.float32)
         return jnp.concatenate([values, jnp.ones_like(values[:1])]) if self.side else values
 

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Key, UInt32
 
-from jaxgames.envs.core import Game, Outcome, State, action_of_word
+from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 
 TOLERANCE = 1e-4
 
@@ -65,13 +65,13 @@ def _faults(
     numbers = jnp.arange(game.num_actions, dtype=jnp.int32)
     outside = jnp.array([-1, game.num_actions, -(2**31), 2**31 - 1], jnp.int32)
     legal = jax.vmap(lambda action: game.is_legal(position, action))(jnp.concatenate([numbers, outside]))
-    action = action_of_word(words[0], mask)
+    action = action_from_bits(words[0], mask)
     after, again = game.step(state, action, key), game.apply(state, action)
     resolved = after
     if game.outcome_probabilities:
         again = game.resolve(again, game.draw_outcome(jax.random.bits(key)))
         resolved = game.resolve(after, game.draw_outcome(words[1]))
-    wrong = game.apply(state, jnp.where(mask.all(), game.num_actions, action_of_word(words[2], ~mask | mask.all())))
+    wrong = game.apply(state, jnp.where(mask.all(), game.num_actions, action_from_bits(words[2], ~mask | mask.all())))
     ended, now_ended = state.terminated | state.truncated, after.terminated | after.truncated
     signs = jnp.where(numbers[:2] == player, -1.0, 1.0).astype(jnp.float32)
     kept = _same(after._position, position) & (after.current_player == player) & now_ended
@@ -180,7 +180,7 @@ def check_symmetries(game: Game, key: Key[Array, ""]) -> None:
         def step(pair, key):
             word_key, step_key = jax.random.split(key)
             one, other = pair
-            action = action_of_word(jax.random.bits(word_key), one.legal_action_mask)
+            action = action_from_bits(jax.random.bits(word_key), one.legal_action_mask)
             pair = game.step(one, action, step_key), game.step(other, inverse[action], step_key)
             return pair, compare(pair, actions, elements)
 
@@ -200,12 +200,12 @@ def check_turns(game: Game, sample: State, key: Key[Array, ""]) -> None:
     weights = jax.random.normal(key, (int(np.prod(game.observation_shape)),))
 
     def value(positions: Any) -> Float32[Array, " n"]:
-        views = jax.vmap(lambda position: game.view(position, jnp.bool_(True)))(positions)
+        views = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
         return game.max_reward * jnp.tanh(views.reshape(len(views), -1).astype(jnp.float32) @ weights * 0.1)
 
     def worth(outcome: Outcome) -> Float32[Array, " n"]:
         after = value(outcome.position)
-        return jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, -after, after))
+        return jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, -after, after))
 
     @jit
     def turns(positions: Any, words: Any) -> tuple[Any, Any, Any]:

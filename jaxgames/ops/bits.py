@@ -70,7 +70,7 @@ def select(words: Word, rank: Word) -> Word:
     return index
 
 
-def spread(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[Array, " elements"]:
+def unpack(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[Array, " elements"]:
     """Sets, of one word or of several, as flags: element `i * len(sets) + k` says whether set k holds bit `places[i]`.
 
     Places beyond a set show nothing. One `and` for each word and element, in one flat row: XLA:CPU makes vector code of
@@ -85,8 +85,8 @@ def spread(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[
     return functools.reduce(operator.or_, parts) != 0
 
 
-def shown(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "places ..."]:
-    """One set as flags at the given places, places first: beside `spread` the form for many networks at once, as each
+def unpack_first(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "places ..."]:
+    """One set as flags at the given places, places first: beside `unpack` the form for many networks at once, as each
     flag is an array over the positions.
     """
     parts = []
@@ -96,7 +96,7 @@ def shown(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "places ..
     return functools.reduce(operator.or_, parts) != 0
 
 
-def packed(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
+def pack(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
     """Flags as sets: bit i of word k says flag 32 k + i."""
     width = min(flags.shape[-1], 32)
     rows = jnp.pad(flags, [(0, 0)] * (flags.ndim - 1) + [(0, -flags.shape[-1] % width)])
@@ -104,7 +104,7 @@ def packed(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
     return jnp.sum(jnp.where(rows, bit(jnp.arange(width, dtype=jnp.uint32)), jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
 
 
-def scaled(word: Word, number: Word | int) -> Word:
+def bounded(word: Word, number: Word | int) -> Word:
     """A random word as one of 0 .. `number` - 1: the high half of their product, without a division.
 
     For `number` up to 65,536; no result is more likely than another by more than `number` / 2^32.
@@ -112,10 +112,10 @@ def scaled(word: Word, number: Word | int) -> Word:
     return ((word >> 16) * number + (((word & 0xFFFF) * number) >> 16)) >> 16
 
 
-def ranked(flags: Sequence[Bool[Array, "..."]], random: Word) -> Word:
+def choose_set(flags: Sequence[Bool[Array, "..."]], random: Word) -> Word:
     """The number of a flag that is set, drawn uniformly by a random word; one of a few, each an array of its own."""
     units = [flag.astype(jnp.uint32) for flag in flags]
-    rank = scaled(random, sum(units[1:], units[0]))
+    rank = bounded(random, sum(units[1:], units[0]))
     number, seen = jnp.zeros_like(rank), jnp.zeros_like(rank)
     for unit in units[:-1]:
         seen = seen + unit

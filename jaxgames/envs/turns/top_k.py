@@ -34,7 +34,7 @@ def best_turns(game: Game, positions: Position, value: Value, count: int) -> Bes
     outcomes, legal = game._successors(positions)
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
     worth = value(flat).reshape(legal.shape)
-    worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.switch, -worth, worth))
+    worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
     lowest = jnp.finfo(jnp.float32).min
     worth = jnp.where(worth > lowest, worth, lowest)  # NaN too, as in `Game.best_turn`
     worth, choice = lax.top_k(jnp.where(legal, worth, -jnp.inf), min(count, game.num_actions))

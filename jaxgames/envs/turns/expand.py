@@ -15,8 +15,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.envs import bits, flat
 from jaxgames.envs.core import Game
+from jaxgames.ops import bits, ragged
 
 SIZE = 16384
 """Positions in a batch, and children in a page: enough to keep a device busy, and little memory."""
@@ -93,8 +93,8 @@ def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = Fals
 @functools.cache
 def single_actions(game: Game) -> bool:
     """Whether every action ends the turn, as far as that is written in the rules: `switch` is a constant."""
-    position = jax.eval_shape(game.opening, jax.random.key(0))
-    program = jax.make_jaxpr(lambda *move: game.play(*move).switch)(position, jax.ShapeDtypeStruct((), jnp.int32))
+    position = jax.eval_shape(game.init_position, jax.random.key(0))
+    program = jax.make_jaxpr(lambda *move: game.play(*move).turn_passes)(position, jax.ShapeDtypeStruct((), jnp.int32))
     switch = program.jaxpr.outvars[0]
     return isinstance(switch, jax.extend.core.Literal) and bool(switch.val)
 
@@ -161,18 +161,18 @@ def _programs(game: Game, size: int) -> tuple[Callable, Callable]:
         bytes_ = jnp.packbits(jnp.pad(legal, ((0, 0), (0, words * 32 - game.num_actions))), axis=1, bitorder="little")
         a, b, c, d = bytes_.astype(jnp.uint32).reshape(size * words, 4).T
         sets = a | (b << 8) | (c << 16) | (d << 24)
-        return sets, flat.cumsum(bits.popcount(sets))
+        return sets, ragged.cumsum(bits.popcount(sets))
 
     def page(
         positions: Any, sets: UInt32[Array, " sets"], ends: Int32[Array, " sets"], first: Int32[Array, ""]
     ) -> tuple:
         counts = bits.popcount(sets)
-        owner, _ = flat.owners(jnp.maximum(ends - first, 0), counts, size)
+        owner, _ = ragged.owners(jnp.maximum(ends - first, 0), counts, size)
         rank = jnp.arange(size, dtype=jnp.int32) + first - (ends - counts)[owner]
         action = (owner % words) * 32 + bits.select(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
         action, parent = lax.optimization_barrier((action, owner // words))
         outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[parent], positions), action)
-        complete = outcome.switch | outcome.over
+        complete = outcome.turn_passes | outcome.over
         return parent, action, outcome.position, complete, outcome.over, outcome.reward
 
     return jax.jit(listed), jax.jit(page)

@@ -33,7 +33,7 @@ def best_of_legal(game: Game, positions: Position, value: Value) -> tuple[Outcom
         owner, action = entry // actions, entry % actions
         outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[owner], positions), action)
         worth = value(outcome.position)
-        worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.switch, -worth, worth))
+        worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, -worth, worth))
         lowest = jnp.finfo(jnp.float32).min
         worth = jnp.where(worth > lowest, worth, lowest)  # NaN too, as in `Game.best_turn`
         worth = jnp.where(start + np.arange(size, dtype=np.int32) < total, worth, -jnp.inf)

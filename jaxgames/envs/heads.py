@@ -14,7 +14,7 @@ LOWEST = jnp.finfo(jnp.float32).min
 """What NaN and minus infinity count as: below every other number, but above what is not allowed."""
 
 
-class Reading(Protocol):
+class ActionHead(Protocol):
     """Reads the actions of n networks from their outputs, for g positions of each."""
 
     @property
@@ -35,7 +35,7 @@ class Reading(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Highest:
+class ArgmaxHead:
     """One output for each action: the highest output names it."""
 
     game: Game
@@ -48,7 +48,7 @@ class Highest:
     def __call__(
         self, outputs: Float32[Array, "n size g"], positions: Any, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `Reading`."""
+        """As `ActionHead`."""
         if strict:
             actions = highest(outputs)
             return actions, jax.vmap(jax.vmap(self.game.is_legal))(positions, actions)

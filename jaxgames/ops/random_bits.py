@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Key, UInt32
 
 
-def random_words(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, "..."]:
+def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, "..."]:
     """Uniformly random words, each a hash of the key's words and its own number; both kinds of keys.
 
     For the choice of moves, not for cryptography. The hash is `lowbias32` (Wellons, "Prospecting for Hash Functions",
@@ -29,6 +29,6 @@ def _hash(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
     return word ^ (word >> 15)
 
 
-def stream(words: UInt32[Array, "..."], number: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
+def fold_in(words: UInt32[Array, "..."], number: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
     """Word `number` of the random stream that each word begins: the way to a word for each game, ply and purpose."""
     return _hash(words + jnp.asarray(number, jnp.uint32) * np.uint32(0x9E3779B9))

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt64
 
 from jaxgames.envs.core import Game, State, single
-from jaxgames.envs.turns import (
+from jaxgames.envs.turns.expand import (
     SIZE,
     Expansion,
     batch_of_one,
@@ -178,7 +178,7 @@ def _start(game: Game, depth: int, state: State | None) -> State:
         raise ValueError(f"{game.id} has chance: perft counts the games of games without it")
     if depth < 0:
         raise ValueError(f"depth {depth}: expected 0 or more")
-    return single(game.state(game.opening(jax.random.key(0))) if state is None else state)
+    return single(game.state(game.init_position(jax.random.key(0))) if state is None else state)
 
 
 def _bytes(position: Any) -> bytes:

@@ -188,7 +188,7 @@ _OPENING = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 def _size(page: str) -> tuple[float, float]:
     match = _OPENING.match(page)
     if not match:
-        raise ValueError(f"{page[:40]!r} is no SVG document made by jaxgames.envs.drawing.document")
+        raise ValueError(f"{page[:40]!r} is no SVG document made by jaxgames.envs.svg.document")
     return float(match[1]), float(match[2])
 
 

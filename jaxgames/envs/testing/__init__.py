@@ -1,0 +1,1 @@
+"""How games are proved right: conformance to the contracts, and perft."""
