@@ -27,8 +27,8 @@ Position = TypeVar("Position")
 class Outcome(NamedTuple, Generic[Position]):
     """What one action leads to, before chance.
 
-    `position` is seen by whoever acts next; `turn_passes` says that this is the other player. `reward` is what the player
-    who acted wins (the other one loses it), and counts only where the game is `over`.
+    `position` is seen by the player who acts next; `turn_passes` says that this is the other player. `reward` is what
+    the player who acted wins (the other one loses it); it counts only where the game is `over`.
     """
 
     position: Position
@@ -53,8 +53,9 @@ class Value(Protocol):
 class Game(Generic[Position]):
     """The rules of one game: frozen, hashable, nothing but pure functions.
 
-    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`, for chance also
-    `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action names.
+    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`,
+    for chance also `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action
+    names.
     Players use the methods further down, which work on a `State`.
     """
 

@@ -7,6 +7,7 @@ bottom, player 1 has the dark ones (O) and sits at the top. Points are numbered 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jaxgames.envs import svg
 from jaxgames.envs.backgammon.notation import CHECKERS, check_dice, check_position, to_text
 from jaxgames.envs.backgammon.turn import Board
 from jaxgames.envs.svg import Picture, Piece, Theme, element, text

@@ -6,6 +6,7 @@ of the player to move.
 
 from collections.abc import Iterator
 
+from jaxgames.envs import svg
 from jaxgames.envs.checkers.moves import legal_actions
 from jaxgames.envs.checkers.notation import unparse
 from jaxgames.envs.checkers.plain_board import (

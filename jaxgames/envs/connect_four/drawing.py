@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxgames.envs import svg
 from jaxgames.envs.connect_four.notation import COLUMNS, STONES, check_board, winning_cells
 from jaxgames.envs.svg import Picture, Theme, element, text
 

@@ -6,6 +6,7 @@ Boards are as in `notation`. `player` is the id of the player to act, in a finis
 
 from collections.abc import Iterator, Sequence
 
+from jaxgames.envs import svg
 from jaxgames.envs.svg import Picture, Piece, Theme, element, text
 from jaxgames.envs.tic_tac_toe.notation import MARKS, check_cells, unparse, winning_cells
 
