@@ -61,7 +61,7 @@ def of_game(outputs, number):
 @pytest.mark.parametrize(("name", "rule"), [("highest", highest), ("squares", squares)])
 def test_draughts(boards, name, rule, strict):
     plain, packed = boards
-    reading = jaxgames.make("checkers").readings[name]
+    reading = jaxgames.make("checkers").heads[name]
     outputs, rules = some_outputs(reading.size), Draughts()
     if name == "highest" and strict:
         # Few of 128 actions are legal: here the best of every other position is.
