@@ -19,8 +19,8 @@ from _games_timing import in_turn
 from _machine import cores
 
 from jaxgames.algos.evolution import Neuroevolution, OpenES, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.neuroevolution import UniformGenomes
 from jaxgames.algos.evolution.operators import Multiplicative, Truncation
+from jaxgames.algos.evolution.strategies.neuroevolution import UniformGenomes
 
 TITLE = "Evolution: games per second of whole generations"
 GAMES = ("tic_tac_toe", "connect_four", "checkers")

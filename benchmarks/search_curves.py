@@ -13,7 +13,7 @@ from _figures import Figure, Report, Timing
 
 import jaxgames
 from jaxgames import players
-from jaxgames.arena import accuracy, solved
+from jaxgames.arena.connect_four import accuracy, solved
 
 TITLE = "Connect Four: perfect and good moves of searches"
 DATA = Path(__file__).parent.parent / "tests" / "data" / "connect_four" / "move_scores_500.jsonl"

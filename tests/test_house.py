@@ -140,7 +140,7 @@ def test_files_are_small():
         ("from jaxgames.algos.td import TDConfig", set()),
         ("from jaxgames.envs import make\nimport jaxgames.nets.mlp", set()),
         ("def late():\n    from jaxgames.arena import match", {"arena"}),
-        ("import jaxgames.recipes.td_gammon as recipe", {"recipes"}),
+        ("import jaxgames.recipes.td.td_gammon as recipe", {"recipes"}),
         ("from jaxgames import cli", {"cli"}),
         ("from .. import web", {"web"}),
         ("from ..arena.match import match", {"arena"}),

@@ -2,7 +2,7 @@
 play of one player.
 """
 
-from jaxgames.arena.every_line import LinesResult, every_line
+from jaxgames.arena.exhaustive import LinesResult, every_line
 from jaxgames.arena.match import MatchResult, match
 from jaxgames.arena.table import result_table, results_table, show
 

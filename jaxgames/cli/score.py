@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Lets the player move in each position and prints the shares."""
     from jaxgames import make
-    from jaxgames.arena import accuracy, solved
+    from jaxgames.arena.connect_four import accuracy, solved
     from jaxgames.players import make as make_player
 
     if make(options.game).id != "connect_four":

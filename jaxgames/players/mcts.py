@@ -10,7 +10,7 @@ from jaxtyping import Array, UInt32
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.players import specs, trained
+from jaxgames.players import from_folder, specs
 from jaxgames.players.generic import GreedyTurn
 from jaxgames.players.player import Player
 
@@ -94,7 +94,7 @@ def simulating(name: str, game: Game, simulations: int, run: str | None = None, 
 
 
 def _valued(run: str, game: Game) -> Evaluator:
-    player = trained.load(run, game)
+    player = from_folder.load(run, game)
     if not isinstance(player.turn, GreedyTurn):
         raise ValueError(f"{run} does not value positions, so no search can be guided by it")
     return mcts.valued(player.turn.make_value, player.params)

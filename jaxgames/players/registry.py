@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from jaxgames.envs.core import Game
-from jaxgames.players import generic, mcts, minimax, specs, trained
+from jaxgames.players import from_folder, generic, mcts, minimax, specs
+from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
+from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.player import Player
 from jaxgames.players.plies import deeper
-from jaxgames.players.pubeval import PubevalTurn, tesauro_weights
-from jaxgames.players.simple import LEVELS, SimpleTurn
 from jaxgames.players.specs import Entry
 
 MOST_PLIES = 5
@@ -111,7 +111,7 @@ PLAYERS = {
 
 
 TRAINED = Entry(
-    trained.load,
+    from_folder.load,
     "the best player of a training, or that of a checkpoint; with `@2` it looks 2 plies ahead",
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
@@ -134,7 +134,7 @@ def make(spec: str, game: Game) -> Player:
     Raises `ValueError` for an unknown name or option, a player of another game, and a folder that is no run.
     """
     if _is_folder(spec):
-        return trained.load(spec, game)
+        return from_folder.load(spec, game)
     parsed = specs.parse(spec)
     if parsed.name in PLAYERS:
         return specs.make(parsed, PLAYERS[parsed.name], game)
@@ -145,7 +145,7 @@ def make(spec: str, game: Game) -> Player:
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
     specs.check_options(parsed, TRAINED.options)
-    return _deep(trained.load(path, game), spec, plies, **parsed.options)
+    return _deep(from_folder.load(path, game), spec, plies, **parsed.options)
 
 
 def game_of(spec: str) -> str | None:
@@ -154,13 +154,13 @@ def game_of(spec: str) -> str | None:
     Raises `ValueError` if the folder is no run.
     """
     if _is_folder(spec):
-        return trained.game_of(spec)
+        return from_folder.game_of(spec)
     parsed = specs.parse(spec)
     if parsed.name in PLAYERS:
         run = specs.folder(parsed, PLAYERS[parsed.name])
-        return PLAYERS[parsed.name].game if run is None else trained.game_of(run)
+        return PLAYERS[parsed.name].game if run is None else from_folder.game_of(run)
     path = parsed.start.rpartition("@")[0]
-    return trained.game_of(path) if _is_folder(path) else None
+    return from_folder.game_of(path) if _is_folder(path) else None
 
 
 def _deep(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:

@@ -1,16 +1,13 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
-from jaxgames.recipes import (
-    backgammon_backprop,
-    backgammon_hill_climb,
-    checkers_evolution,
-    connect_four_evolution,
-    td,
-    td_gammon,
-    tic_tac_toe_evolution,
-    tic_tac_toe_self_play,
-)
+from jaxgames.recipes.evolution import backgammon as backgammon_hill_climb
+from jaxgames.recipes.evolution import checkers as checkers_evolution
+from jaxgames.recipes.evolution import connect_four as connect_four_evolution
+from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
 from jaxgames.recipes.recipe import Plan, Recipe, Training
+from jaxgames.recipes.td import any_game as td
+from jaxgames.recipes.td import backgammon_backprop, td_gammon
+from jaxgames.recipes.tic_tac_toe_self_play import recipe as tic_tac_toe_self_play
 
 _ALL: tuple[Recipe, ...] = (
     td_gammon.RECIPE,

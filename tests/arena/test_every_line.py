@@ -12,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.arena import every_line
-from jaxgames.arena.every_line import Tally
+from jaxgames.arena.exhaustive import Tally
 from jaxgames.envs.tic_tac_toe import notation
 from jaxgames.players import Player, generic
 from tests.players.dash import GAME as DASH

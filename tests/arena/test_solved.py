@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from jaxgames import make, players
-from jaxgames.arena import accuracy, solved
-from jaxgames.arena.accuracy import Judge
-from jaxgames.arena.connect_four_solver import Solver
+from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.arena.connect_four.accuracy import Judge
+from jaxgames.arena.connect_four.solver import Solver
 
 GAME = make("connect_four")
 PONS = ("Test_L3_R1", "Test_L2_R1")

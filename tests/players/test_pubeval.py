@@ -13,7 +13,7 @@ import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.position import rolled
-from jaxgames.players import measures, pubeval
+from jaxgames.players.backgammon import measures, pubeval
 
 BATCH = 512
 WEIGHTS = {name: np.array(w, np.float64) for name, w in pubeval.tesauro_weights()._asdict().items()}

@@ -16,11 +16,11 @@ from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_tem
 from jaxgames.players import evolved
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution import Checkpoint, EvolutionRecipe, config_of
-from jaxgames.recipes.evolution_config import EvolutionConfig
-from jaxgames.recipes.evolution_matches import ByMatches, show
-from jaxgames.recipes.evolution_methods import advance, make_method, mesh_of
-from jaxgames.recipes.evolution_training import check_memory
+from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.matches import ByMatches, show
+from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
+from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
+from jaxgames.recipes.evolution.training import check_memory
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, trees

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.tic_tac_toe_evolution import LABELS, PUBLISHED
+from jaxgames.recipes.evolution.tic_tac_toe import LABELS, PUBLISHED
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "evolution.json").read_text("utf-8"))

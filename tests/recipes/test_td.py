@@ -11,7 +11,9 @@ from jaxgames import cli
 from jaxgames.arena import every_line
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
-from jaxgames.recipes import RECIPES, Plan, strength, td
+from jaxgames.recipes import RECIPES, Plan
+from jaxgames.recipes.td import any_game as td
+from jaxgames.recipes.td import strength
 from jaxgames.runs import Run
 
 TINY = "--games 3000 --devices 1 --set hidden=8 --set batch=64 --measured-games 20 --final-games 40 --json".split()

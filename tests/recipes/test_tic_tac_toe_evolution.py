@@ -17,10 +17,10 @@ from jaxgames.arena import every_line, match
 from jaxgames.players import evolved
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution import Checkpoint, config_of
-from jaxgames.recipes.evolution_methods import make_method
-from jaxgames.recipes.tic_tac_toe_evolution import PUBLISHED, RECIPE, kept_moves, quick
-from jaxgames.recipes.tic_tac_toe_evolution_exact import against, board, choices_of, kept, measured
+from jaxgames.recipes.evolution.methods import make_method
+from jaxgames.recipes.evolution.recipe import Checkpoint, config_of
+from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
+from jaxgames.recipes.evolution.tic_tac_toe_exact import against, board, choices_of, kept, measured
 from jaxgames.runs import Run, trees
 
 NETWORK = RECIPE.settings["original"].network

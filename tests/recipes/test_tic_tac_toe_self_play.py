@@ -12,11 +12,11 @@ import jaxgames
 from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, SETTINGS, VARIANTS
-from jaxgames.recipes.tic_tac_toe_self_play_curves import metrics_of
-from jaxgames.recipes.tic_tac_toe_self_play_lines import NetworkTurn
-from jaxgames.recipes.tic_tac_toe_self_play_population import Features, Populations, encode
-from jaxgames.recipes.tic_tac_toe_self_play_training import _train
+from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of
+from jaxgames.recipes.tic_tac_toe_self_play.lines import NetworkTurn
+from jaxgames.recipes.tic_tac_toe_self_play.population import Features, Populations, encode
+from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play.training import _train
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12

@@ -4,17 +4,17 @@ Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `p
 that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
 """
 
-from jaxgames.algos.evolution.cma_es import CMAES
-from jaxgames.algos.evolution.duel import duel
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.fitness import SCORES, ByPlay, HallOfFame, Table, by_table, right_turns
+from jaxgames.algos.evolution.games.duel import duel
+from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame, Table, by_table, right_turns
+from jaxgames.algos.evolution.games.play import Details, Networks, Others, RandomMoves, Results, play
+from jaxgames.algos.evolution.games.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.evolution.group_ga import GroupGA
-from jaxgames.algos.evolution.hill_climb import HillClimb
-from jaxgames.algos.evolution.neuroevolution import Neuroevolution
-from jaxgames.algos.evolution.open_es import OpenES
-from jaxgames.algos.evolution.play import Details, Networks, Others, RandomMoves, Results, play
-from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
+from jaxgames.algos.evolution.strategies.cma_es import CMAES
+from jaxgames.algos.evolution.strategies.group_ga import GroupGA
+from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
+from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
+from jaxgames.algos.evolution.strategies.open_es import OpenES
 
 __all__ = [
     "CMAES",

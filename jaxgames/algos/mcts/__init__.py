@@ -5,19 +5,19 @@
 `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
-from jaxgames.algos.mcts.amaf import amaf, rave
-from jaxgames.algos.mcts.bounds import bounded
-from jaxgames.algos.mcts.evaluation import Evaluation, Evaluator, Leaves, mixture, network
-from jaxgames.algos.mcts.gumbel import gumbel
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, Leaves, mixture, network
+from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
+from jaxgames.algos.mcts.evaluators.rollout import rollout
+from jaxgames.algos.mcts.evaluators.valued import valued
 from jaxgames.algos.mcts.noise import Noise, dirichlet
-from jaxgames.algos.mcts.replies import last_good_reply
 from jaxgames.algos.mcts.reuse import advance
-from jaxgames.algos.mcts.rollouts import rollout
-from jaxgames.algos.mcts.rules import Rule, puct, uct
+from jaxgames.algos.mcts.rules.amaf import amaf, rave
+from jaxgames.algos.mcts.rules.bounded import bounded
+from jaxgames.algos.mcts.rules.gumbel import gumbel
+from jaxgames.algos.mcts.rules.rule import Rule, puct, uct
+from jaxgames.algos.mcts.rules.transpositions import uct1, uct2, uct3
 from jaxgames.algos.mcts.search import SearchResult, search, search_positions
-from jaxgames.algos.mcts.transpositions import uct1, uct2, uct3
 from jaxgames.algos.mcts.tree import Layout, Tree
-from jaxgames.algos.mcts.valued import valued
 
 __all__ = [
     "Evaluation",

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.descent import Stage
+from jaxgames.algos.mcts.select import Stage
 from jaxgames.algos.mcts.tree import MOST_NUMBERS, Layout, Tree
 
 Carry = TypeVar("Carry")

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool
 
-from jaxgames.algos.mcts import transpositions
-from jaxgames.algos.mcts.simulation import new_rows
+from jaxgames.algos.mcts.rules import transpositions
+from jaxgames.algos.mcts.simulate import new_rows
 from jaxgames.algos.mcts.tree import Tree, block_set
 from jaxgames.envs.core import State
 from jaxgames.ops.pytrees import equal

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.mcts.evaluation import Evaluator
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluator
+from jaxgames.algos.mcts.evaluators.rollout import rollout
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.noise import Noise
-from jaxgames.algos.mcts.rollouts import rollout
-from jaxgames.algos.mcts.rules import Rule, uct
-from jaxgames.algos.mcts.simulation import planted, root_evaluated, simulate
+from jaxgames.algos.mcts.rules.rule import Rule, uct
+from jaxgames.algos.mcts.simulate import planted, root_evaluated, simulate
 from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree, check_size
 from jaxgames.envs.core import Game, State
 from jaxgames.ops.random_bits import fold_in, random_bits

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.cma_es import CMAES, default_population
 from jaxgames.algos.evolution.memory import Run
+from jaxgames.algos.evolution.strategies.cma_es import CMAES, default_population
 
 
 def reference_update(es, state, z, scores):

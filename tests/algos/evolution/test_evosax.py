@@ -7,7 +7,7 @@ import optax
 import pytest
 
 from jaxgames.algos.evolution.evaluate import evaluate, generation
-from jaxgames.algos.evolution.evosax import Evosax, evosax_strategy
+from jaxgames.algos.evolution.strategies.evosax import Evosax, evosax_strategy
 
 TARGET = np.linspace(-1.0, 1.0, 6).astype(np.float32)
 

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.group_ga import GroupGA
-from jaxgames.algos.evolution.neuroevolution import UniformGenomes
 from jaxgames.algos.evolution.operators import Multiplicative, Segments, candidate_words
+from jaxgames.algos.evolution.strategies.group_ga import GroupGA
+from jaxgames.algos.evolution.strategies.neuroevolution import UniformGenomes
 from tests.algos.evolution import reference_evolution as reference
 
 GROUPS, MEMBERS, DIMENSION = 4, 6, 5

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.hill_climb import ByPoints, ByWins, HillClimb
 from jaxgames.algos.evolution.operators import Gaussian
+from jaxgames.algos.evolution.strategies.hill_climb import ByPoints, ByWins, HillClimb
 from tests.algos.evolution import reference_evolution as reference
 
 DIMENSION = 6

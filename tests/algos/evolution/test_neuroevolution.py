@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.neuroevolution import Neuroevolution, NewOnly, UniformGenomes
 from jaxgames.algos.evolution.operators import (
     FitnessWeighted,
     Gaussian,
@@ -14,6 +13,7 @@ from jaxgames.algos.evolution.operators import (
     Tournament,
     Truncation,
 )
+from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution, NewOnly, UniformGenomes
 from tests.algos.evolution import reference_evolution as reference
 
 POPULATION, DIMENSION = 12, 9

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.operators.draws import below, fractions
-from jaxgames.algos.evolution.shaping import ascending
+from jaxgames.algos.evolution.ranking import ascending
 from jaxgames.ops.random_bits import fold_in
 
 

@@ -1,0 +1,1 @@
+"""Networks of a population as players: policies, games, fitness."""

@@ -1,0 +1,129 @@
+"""What candidates are worth: by their games with others, or by the moves they find in given positions."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float32, Int32, Key
+
+from jaxgames.algos.evolution.games.play import Opponents, Results, play
+from jaxgames.algos.evolution.games.policies import Policy, Positions
+from jaxgames.ops.pytrees import equal
+
+Score = Callable[[Results], Float32[Array, "n games"]]
+
+
+def wins(results: Results) -> Float32[Array, "n games"]:
+    """1 for a win, 1/2 for a draw, -1 for an illegal action, which also loses the game; 0 for any other loss."""
+    score = jnp.where(results.points > 0, 1.0, jnp.where(results.points < 0, 0.0, 0.5)).astype(jnp.float32)
+    return score - results.illegal.astype(jnp.float32)
+
+
+def points(results: Results) -> Float32[Array, "n games"]:
+    """The candidate's points: 1 for a win, in some games more, 0 for a draw."""
+    return results.points
+
+
+def material(results: Results) -> Float32[Array, "n games"]:
+    """What the candidate's pieces are worth at the end, less the opponent's. Raises `ValueError` without details."""
+    if results.details is None:
+        raise ValueError("material is one of the details of results; ask for them by play(..., details=True)")
+    return results.details.material
+
+
+SCORES: Mapping[str, Score] = {"wins": wins, "points": points, "material": material}
+"""The scores of a game, by name."""
+DETAILED = frozenset({"material"})
+"""Those that need the details of results."""
+
+
+def score_named(name: str) -> Score:
+    """The score with this name; `ValueError` if there is none."""
+    if name not in SCORES:
+        raise ValueError(f"unknown score {name!r}; available: {', '.join(SCORES)}")
+    return SCORES[name]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ByPlay:
+    """The mean score of a candidate's games with some opponents.
+
+    With `common`, all candidates meet the same luck (common random numbers), which makes their scores comparable; else
+    each draws its own. Raises `ValueError` for an unknown score.
+    """
+
+    policy: Policy = dataclasses.field(metadata={"static": True})
+    opponents: Opponents
+    score: str = dataclasses.field(default="wins", metadata={"static": True})
+    sides: str = dataclasses.field(default="both", metadata={"static": True})
+    common: bool = dataclasses.field(default=True, metadata={"static": True})
+    most_plies: int = dataclasses.field(default=1_000, metadata={"static": True})
+
+    def __call__(
+        self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
+    ) -> Float32[Array, " n"]:
+        """The fitness of candidates, as `evaluate` asks for it."""
+        return jnp.mean(self.matrix(genomes, numbers, key), axis=1)
+
+    def matrix(
+        self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
+    ) -> Float32[Array, "n opponents"]:
+        """The mean score of each candidate against each opponent."""
+        score = score_named(self.score)
+        luck = jnp.zeros_like(numbers) if self.common else numbers
+        details = self.score in DETAILED
+        found = score(play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details))
+        if self.sides != "both":
+            return found
+        return 0.5 * (found[:, : self.opponents.count] + found[:, self.opponents.count :])
+
+
+class Table(NamedTuple):
+    """Positions [m] and what is right in each: the position after the right turn, and its worth.
+
+    The checkers platform's table: +100 for a right move, +125 for a right capture, -100 for a wrong move.
+    """
+
+    positions: Any
+    right: Any
+    worth: Float32[Array, " m"]
+    wrong: Float32[Array, ""]
+
+
+def by_table(policy: Policy, genomes: Float32[Array, "n dimension"], table: Table) -> Float32[Array, "n m"]:
+    """What each candidate gets for its turn in each position of a table; an illegal one is wrong, too."""
+    return jnp.where(right_turns(policy, genomes, table), table.worth[None], table.wrong[None, None])
+
+
+def right_turns(policy: Policy, genomes: Float32[Array, "n dimension"], table: Table) -> Bool[Array, "n m"]:
+    """Whether each candidate finds the right turn in each position."""
+    n, m = len(genomes), len(table.worth)
+    outcome, legal = policy.turn(genomes, _rows(table.positions, n), jnp.zeros((n, m), jnp.uint32))
+    found, right = (
+        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree) for tree in (outcome.position, _rows(table.right, n))
+    )
+    return equal(found, right).reshape(n, m) & legal
+
+
+def _rows(positions: Any, n: int) -> Positions:
+    return jax.tree.map(lambda x: jnp.broadcast_to(x[None], (n, *x.shape)), positions)
+
+
+class HallOfFame(NamedTuple):
+    """Former champions, float32[size, dimension], the places filled one after the other and then anew."""
+
+    genomes: Float32[Array, "size dimension"]
+    joined: Int32[Array, ""]
+
+    @classmethod
+    def of(cls, genomes: Float32[Array, "size dimension"]) -> "HallOfFame":
+        """A hall of members that count as such until champions take their places."""
+        return cls(genomes, jnp.int32(0))
+
+    def with_champion(self, genome: Float32[Array, " dimension"]) -> "HallOfFame":
+        """The hall after one more champion joined; the one that is there longest leaves."""
+        place = jnp.arange(len(self.genomes), dtype=jnp.int32) == self.joined % len(self.genomes)
+        return HallOfFame(jnp.where(place[:, None], genome[None], self.genomes), self.joined + 1)

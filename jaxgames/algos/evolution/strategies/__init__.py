@@ -1,0 +1,1 @@
+"""Ways to evolve: each asks for candidates and is told their scores."""

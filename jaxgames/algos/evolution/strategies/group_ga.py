@@ -1,0 +1,217 @@
+"""Groups that evolve against each other's best: co-evolution with opponents that change from turn to turn only."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.operators import (
+    Crossover,
+    Multiplicative,
+    Mutation,
+    Truncation,
+    best_first,
+    candidate_words,
+    offspring,
+)
+from jaxgames.algos.evolution.strategies.neuroevolution import First
+
+SCHEDULES = ("sequential", "parallel")
+
+
+class PlayMatrix(Protocol):
+    """Plays n candidates against k opponents."""
+
+    def __call__(
+        self,
+        genomes: Float32[Array, "n dimension"],
+        opponents: Float32[Array, "k dimension"],
+        numbers: Int32[Array, " n"],
+        key: Key[Array, ""],
+        /,
+    ) -> Float32[Array, "n k"]:
+        """The candidates' scores, higher is better. `numbers` are those of the candidates: group * members + place."""
+        ...
+
+
+_Scored = Callable[[Array, Array, Array], Array]
+"""Scores [groups, places] of members [groups, places, dimension] that stand at these places, by a key."""
+
+
+class GroupState(NamedTuple):
+    """The members of each group, best first, with the scores by which they stand there (NaN before their first turn),
+    and the number of rounds.
+    """
+
+    genomes: Float32[Array, "groups members dimension"]
+    scores: Float32[Array, "groups members"]
+    key: Key[Array, ""]
+    round: Int32[Array, ""]
+
+
+class GroupMetrics(NamedTuple):
+    """One round: the pairings scored (each one game, or as many as the play matrix makes of it), and the members'
+    scores at the end of each group's turn, best first.
+    """
+
+    games: Int32[Array, ""]
+    scores: Float32[Array, "groups members"]
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupGA:
+    """Truncation selection in `groups` groups of `members`, each against the `best` best of every other group.
+
+    A group's turn: all members are scored against the opponents, then `iterations` times the worst are replaced by
+    children of the best `keep`, parents being drawn by rank as floor(U1 U2 keep), and the children are scored. Since
+    the opponents stay the same for the whole turn, those that are kept are never scored twice. A score is the sum over
+    all opponents, NaN is the worst, and of equal scores that of the older member stands first.
+
+    In a round each group has one turn. `sequential`: one after the other, so a group meets what those before it have
+    become in this round. `parallel`: all at once, against what the others were at the beginning of the round.
+
+    Raises `ValueError` for numbers that leave no opponents or no room for children, and other schedules.
+    """
+
+    dimension: int
+    first: First
+    groups: int = 20
+    members: int = 10
+    keep: int = 5
+    best: int = 2
+    iterations: int = 100
+    mutation: Mutation = Multiplicative(0.2)
+    crossover: Crossover | None = None
+    schedule: str = "sequential"
+
+    def __post_init__(self) -> None:
+        if self.groups < 2:
+            raise ValueError(f"groups={self.groups}: expected at least 2, to play against each other")
+        if not 1 <= self.keep < self.members:
+            raise ValueError(f"keep={self.keep} of {self.members} members: expected 1 to {self.members - 1}")
+        if not 1 <= self.best <= self.members:
+            raise ValueError(f"best={self.best} of {self.members} members: expected 1 to {self.members}")
+        if self.iterations < 0:
+            raise ValueError(f"iterations={self.iterations}: expected a number from 0")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"unknown schedule {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
+
+    @property
+    def opponents(self) -> int:
+        """How many opponents a candidate meets."""
+        return (self.groups - 1) * self.best
+
+    @property
+    def games(self) -> int:
+        """The pairings of a round. Members that fill up the last part of a turn's first scores are scored twice."""
+        return self.groups * (self._parts + self.iterations) * (self.members - self.keep) * self.opponents
+
+    def init(self, key: Key[Array, ""]) -> GroupState:
+        """The state before the first round; which members come first is still by chance."""
+        genomes = self.first(key, jnp.arange(self.groups * self.members, dtype=jnp.int32))
+        scores = jnp.full((self.groups, self.members), jnp.nan, jnp.float32)
+        return GroupState(genomes.reshape(*scores.shape, self.dimension), scores, key, jnp.int32(0))
+
+    def update(self, state: GroupState, play_matrix: PlayMatrix) -> tuple[GroupState, GroupMetrics]:
+        """One round."""
+        key = jax.random.fold_in(state.key, state.round)
+        turns = self._sequential if self.schedule == "sequential" else self._parallel
+        genomes, scores = turns(state, play_matrix, key)
+        return GroupState(genomes, scores, state.key, state.round + 1), GroupMetrics(jnp.int32(self.games), scores)
+
+    def champions(self, state: GroupState) -> Float32[Array, "groups dimension"]:
+        """The best member of each group."""
+        return state.genomes[:, 0]
+
+    def champion(self, state: GroupState) -> Float32[Array, " dimension"]:
+        """The champion of the highest score. Scores of different groups come from different opponents, so this is no
+        more than a guess at the best.
+        """
+        return state.genomes[best_first(state.scores[:, 0])[0], 0]
+
+    def _sequential(self, state: GroupState, play_matrix: PlayMatrix, key: Key[Array, ""]) -> tuple[Array, Array]:
+        others = jnp.arange(self.groups - 1, dtype=jnp.int32)
+
+        def turn(genomes: Array, group: Array) -> tuple[Array, Array]:
+            rivals = genomes.at[others + (others >= group).astype(jnp.int32), : self.best].get(mode="clip")
+            met = rivals.reshape(-1, self.dimension)
+
+            def scored(genomes: Array, places: Array, key: Array) -> Array:
+                points = play_matrix(genomes[0], met, group * self.members + places, key)
+                return jnp.sum(points, axis=1)[None]
+
+            own, scores = self._turn(genomes[group][None], group[None], scored, jax.random.fold_in(key, group))
+            return lax.dynamic_update_slice_in_dim(genomes, own, group, axis=0), scores[0]
+
+        return lax.scan(turn, state.genomes, jnp.arange(self.groups, dtype=jnp.int32))
+
+    def _parallel(self, state: GroupState, play_matrix: PlayMatrix, key: Key[Array, ""]) -> tuple[Array, Array]:
+        met = state.genomes[:, : self.best].reshape(-1, self.dimension)
+        groups = jnp.arange(self.groups, dtype=jnp.int32)
+        # Everyone is played against everyone's best, and the games within a group are left out of the sum.
+        other = np.arange(self.groups)[:, None] != np.repeat(np.arange(self.groups), self.best)[None]
+
+        def scored(genomes: Array, places: Array, key: Array) -> Array:
+            numbers = (groups[:, None] * self.members + places[None]).reshape(-1)
+            points = play_matrix(genomes.reshape(-1, self.dimension), met, numbers, key)
+            points = points.reshape(self.groups, len(places), -1)
+            return jnp.sum(jnp.where(other[:, None], points, 0.0), axis=2)
+
+        return self._turn(state.genomes, groups, scored, key)
+
+    def _turn(self, genomes: Array, groups: Array, scored: _Scored, key: Key[Array, ""]) -> tuple[Array, Array]:
+        """The turns of these groups at once: their members and scores, best first.
+
+        First all members are scored, in parts as large as what is new in an iteration: games are then played at one
+        place of the program, and compiled once.
+        """
+        total, count = self.groups * self.members, self.members - self.keep
+        selection = Truncation(self.keep)
+        elite = jnp.zeros(count, bool)
+        parent = jnp.arange(1 if self.crossover is None else self.crossover.parents, dtype=jnp.int32)[None]
+
+        def step(carry: tuple[Array, Array], number: Array) -> tuple[tuple[Array, Array], None]:
+            start = jnp.minimum(number * count, self.keep)
+            places = start + jnp.arange(count, dtype=jnp.int32)
+            own_key = jax.random.fold_in(key, jnp.maximum(number + 1 - self._parts, 0))
+
+            def children(genomes: Array, scores: Array, group: Array) -> Array:
+                numbers = group * self.members + places
+                # Numbers beyond the candidates', so that parents are drawn by other words than children.
+                draws = (numbers[:, None] + total) * parent.size + parent
+                drawn = selection(scores[: self.keep], candidate_words(own_key, draws))
+                words = candidate_words(own_key, numbers)
+                return offspring(genomes[: self.keep], drawn, elite, words, self.mutation, self.crossover)
+
+            def bred() -> tuple[Array, Array]:
+                genomes, scores = _sorted(*carry)
+                born = jax.vmap(children)(genomes, scores, groups)
+                return jnp.concatenate([genomes[:, : self.keep], born], axis=1), scores
+
+            genomes, scores = lax.cond(number < self._parts, lambda: carry, bred)
+            new = lax.dynamic_slice_in_dim(genomes, start, count, axis=1)
+            points = scored(new, places, own_key)
+            return (genomes, lax.dynamic_update_slice_in_dim(scores, points, start, axis=1)), None
+
+        unknown = jnp.full(genomes.shape[:2], jnp.nan, jnp.float32)
+        numbers = jnp.arange(self._parts + self.iterations, dtype=jnp.int32)
+        return _sorted(*lax.scan(step, (genomes, unknown), numbers)[0])
+
+    @property
+    def _parts(self) -> int:
+        return -(-self.members // (self.members - self.keep))
+
+
+def _sorted(genomes: Array, scores: Array) -> tuple[Array, Array]:
+    """Each group's members, best first."""
+
+    def group(genomes: Array, scores: Array) -> tuple[Array, Array]:
+        order = best_first(scores)
+        return genomes.at[order].get(mode="clip"), scores.at[order].get(mode="clip")
+
+    return jax.vmap(group)(genomes, scores)

@@ -1,0 +1,98 @@
+"""OpenAI's evolution strategy: the gradient of the mean score of noisy copies of one network."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.sharding import Mesh
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.ranking import SHAPINGS
+from jaxgames.algos.evolution.strategies.noise import noise, noise_sum
+
+
+class OpenESState(NamedTuple):
+    """The mean network, the optimizer's memory, and the key of this generation's noise."""
+
+    mean: Float32[Array, " dimension"]
+    optimizer: Any
+    key: Key[Array, ""]
+    generation: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenES:
+    """Salimans, Ho, Chen, Sidor and Sutskever (2017), "Evolution Strategies as a Scalable Alternative to Reinforcement
+    Learning", algorithm 1 with mirrored sampling: candidates 2i and 2i+1 are mean + sigma e_i and mean - sigma e_i.
+
+    With the shaped scores s, the mean follows the estimate of its score's gradient
+
+        g = 1 / (population * sigma) * sum_i (s_2i - s_2i+1) e_i  -  weight_decay * mean
+
+    by `optimizer`, any optax transformation (it is given -g, since optimizers descend). The noise e is computed from
+    the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
+    `population`) each device sums its share of the gradient.
+
+    Raises ValueError if the population is odd, or a setting is none.
+    """
+
+    population: int
+    dimension: int
+    sigma: float = 0.05
+    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
+    shaping: str = "centered_ranks"
+    weight_decay: float = 0.0
+    mean: Sequence[float] | None = None
+    """The first mean, `dimension` numbers; None: zeros. See also `start`."""
+    mesh: Mesh | None = None
+
+    def __post_init__(self) -> None:
+        if self.population < 2 or self.population % 2:
+            raise ValueError(f"population={self.population} is not of pairs; give an even number from 2")
+        if self.sigma <= 0:
+            raise ValueError(f"sigma={self.sigma} is not above 0")
+        if self.shaping not in SHAPINGS:
+            raise ValueError(f"unknown shaping {self.shaping!r}; available: {', '.join(SHAPINGS)}")
+        if self.mean is not None and len(self.mean) != self.dimension:
+            raise ValueError(f"the mean has {len(self.mean)} numbers, but dimension={self.dimension}")
+
+    def init(self, key: Key[Array, ""]) -> OpenESState:
+        """The state before the first generation, at `mean`."""
+        mean = jnp.zeros(self.dimension, jnp.float32)
+        return self.start(key, mean if self.mean is None else jnp.asarray(self.mean, jnp.float32))
+
+    def start(self, key: Key[Array, ""], mean: Float32[Array, " dimension"]) -> OpenESState:
+        """The state before the first generation, at any mean: a network's first weights, or a trained one's."""
+        with jax.numpy_dtype_promotion("standard"):
+            return OpenESState(mean, self.optimizer.init(mean), key, jnp.int32(0))
+
+    def ask(self, state: OpenESState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these candidates, 0 to population - 1."""
+        signs = (1 - 2 * (numbers & 1)).astype(jnp.float32)
+        steps = noise(self._noise_key(state), numbers >> 1, self.dimension) * np.float32(self.sigma)
+        return state.mean[None] + signs[:, None] * steps
+
+    def gradient(self, state: OpenESState, scores: Float32[Array, " population"]) -> Float32[Array, " dimension"]:
+        """The estimate of the gradient of the shaped score at the mean, without weight decay."""
+        shaped = SHAPINGS[self.shaping](scores).reshape(-1, 2)
+        weights = (shaped[:, 0] - shaped[:, 1]) * np.float32(1 / (self.population * self.sigma))
+        return noise_sum(self._noise_key(state), weights, self.dimension, self.mesh)
+
+    def tell(self, state: OpenESState, scores: Float32[Array, " population"]) -> OpenESState:
+        """The next generation's state, given the scores of this one's candidates; higher is better."""
+        descent = np.float32(self.weight_decay) * state.mean - self.gradient(state, scores)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+            updates, optimizer = self.optimizer.update(descent, state.optimizer, state.mean)
+            mean = optax.apply_updates(state.mean, updates)
+        return OpenESState(mean, optimizer, state.key, state.generation + 1)
+
+    def champion(self, state: OpenESState) -> Float32[Array, " dimension"]:
+        """The mean."""
+        return state.mean
+
+    def _noise_key(self, state: OpenESState) -> Key[Array, ""]:
+        return jax.random.fold_in(state.key, state.generation)

@@ -1,0 +1,1 @@
+"""Evaluators: what leaves are worth."""

@@ -1,0 +1,1 @@
+"""Selection rules: which edge a simulation takes."""

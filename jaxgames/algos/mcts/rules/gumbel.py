@@ -1,0 +1,131 @@
+"""Gumbel MuZero's search: sequential halving at the root, and a policy that is never worse than the network's."""
+
+import dataclasses
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.rules.rule import Rule, Score
+from jaxgames.ops.random_bits import fold_in
+
+VALUE_SCALE, VISITS_BEFORE = 0.1, 50.0
+TINY = np.finfo(np.float32).tiny
+
+
+@dataclasses.dataclass(frozen=True)
+class Gumbel(Rule):
+    """See `gumbel`."""
+
+    considered: int
+    scale: float
+    simulations: int = 0
+    edge_fields = ("prior",)
+    needs_policy = True
+    plans = True
+
+    def planned(self, num_simulations: int) -> "Gumbel":
+        """The rule for a search of so many simulations: halving is planned from its end."""
+        return dataclasses.replace(self, simulations=num_simulations)
+
+    def score(self, nodes: Nodes) -> Score:
+        """Improved policy - n / (1 + N): visits come to be shared out as the policy says."""
+        improved, total = _improved(nodes), nodes.sum(lambda edges: edges.visits)
+        return lambda edges: improved(edges) - edges.visits / (1 + total)
+
+    def root_score(self, nodes: Nodes) -> Score:
+        """Of the actions still considered, which have all been visited equally often, the best so far."""
+        legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
+        total = nodes.sum(lambda edges: edges.visits).astype(jnp.int32)
+        number = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
+        return self._among(nodes, jnp.asarray(_visits_to_come(self.considered, self.simulations))[number])
+
+    def preference(self, nodes: Nodes) -> Score:
+        """Of the actions with the most visits, the best."""
+        return self._among(nodes, nodes.max(lambda edges: edges.visits))
+
+    def weights(self, nodes: Nodes) -> Score:
+        """The improved policy."""
+        return _improved(nodes)
+
+    def _among(self, nodes: Nodes, visits: Array) -> Score:
+        """Gumbel noise + logits + completed values, of the actions with so many visits."""
+        completed, top = _completed(nodes), jnp.log(jnp.maximum(nodes.max(_prior), TINY))
+
+        def score(edges):
+            words = nodes.tree.words[nodes.lanes]
+            words = fold_in(words if edges.count == 1 else words[:, None], edges.numbers)
+            uniform = ((words >> 9).astype(jnp.float32) + 0.5) / 2**23
+            noise = -self.scale * jnp.log(-jnp.log(uniform))
+            worth = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)
+            return jnp.where(edges.visits == visits, jnp.maximum(worth, -1e9), -1e30)
+
+        return score
+
+
+def gumbel(considered: int = 16, scale: float = 1.0) -> Gumbel:
+    """Gumbel MuZero (Danihelka, Guez, Schrittwieser and Silver, 2022): constants and formulas are those of mctx.
+
+    At most `considered` actions are drawn at the root, by their logits and Gumbel noise times `scale` (0 to play
+    without chance). Sequential halving visits them equally often, and drops half of them again and again.
+    """
+    if not isinstance(considered, int) or considered < 1:
+        raise ValueError(f"considered {considered}: expected a number of actions from 1 on")
+    return Gumbel(considered, float(scale))
+
+
+def _prior(edges):
+    return edges.prior
+
+
+def _completed(nodes: Nodes) -> Score:
+    """Values of edges, those not visited completed by the mixed value of the node (appendix D), scaled to logits."""
+
+    def visited(edges):
+        return edges.visits > 0
+
+    total = nodes.sum(lambda edges: edges.visits)
+    known = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY), 0))
+    weighted = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY) * edges.means, 0))
+    mixed = (nodes.of("raw") + total * (weighted / jnp.where(known > 0, known, 1))) / (total + 1)
+
+    def value(edges):
+        return jnp.where(visited(edges), edges.means, mixed)
+
+    low = nodes.min(value)
+    span = jnp.maximum(nodes.max(value) - low, 1e-8)
+    scale = VALUE_SCALE * (VISITS_BEFORE + nodes.max(lambda edges: edges.visits))
+    return lambda edges: scale * ((value(edges) - low) / span)
+
+
+def _improved(nodes: Nodes) -> Score:
+    """softmax(logits + completed values)."""
+    completed = _completed(nodes)
+    most = nodes.max(completed)
+
+    def unnormalized(edges):
+        return edges.prior * jnp.exp(completed(edges) - most)
+
+    total = nodes.sum(unnormalized)
+    return lambda edges: unnormalized(edges) / total
+
+
+def _visits_to_come(considered: int, simulations: int) -> Int[np.ndarray, " entries"]:
+    """Entry `m * simulations + t`: with m actions to consider, the visits of the one that simulation t goes to."""
+    return np.array([_halving(number, simulations) for number in range(considered + 1)], np.float32).ravel()
+
+
+def _halving(considered: int, simulations: int) -> list[int]:
+    """Sequential halving (Karnin, Koren and Somekh, 2013)."""
+    if considered <= 1:
+        return list(range(simulations))
+    rounds, number, visits = math.ceil(math.log2(considered)), considered, [0] * considered
+    sequence: list[int] = []
+    while len(sequence) < simulations:
+        for _ in range(max(1, simulations // (rounds * number))):
+            sequence += visits[:number]
+            visits[:number] = [count + 1 for count in visits[:number]]
+        number = max(2, number // 2)
+    return sequence[:simulations]

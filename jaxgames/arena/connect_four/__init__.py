@@ -1,0 +1,1 @@
+"""Solved positions of Connect Four, a solver, and how well players do on them."""

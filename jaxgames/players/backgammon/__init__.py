@@ -1,0 +1,1 @@
+"""Players of backgammon made by hand: pubeval and the simple ones."""

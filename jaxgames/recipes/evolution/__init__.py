@@ -1,0 +1,1 @@
+"""Evolution of networks: recipes, their settings and methods, their training."""

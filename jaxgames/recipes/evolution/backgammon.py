@@ -1,0 +1,38 @@
+"""The comparison's third method: hill climbing from nothing, as Pollack and Blair did; and an evolution strategy."""
+
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.matches import ByMatches, show
+from jaxgames.recipes.evolution.recipe import EvolutionRecipe
+
+PUBLISHED = (
+    {
+        "b": "pubeval",
+        "ppg": -0.91,
+        "source": "hill climbing, 198-40-4: the thesis that rebuilds TD-Gammon 0.0",
+    },
+    {"b": "pubeval", "ppg": 0.26, "source": "TD(lambda), 198-40-4, for comparison: the same thesis"},
+)
+
+_NETWORK = NetworkConfig(
+    "backgammon", "outcomes", encoding="tesauro", hidden=(40,), activation="sigmoid", output="sigmoid",
+    initializer="zeros",
+)  # fmt: skip
+
+RECIPE = EvolutionRecipe(
+    name="backgammon-hill-climb",
+    summary="hill climbing of a 198-40-4 network from zero, raw board input",
+    settings={
+        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=100_000, sigma=0.05, factor=0.05, duel=4),
+        "best": EvolutionConfig(
+            NetworkConfig("backgammon", "afterstate", encoding="tesauro", hidden=(), initializer="uniform:0.01"),
+            "open_es", generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,
+            opponents="pubeval*32", score="points", block=64, most_plies=150,
+        ),
+    },
+    measures=ByMatches(
+        ("random", "simple:3", "pubeval"), ("pubeval",), (("published", -0.91), ("TD, the thesis", 0.26))
+    ).measures(),
+    show_result=show,
+    published=PUBLISHED,
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""Groups of 9-18-18-9 networks that evolve against each other's best, as published; and better ways to evolve them."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxtyping import Array, Float32
+
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
+from jaxgames.runs import Panel
+
+PUBLISHED: dict[str, Any] = {
+    "source": "the original program, 4 minutes and 9 million games: its 20 champions",
+    "games": 9_000_000,
+    "win_random": 67.4,
+    "draw_random": 8.4,
+    "loss_random": 24.2,
+    "kept": 61.4,
+}
+
+_NETWORK = NetworkConfig("tic_tac_toe", encoding="cells", output="softsign_unit")
+_ORIGINAL = EvolutionConfig(_NETWORK, "groups", generations=23, sides="alternate", most_plies=9)
+"""A round is 20 groups x (10 + 100 x 5) networks x 38 games: 387,600. The first weights are not known; those of the
+original program's champions are what uniform ones in [-1, 1] become (mean and spread of the weights' logarithms).
+"""
+
+
+def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Array) -> Float32[Array, " n"]:
+    """The share of `count` positions, drawn anew in each generation, in which a network's move keeps the result.
+
+    Half of them are drawn as often as games of random moves come to them, half from all alike.
+    """
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    from jaxgames.envs.tic_tac_toe import Position
+    from jaxgames.recipes.evolution.tic_tac_toe_exact import board
+
+    every = board()
+    often = every.reached[every.open]
+    weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
+    fractions = jax.random.uniform(key, (count,))
+    drawn = jnp.searchsorted(jnp.asarray(weights[:-1], jnp.float32), fractions).astype(jnp.int32)
+    cells = jnp.asarray(every.cells[every.open], jnp.uint32)[drawn]
+    inputs = policy.game.encodings[policy.encoding](Position(cells)).T
+    inputs = jnp.broadcast_to(inputs[None], (len(genomes), *inputs.shape))
+    outputs = policy.genomes.apply(genomes, inputs, monotone=True)
+
+    def highest(actions: Any) -> Float32[Array, "n positions"]:
+        allowed = jnp.asarray(actions[every.open])[drawn].T
+        return jnp.max(jnp.where(allowed[None], outputs, -jnp.inf), axis=1)
+
+    return jnp.mean((highest(every.keeps) >= highest(every.after >= 0)).astype(jnp.float32), axis=1)
+
+
+def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:
+    """Exact shares in percent, means over the champions: nothing is drawn by lot."""
+    from jaxgames.recipes.evolution.tic_tac_toe_exact import measured
+
+    found = measured(network, champions)
+    score = found["win_random"] + found["draw_random"] / 2
+    return {name: float(values.mean()) for name, values in found.items()} | {"strength": float(score.mean())}, int(
+        (score + found["kept"]).argmax()
+    )
+
+
+def thorough(network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
+    """The same with 95 % intervals of the mean, and for each champion."""
+    from jaxgames.recipes.evolution.tic_tac_toe_exact import measured
+
+    found = measured(network, champions)
+    margins = {
+        name: 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        for name, values in found.items()
+    }
+    return {
+        "mean": {name: round(float(values.mean()), 3) for name, values in found.items()},
+        "margin": {name: round(margin, 3) for name, margin in margins.items()},
+        "champions": {name: [round(float(value), 3) for value in values] for name, values in found.items()},
+    }
+
+
+def panels(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """The learning curve."""
+    against_random = {"win_random": "won", "draw_random": "drawn", "loss_random": "lost"}
+    published = [(f"original {name.removesuffix('_random')}", PUBLISHED[name]) for name in ("win_random", "kept")]
+    return [
+        Panel("% against random", against_random, published[:1], height=2.0),
+        Panel("% of moves", {"kept": "keep the result"}, published[1:], height=1.4),
+        Panel("% against perfect", {"perfect_draw": "drawn"}, from_zero=True),
+        Panel("diversity", {"diversity": "diversity"}, from_zero=True),
+    ]
+
+
+def show(result: Mapping[str, Any]) -> None:
+    """Prints how good the champions are, beside the original program's."""
+    from rich.console import Console
+    from rich.table import Table
+
+    speed = f", {result['games_per_second']:,.0f} games/s" if result["games_per_second"] else ""
+    table = Table(title=f"{result['recipe']} ({result['setting']}): {result['games']:,} games{speed}")
+    for name in ("mean of the champions", "here", "original"):
+        table.add_column(name, justify="left" if name.startswith("mean") else "right", no_wrap=True)
+    for name, label in LABELS.items():
+        here = f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}"
+        table.add_row(label, here, f"{PUBLISHED[name]:.1f}" if name in PUBLISHED else "-")
+    console = Console()
+    console.print(table)
+    count = len(result["champions"]["kept"])
+    for line in (
+        f"{count} champion{'s' if count > 1 else ''}; all figures exact, ± the 95 % interval of the mean",
+        f"original: {PUBLISHED['source']}",
+        f"run folder      {result['run']}",
+        f"learning curve  {result['curve']}",
+        f"play it         jaxgames match {result['run']} random --games 10000",
+    ):
+        console.print(line, markup=False, highlight=False)
+
+
+LABELS = {
+    "win_random": "won against random, %",
+    "draw_random": "drawn against random, %",
+    "loss_random": "lost against random, %",
+    "kept": "moves that keep the result, %",
+    "perfect_draw": "drawn against perfect play, %",
+}
+
+RECIPE = EvolutionRecipe(
+    name="tic-tac-toe-evolution",
+    summary="20 groups of 10 networks 9-18-18-9 that evolve against each other's best",
+    settings={
+        "original": _ORIGINAL,
+        "parallel": dataclasses.replace(_ORIGINAL, schedule="parallel"),
+        "crossover": dataclasses.replace(_ORIGINAL, crossover="segments"),
+        "best": EvolutionConfig(
+            _NETWORK, "open_es", generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
+            opponents="positions*512", sides="alternate", most_plies=9, block=32,
+        ),
+    },
+    measures=Measures(quick, thorough, panels),
+    show_result=show,
+    published=(PUBLISHED,),
+    fitnesses={"positions": kept_moves},
+    judged="last",
+)  # fmt: skip

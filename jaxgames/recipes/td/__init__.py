@@ -1,0 +1,1 @@
+"""TD(lambda) by self-play: recipes, their training, what is measured."""
