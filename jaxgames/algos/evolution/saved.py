@@ -11,6 +11,7 @@ from jaxgames.algos.evolution.games.policies import Afterstate, Decision, Output
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.algos.td.outcomes import Outcomes
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
@@ -34,7 +35,7 @@ class NetworkConfig:
     encoding: str = "cells"
     """What the network sees: a name from `game.encodings`."""
     reading: str = "highest"
-    """How its outputs name actions: a name from `game.heads`. Not used by values."""
+    """How its outputs name actions: a name from `jaxgames.envs.heads.heads_of`. Not used by values."""
     strict: bool = False
     """Whether it may name an illegal action, and then loses. Not used by values."""
     hidden: tuple[int, ...] = (18, 18)
@@ -50,7 +51,7 @@ class NetworkConfig:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.plays not in PLAYS:
             raise ValueError(f"plays={self.plays!r}: expected one of {', '.join(PLAYS)}")
-        for name, known in (("encoding", make(self.game).encodings), ("reading", make(self.game).heads)):
+        for name, known in (("encoding", make(self.game).encodings), ("reading", heads_of(make(self.game)))):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r} of {self.game}; available: {', '.join(known)}"
@@ -59,7 +60,7 @@ class NetworkConfig:
     def genomes(self) -> Genomes:
         """The networks as rows of numbers."""
         game = make(self.game)
-        outputs = {"outputs": game.heads[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
+        outputs = {"outputs": heads_of(game)[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
         network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
         return Genomes(network, game.encodings[self.encoding].size)
 

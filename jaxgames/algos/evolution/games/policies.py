@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.heads import best_of
+from jaxgames.envs.heads import best_of, heads_of
 from jaxgames.ops.materialize import materialize
 
 LANES = 8
@@ -97,7 +97,7 @@ class _Networks:
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
-    """Networks whose outputs name an action, in one of the ways that `game.heads` lists.
+    """Networks whose outputs name an action, in one of the ways that `heads_of` lists.
 
     With `strict` a network may name an illegal action; without, the outputs of legal actions alone are looked at.
     Raises `ValueError` for a reading that the game does not know, and for networks of another size.
@@ -108,7 +108,7 @@ class Outputs(_Networks):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = self.game.heads
+        known = heads_of(self.game)
         if self.reading not in known:
             raise ValueError(f"unknown reading {self.reading!r} of {self.game.id}; known: {', '.join(known)}")
         if self.genomes.outputs != known[self.reading].size:
@@ -123,7 +123,7 @@ class Outputs(_Networks):
         """As `Policy.turn`; no random words are used."""
         del words
         outputs = self.outputs(genomes, positions)
-        actions, legal = self.game.heads[self.reading](outputs, positions, self.strict)
+        actions, legal = heads_of(self.game)[self.reading](outputs, positions, self.strict)
         actions = materialize(actions, rows(like_of(flat(positions)), len(genomes)))
         return Decision(_played(self.game, positions, actions), legal)
 
