@@ -164,7 +164,12 @@ def mctx(env: Any, simulations: int) -> Callable:
 
     def search(params, states, key):
         found = library.muzero_policy(
-            params, key, _root(library, params, states), recurrent, simulations, ~states.legal_action_mask,
+            params,
+            key,
+            _root(library, params, states),
+            recurrent,
+            simulations,
+            ~states.legal_action_mask,
             dirichlet_fraction=0.0,
         )
         return found.search_tree.summary().visit_counts, found.action
@@ -207,7 +212,13 @@ def mctx_with_chance(game: Game, simulations: int) -> Callable:
 
     def search(params, states, key):
         found = library.stochastic_muzero_policy(
-            params, key, _root(library, params, states), decision, chance, simulations, ~states.legal_action_mask,
+            params,
+            key,
+            _root(library, params, states),
+            decision,
+            chance,
+            simulations,
+            ~states.legal_action_mask,
             dirichlet_fraction=0.0,
         )
         return found.search_tree.summary().visit_counts, found.action
