@@ -121,12 +121,9 @@ def one_size(
     amount, size = batch * simulations, f"{batch:,} x {simulations}"
     arguments = setting.params, setting.states[OURS]
     alone = Search(LIMIT, evaluations(setting.network, simulations), arguments, amount, options.seconds)
-    (timings,) = measured([alone], options.repeats)
-    what = f"Connect Four, {title(setting)}, {size}"
-    limit = report.add(rate(what, LIMIT, "simulations/s", timings, compile_seconds=alone.compile_seconds))
     fitting = [form for form in forms if form[1] <= batch] or list(forms)
     for policy in options.policies:
-        searches = []
+        searches = [alone]
         if fitting:
             by, block = max(fitting, key=forms.__getitem__)
             theirs = setting.mctx(by, policy), setting.params, setting.states[by]
@@ -137,11 +134,12 @@ def one_size(
         for search, timings in zip(searches, measured(searches, options.repeats), strict=True):
             more = {"compile_seconds": search.compile_seconds}
             figures.append(report.add(rate(row, search.name, "simulations/s", timings, **more)))
-            values = tuple(100 * value / limit.value for value in figures[-1].values)
+            pairs = zip(figures[-1].values, figures[0].values, strict=True)
+            values = tuple(100 * value / most for value, most in pairs)
             shares.append(report.add(Figure(f"{row}: of what {LIMIT} does", search.name, "%", values, form=".0f")))
-        for of_one in (figures, shares):
+        for of_one in (figures[1:], shares[1:]):
             report.comparisons.append(Comparison(of_one[-1].what, of_one[-1], of_one[0] if fitting else None))
-        for theirs in searches[:-1]:
+        for theirs in searches[1:-1]:
             programs.compare_visits(report, row, searches[-1], theirs)
 
 
