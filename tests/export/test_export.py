@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import export
+from jaxgames.recipes.evolution.config import METHODS, EvolutionConfig
+from jaxgames.recipes.evolution.methods import make_method
 
 import jaxgames
 from jaxgames.algos import mcts
@@ -13,8 +15,6 @@ from jaxgames.algos.minimax import alphabeta
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.envs.rollout import rollout
 from jaxgames.players.mcts import KINDS
-from jaxgames.recipes.evolution.config import METHODS, EvolutionConfig
-from jaxgames.recipes.evolution.methods import make_method
 
 PLATFORMS = ("cuda", "tpu")
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
