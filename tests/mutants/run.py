@@ -123,7 +123,7 @@ def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints each edit as it is tried; 1 if any survived."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants.run", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python tests/mutants/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="only edits whose name or file has this pattern")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many at a time (default 2)")
     options = parser.parse_args(arguments)
