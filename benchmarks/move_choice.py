@@ -20,7 +20,7 @@ from _figures import Comparison, Figure, Report
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import rolled
 
 TITLE = "Backgammon: equity lost by players' choices"
 DATA = Path(__file__).parent.parent / "tests" / "data" / "backgammon" / "move_choice_gnubg2ply.jsonl.gz"

@@ -9,8 +9,8 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.backgammon import position
+from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.notation import step_of
-from jaxgames.envs.backgammon.plain import to_plain
 from jaxgames.envs.rollout import random_action
 from tests.envs.backgammon_boards import masks, rule_book_actions
 

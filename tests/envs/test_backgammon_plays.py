@@ -11,8 +11,8 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.backgammon import list_plays, play_to_string, plays, position, string_to_play
+from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.listing import MOST_PLAYS
-from jaxgames.envs.backgammon.plain import to_plain
 from tests.envs import backgammon_boards as boards_of
 from tests.envs.backgammon_boards import (
     ROLLS,

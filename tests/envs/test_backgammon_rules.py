@@ -9,7 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, play_to_string, position
-from jaxgames.envs.backgammon.plain import from_plain, to_plain
+from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.rollout import rollout
 from tests.envs import reference_backgammon as reference
 from tests.envs.backgammon_boards import (

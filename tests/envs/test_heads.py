@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.envs.checkers.board import from_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare
-from jaxgames.envs.checkers.plain import from_plain
 from jaxgames.envs.checkers.plain_board import Board
 from jaxgames.envs.heads import heads_of
 from tests.algos.evolution.reference_play import Draughts, highest, squares

@@ -12,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import rolled
 from jaxgames.players.backgammon import measures, pubeval
 
 BATCH = 512

@@ -11,7 +11,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import rolled
 from jaxgames.ops.pytrees import equal, select
 from jaxgames.players import PlayerMemory
 

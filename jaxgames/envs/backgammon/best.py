@@ -14,8 +14,8 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.board import Position, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
 from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops.pytrees import equal

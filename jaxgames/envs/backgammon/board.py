@@ -6,13 +6,15 @@ bit-sliced counters: the number on point p is the four-bit number whose bits are
 is then a ripple carry over four words, "two or more here" is an or, and changing the side to play is a swap of names.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Int32, UInt32
+from jaxtyping import Array, Bool, Int32, UInt32
 
+from jaxgames.envs.backgammon.notation import check_position
 from jaxgames.ops import bits
 
 BAR = 25
@@ -160,3 +162,64 @@ def result(loser: Side) -> Int32[jax.Array, "..."]:
     none_off = total(loser) == CHECKERS
     behind = (occupied(loser) >> jnp.uint32(19)) != 0  # points 19..24 are the winner's home, 25 the bar
     return 1 + none_off.astype(jnp.int32) + (none_off & behind).astype(jnp.int32)
+
+
+class Position(NamedTuple):
+    """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
+
+    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a
+    roll.
+    """
+
+    own: Side
+    opponent: Side
+    dice: UInt32[Array, "..."]
+
+
+def rolled(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """The dice word of a fresh roll: four of a double, else one of each."""
+    both = one_die(high) | one_die(low)
+    return jnp.where(high == low, both << jnp.uint32(2), both)
+
+
+def one_die(value: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+    """The dice word of a single die."""
+    return jnp.uint32(1) << (jnp.uint32(4) * (value - jnp.uint32(1)))
+
+
+def high_low(dice: UInt32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+    """The largest and the smallest die left; both are 8 where none is."""
+    none = dice == 0
+    high = bits.top_index(dice) // jnp.uint32(4) + jnp.uint32(1)
+    low = bits.bottom_index(dice) // jnp.uint32(4) + jnp.uint32(1)
+    return jnp.where(none, jnp.uint32(8), high), jnp.where(none, jnp.uint32(8), low)
+
+
+def from_plain(mover: Sequence[int], opponent: Sequence[int], dice: Sequence[int] | None) -> Position:
+    """The position with these checkers (25 counts each, as in `notation`) and dice left, None where a roll is awaited.
+
+    Raises `ValueError` for checkers that no game in progress can have.
+    """
+    mover, opponent = check_position(mover, opponent)
+    for name, side in (("mover", mover), ("opponent", opponent)):
+        if not sum(side):
+            raise ValueError(f"the {name} has no checkers left: the game is over")
+    word = sum(1 << 4 * (die - 1) for die in dice or ())
+    return Position(_side(mover), _side(opponent), jnp.asarray(np.uint32(word)))
+
+
+def to_plain(position: Position) -> tuple[list[int], list[int], tuple[int, ...] | None]:
+    """The checkers of both sides, the mover's first, and the dice left, largest first, None where a roll is awaited."""
+    word = int(position.dice)
+    dice = [die for die in range(6, 0, -1) for _ in range(word >> 4 * (die - 1) & 15)]
+    return _counts(position.own), _counts(position.opponent), tuple(dice) or None
+
+
+def _side(counts: Sequence[int]) -> Side:
+    numbers = np.asarray(counts, np.uint32)
+    return Side(*(jnp.asarray(((numbers >> k & 1) << SOURCES).sum(dtype=np.uint32)) for k in range(4)))
+
+
+def _counts(side: Side) -> list[int]:
+    planes = np.stack([np.asarray(plane) >> SOURCES & 1 for plane in side])
+    return (planes << np.arange(4, dtype=np.uint32)[:, None]).sum(axis=0).tolist()

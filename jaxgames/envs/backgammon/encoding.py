@@ -14,9 +14,8 @@ from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.ops import bits
 
 

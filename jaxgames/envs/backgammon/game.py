@@ -18,10 +18,9 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import Score, actions_to, best_plays, play_out, random_plays, score_by, top_plays
+from jaxgames.envs.backgammon.board import Position, from_plain, high_low, one_die, rolled, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
-from jaxgames.envs.backgammon.plain import from_plain, to_plain
-from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops import bits

@@ -14,9 +14,8 @@ from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import State
 from jaxgames.ops import ragged
 

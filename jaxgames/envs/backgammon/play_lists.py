@@ -26,8 +26,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.backgammon.position import Position, high_low
+from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.ops import bits, ragged
 
 LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxgames.envs.backgammon import drawing, notation
+from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.backgammon.game import Backgammon
-from jaxgames.envs.backgammon.plain import from_plain, to_plain
 from jaxgames.envs.core import State, single
 
 

@@ -11,7 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt32
 
-from jaxgames.envs.checkers.plain_board import DIRECTIONS, SQUARES, king_row, row_and_column, square_at
+from jaxgames.envs.checkers.plain_board import (
+    DIRECTIONS,
+    SQUARES,
+    Board,
+    king_row,
+    row_and_column,
+    sign_of,
+    square_at,
+)
 from jaxgames.ops.materialize import materialize
 
 Word = UInt32[Array, "..."]
@@ -144,3 +152,26 @@ def _behind(squares: Word) -> list[Word]:
 
 def _behind_one(squares: Word, direction: int) -> Word:
     return rotate(squares, 32 - TURNS[direction]) & INSIDE[direction]
+
+
+def from_plain(plain: Board) -> Position:
+    """The position of a plain board."""
+    sign = sign_of(plain.white_to_move)
+    squares = np.array(plain.squares)
+    status = int(plain.white_to_move) | plain.quiet << 8
+    if plain.jumper:
+        status |= 64 | int(PLACE[plain.jumper - 1]) << 1
+    own, opponent, kings = (
+        jnp.asarray(_word((np.flatnonzero(chosen) + 1).tolist()))
+        for chosen in (squares * sign > 0, squares * sign < 0, abs(squares) == 2)
+    )
+    return Position(own, opponent, kings, jnp.asarray(np.uint32(status)))
+
+
+def to_plain(position: Position) -> Board:
+    """As read by `from_plain`."""
+    status = int(position.status)
+    own, opponent, kings = (np.asarray(word) >> PLACE & 1 for word in position[:3])
+    values = (own.astype(int) - opponent.astype(int)) * (1 + kings.astype(int)) * sign_of(bool(status & 1))
+    jumper = int(np.flatnonzero((status >> 1 & 31) == PLACE)[0]) + 1 if status & 64 else 0
+    return Board(tuple(values.tolist()), bool(status & 1), jumper, status >> 8)

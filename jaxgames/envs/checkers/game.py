@@ -10,10 +10,9 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.checkers import board, drawing, notation
-from jaxgames.envs.checkers.board import Position
+from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.plain import from_plain, to_plain
-from jaxgames.envs.checkers.reading import Actions, Squares
+from jaxgames.envs.checkers.heads import Actions, Squares
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops import bits

@@ -1,7 +1,8 @@
 """Boards of any size as sets of bits, in as many uint32 words as they need.
 
 Bit `column * (rows + 1) + row` is a square, row 0 at the bottom; the highest bit of each column stays empty, so that no
-line runs from one column into the next.
+line runs from one column into the next. `from_plain` and `to_plain` lead to boards of numbers, which notation and
+drawings use.
 """
 
 import functools
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, UInt32
+from jaxtyping import Array, Bool, Int8, UInt32
 
 Words = tuple[UInt32[Array, "..."], ...]
 
@@ -99,3 +100,32 @@ def shifted(words: Words, by: int) -> Words:
     whole, rest = divmod(by, 32)
     words = (*words[whole:], *(jnp.zeros_like(words[-1]),) * min(whole, len(words)))
     return shift_down(words, rest) if rest else words
+
+
+def from_plain(squares: Int8[np.ndarray, "rows cols"]) -> Position:
+    """The position of a board, row 0 on top: 0 empty, 1 who began, 2 the other."""
+    mover = 1 + np.count_nonzero(squares) % 2
+    return Position(_words_at(squares == mover), _words_at(squares == 3 - mover))
+
+
+def to_plain(position: Position, rows: int, cols: int) -> Int8[np.ndarray, "rows cols"]:
+    """As read by `from_plain`."""
+    own, opponent = (_squares_of(words, rows, cols) for words in position)
+    mover = 1 + int((own + opponent).sum()) % 2
+    return (mover * own + (3 - mover) * opponent).astype(np.int8)
+
+
+def _words_at(squares: np.ndarray) -> Words:
+    rows, cols = squares.shape
+    number = sum(1 << place for place in _places(rows, cols)[squares].tolist())
+    return words_of(number, -(-(rows + 1) * cols // 32))
+
+
+def _squares_of(words: Words, rows: int, cols: int) -> np.ndarray:
+    number = sum(int(word) << 32 * index for index, word in enumerate(words))
+    return np.array([[number >> place & 1 for place in row] for row in _places(rows, cols).tolist()])
+
+
+def _places(rows: int, cols: int) -> np.ndarray:
+    column, row = np.arange(cols), np.arange(rows)[::-1, None]
+    return column * (rows + 1) + row

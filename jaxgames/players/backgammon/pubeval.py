@@ -18,9 +18,8 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.ops import bits
 from jaxgames.players.backgammon.measures import contact

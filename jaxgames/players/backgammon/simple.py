@@ -20,9 +20,8 @@ from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.players.backgammon.measures import blocks, blots, checkers_off, connected_blocks, contact, pips
 
