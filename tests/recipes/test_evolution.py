@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
 
 import jaxgames
 from jaxgames import cli
@@ -16,9 +18,7 @@ from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_tem
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.config import EvolutionConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
 from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
 from jaxgames.recipes.evolution.training import check_memory
 from jaxgames.recipes.recipe import Plan
@@ -171,7 +171,7 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
         ("backgammon-hill-climb --set duel=3", "expected an even number"),
         ("backgammon-hill-climb --devices 2", "hill_climb runs on one device"),
-        ("checkers-evolution --set reading=foo", "unknown reading 'foo' of checkers; available: highest, squares"),
+        ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares"),
         ("checkers-evolution --set elites=200", "elites=200"),
         ("td-gammon --coordinator here", "several processes need"),
     ],
