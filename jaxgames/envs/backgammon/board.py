@@ -1,9 +1,9 @@
-"""The backgammon board as words, and how one checker moves on it.
+"""The backgammon board as words, how one checker moves on it, and positions from and to plain numbers.
 
 Each player counts points from their own side: 24 is farthest, 1 is the ace point, 25 stands for the bar, and checkers
 below 1 are off. Point p of one player is point 25 - p of the other. A `Side` holds one player's checkers as
-bit-sliced counters: the number on point p is the four-bit number whose bits are bit p of four words. Adding a checker
-is then a ripple carry over four words, "two or more here" is an or, and changing the side to play is a swap of names.
+bit-sliced counters: bit p of its four words is the number of checkers on point p. So to add a checker is a ripple carry
+over four words, "two or more here" is an or, and the other player's turn is a swap of names.
 """
 
 from collections.abc import Sequence
@@ -100,7 +100,7 @@ def remove(side: Side, where: Word) -> Side:
     return Side(*planes)
 
 
-def mirrored(words: Word) -> Word:
+def mirror(words: Word) -> Word:
     """The same points in the other player's numbering: bit p goes to bit 25 - p; the bar is dropped."""
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
         keep, step = jnp.uint32(mask), jnp.uint32(shift)
@@ -111,7 +111,7 @@ def mirrored(words: Word) -> Word:
 
 def blocked(opponent: Side) -> Word:
     """Points, in the mover's numbering, where the opponent has two or more checkers."""
-    return mirrored(several(opponent))
+    return mirror(several(opponent))
 
 
 def sources(taken: Word, barred: Word, die: Word) -> Word:
@@ -129,9 +129,7 @@ def sources(taken: Word, barred: Word, die: Word) -> Word:
 
 
 def follow_ups(own: Side, barred: Word, first: Word, second: Word) -> UInt32[jax.Array, "25 ..."]:
-    """For each source of `first` (points 1..25 on the first axis): the sources of `second` after it; 0 where it is
-    illegal.
-    """
+    """The sources of the second die after each source 1..25 of the first one, on the first axis; 0 where it is illegal."""
     taken, many = occupied(own), several(own)
     start = jnp.asarray(1 << SOURCES).reshape((25,) + (1,) * taken.ndim)
     legal = sources(taken, barred, first)[None]
@@ -156,8 +154,10 @@ def move(
 
 
 def result(loser: Side) -> Int32[jax.Array, "..."]:
-    """Points won against `loser` by bearing off all: 1, 2 with none of theirs off, 3 if one of those is also on the
-    bar or in the winner's home board.
+    """Points won against `loser` by bearing off all.
+
+    A single game is 1; a gammon, with none of the loser's checkers off, is 2; a backgammon, with one of them also on
+    the bar or in the winner's home board, is 3.
     """
     none_off = total(loser) == CHECKERS
     behind = (occupied(loser) >> jnp.uint32(19)) != 0  # points 19..24 are the winner's home, 25 the bar

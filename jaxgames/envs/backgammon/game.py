@@ -39,9 +39,9 @@ _OPENING_ROLLS = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) 
 def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
     """The sources from which the larger and the smaller die may be played now, so that the whole turn stays legal.
 
-    With two different dice left a move must leave the other die playable if any does; if only one can be played, it
-    is the larger one where possible. With a double every order reaches the same number of moves, so there is nothing
-    to check.
+    With two different dice left, a move must leave the other die playable if any move does. If only one die can be
+    played, it is the larger one where possible. With a double every order reaches the same number of moves, so there is
+    nothing to check.
     """
     own, barred = position.own, board.blocked(position.opponent)
     high, low = high_low(position.dice)

@@ -87,7 +87,7 @@ def _pair_rows(positions: Position) -> UInt32[Array, "54 batch"]:
     a, b = high[None, :], low[None, :]
     runs_high = bits.union(jnp.where(high_first & (start >> a) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
     runs_low = bits.union(jnp.where(low_first & (start >> b) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
-    hits = board.mirrored(board.blots(opponent))
+    hits = board.mirror(board.blots(opponent))
     no_hit_on_way = ~(hits << high) & ~(hits << low)
 
     # Independent moves, the larger die first: without runs of either order, and without bearing off s < t.

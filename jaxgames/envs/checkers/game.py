@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.envs.checkers import board, drawing, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.heads import Actions, Squares
+from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops.bits import bit, bounded, select, top_index, unpack
@@ -55,7 +55,7 @@ class Checkers(Game[Position]):
     @property
     def heads(self) -> Mapping[str, Any]:
         """One output for each action; or one for each square to leave and each to come to."""
-        return {"highest": Actions(self), "squares": Squares()}
+        return {"highest": ActionsHead(self), "squares": SquaresHead()}
 
     @property
     def step_limit(self) -> int | None:
