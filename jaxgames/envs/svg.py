@@ -117,13 +117,17 @@ def disc(x: float, y: float, radius: float, piece: Piece) -> Iterator[str]:
     yield element("circle", **centre, r=radius * 0.68, fill="none", **ring)
 
 
+def marker(x: float, y: float, piece: Piece) -> str:
+    """A small piece, to show in a line of text whom it is about."""
+    return element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+
+
 def status_line(
     left: float, right: float, y: float, colours: Theme, status: str, side: int | None = None, note: str = ""
 ) -> Iterator[str]:
     """A line below a board: on the left the piece of player `side`, if any, and `status`; on the right a note."""
     if side is not None:
-        piece = colours.pieces[side]
-        yield element("circle", cx=left + 7, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+        yield marker(left + 7, y, colours.pieces[side])
     yield text(left + (0 if side is None else 22), y, status, 14, colours.ink, "start", font_weight=600)
     if note:
         yield text(right, y, note, 14, colours.faint, "end")

@@ -129,7 +129,7 @@ def sources(taken: Word, barred: Word, die: Word) -> Word:
 
 
 def follow_ups(own: Side, barred: Word, first: Word, second: Word) -> UInt32[jax.Array, "25 ..."]:
-    """The sources of the second die after each source 1..25 of the first one, on the first axis; 0 where it is illegal."""
+    """The sources of the second die after each source 1..25 of the first (on the first axis); 0 where it is illegal."""
     taken, many = occupied(own), several(own)
     start = jnp.asarray(1 << SOURCES).reshape((25,) + (1,) * taken.ndim)
     legal = sources(taken, barred, first)[None]

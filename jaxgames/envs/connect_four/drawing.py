@@ -23,7 +23,7 @@ PLATE = 34  # the line below the frame
 
 
 class _Scene(NamedTuple):
-    """What is to be drawn: the board, the stones in lines, and the player ids of X and O and of whom the status is."""
+    """What to draw: the board, the stones in lines, the player ids of X and O, the status, and whose status it is."""
 
     board: np.ndarray
     line: list[tuple[int, int]]
