@@ -76,7 +76,7 @@ class Checkers(Game[Position]):
         """bool[128]."""
         sources, white = board.moves(position).sources, board.white(position)
         own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
-        return unpack([materialize(board.as_seen(word, white), position.status) for word in own], board.PLACE)
+        return unpack([materialize(board.turn_board(word, white), position.status) for word in own], board.PLACE)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -152,7 +152,7 @@ class Checkers(Game[Position]):
         kings = position.kings
         words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        words = [materialize(board.as_seen(word, turned), position.status) for word in words]
+        words = [materialize(board.turn_board(word, turned), position.status) for word in words]
         return unpack(words, _GRID).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:

@@ -65,7 +65,7 @@ def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
     """The pieces that may move in each of the mover's directions, as the mover sees the board, and whether by jumps."""
     moves, white = board.moves(positions), board.white(positions)
     turned = [jnp.where(white, moves.sources[3 - direction], moves.sources[direction]) for direction in range(4)]
-    movable = [materialize(board.as_seen(word, white), positions.status) for word in turned]
+    movable = [materialize(board.turn_board(word, white), positions.status) for word in turned]
     return movable, materialize(moves.jumps, positions.status)
 
 

@@ -1,8 +1,8 @@
 """Boards of any size as sets of bits, in as many uint32 words as they need.
 
 Bit `column * (rows + 1) + row` is a square, row 0 at the bottom; the highest bit of each column stays empty, so that no
-line runs from one column into the next. `from_plain` and `to_plain` lead to boards of numbers, which notation and
-drawings use.
+line runs from one column into the next. `from_plain` and `to_plain` translate from and to boards of numbers, which
+notation and drawings use.
 """
 
 import functools
@@ -44,19 +44,27 @@ def is_empty(words: Words) -> Bool[Array, "..."]:
 
 
 def shift_down(words: Words, by: int) -> Words:
-    """Every bit moved `by` places towards bit 0, 0 < `by` < 32."""
+    """Every bit moved `by` places towards bit 0."""
+    whole, rest = divmod(by, 32)
+    words = (*words[whole:], *(jnp.zeros_like(words[-1]),) * min(whole, len(words)))
+    if not rest:
+        return words
     above = (*words[1:], jnp.zeros_like(words[-1]))
-    return tuple((word >> by) | (high << (32 - by)) for word, high in zip(words, above, strict=True))
+    return tuple((word >> rest) | (high << (32 - rest)) for word, high in zip(words, above, strict=True))
 
 
 def shift_up(words: Words, by: int) -> Words:
-    """Every bit moved `by` places away from bit 0, 0 < `by` < 32."""
+    """Every bit moved `by` places away from bit 0."""
+    whole, rest = divmod(by, 32)
+    words = (*(jnp.zeros_like(words[-1]),) * min(whole, len(words)), *words[: max(len(words) - whole, 0)])
+    if not rest:
+        return words
     beneath = (jnp.zeros_like(words[0]), *words[:-1])
-    return tuple((word << by) | (low >> (32 - by)) for word, low in zip(words, beneath, strict=True))
+    return tuple((word << rest) | (low >> (32 - rest)) for word, low in zip(words, beneath, strict=True))
 
 
 def run(width: int, start: UInt32[Array, "..."], count: int) -> Words:
-    """`width` bits from bit `start` on, which is not known before the program runs."""
+    """`width` bits from bit `start` on; `start` is an array."""
     ones = jnp.uint32((1 << width) - 1)
     # Shifts by 32 or more give 0, and a difference below 0 wraps around to such a shift.
     return tuple((ones << (start - 32 * index)) | (ones >> (32 * index - start)) for index in range(count))
@@ -69,37 +77,23 @@ def has_line(words: Words, steps: tuple[int, ...], length: int) -> Bool[Array, "
         line, known = words, 1
         while known < length:
             more = min(known, length - known)
-            line, known = both(line, shifted(line, more * step)), known + more
+            line, known = both(line, shift_down(line, more * step)), known + more
         lines.append(line)
     return ~is_empty(functools.reduce(either, lines))
 
 
 def completing(words: Words, steps: tuple[int, ...], length: int) -> Words:
-    """The squares of which each would make a line of `length`, as `has_line` means it, with the set; some are taken."""
+    """The squares that would each complete a line of `length` with the set, as in `has_line`; they may be taken."""
     found = []
     for step in steps:
         below, above = [words], [words]  # below[k]: the k + 1 squares that come before this one are all in the set
         for distance in range(1, length):
-            down, up = _moved_up(words, distance * step), shifted(words, distance * step)
+            down, up = shift_up(words, distance * step), shift_down(words, distance * step)
             below.append(both(below[-1], down) if distance > 1 else down)
             above.append(both(above[-1], up) if distance > 1 else up)
         found += [below[length - 1], above[length - 1]]
         found += [both(below[k], above[length - 1 - k]) for k in range(1, length - 1)]
     return functools.reduce(either, found)
-
-
-def _moved_up(words: Words, by: int) -> Words:
-    """As `shift_up`, by any distance."""
-    whole, rest = divmod(by, 32)
-    words = (*(jnp.zeros_like(words[-1]),) * min(whole, len(words)), *words[: max(len(words) - whole, 0)])
-    return shift_up(words, rest) if rest else words
-
-
-def shifted(words: Words, by: int) -> Words:
-    """As `shift_down`, by any distance."""
-    whole, rest = divmod(by, 32)
-    words = (*words[whole:], *(jnp.zeros_like(words[-1]),) * min(whole, len(words)))
-    return shift_down(words, rest) if rest else words
 
 
 def from_plain(squares: Int8[np.ndarray, "rows cols"]) -> Position:
