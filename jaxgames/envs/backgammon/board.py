@@ -12,7 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32, UInt32
+from jaxtyping import Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon.notation import check_position
 from jaxgames.ops import bits
@@ -35,6 +35,18 @@ class Side(NamedTuple):
     eights: Word
 
 
+class Position(NamedTuple):
+    """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
+
+    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a
+    roll.
+    """
+
+    own: Side
+    opponent: Side
+    dice: Word
+
+
 def from_counts(counts: Int32[jax.Array, "... 25"]) -> Side:
     """A side from its checkers on points 1..24 and the bar."""
     counts = jnp.asarray(counts, jnp.uint32)
@@ -46,11 +58,11 @@ def to_counts(side: Side) -> Int32[jax.Array, "... 25"]:
     """Checkers on points 1..24 and the bar."""
     total = jnp.zeros((*side.ones.shape, 25), jnp.uint32)
     for k, plane in enumerate(side):
-        total += _spread(plane) << jnp.uint32(k)
+        total += _unpack(plane) << jnp.uint32(k)
     return total.astype(jnp.int32)
 
 
-def _spread(words: Word) -> UInt32[jax.Array, "... 25"]:
+def _unpack(words: Word) -> UInt32[jax.Array, "... 25"]:
     shifts = jnp.asarray(SOURCES).reshape((1,) * words.ndim + (25,))
     return (words[..., None] >> shifts) & jnp.uint32(1)
 
@@ -164,30 +176,18 @@ def result(loser: Side) -> Int32[jax.Array, "..."]:
     return 1 + none_off.astype(jnp.int32) + (none_off & behind).astype(jnp.int32)
 
 
-class Position(NamedTuple):
-    """Both sides, each in its own numbering, and the dice still to play, one count in each hex digit.
-
-    `own` belongs to the player to act. Hex digit d - 1 of `dice` says how many dice of value d are left; 0 awaits a
-    roll.
-    """
-
-    own: Side
-    opponent: Side
-    dice: UInt32[Array, "..."]
-
-
-def rolled(high: UInt32[Array, "..."], low: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+def dice_of_roll(high: Word, low: Word) -> Word:
     """The dice word of a fresh roll: four of a double, else one of each."""
     both = one_die(high) | one_die(low)
     return jnp.where(high == low, both << jnp.uint32(2), both)
 
 
-def one_die(value: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
+def one_die(value: Word) -> Word:
     """The dice word of a single die."""
     return jnp.uint32(1) << (jnp.uint32(4) * (value - jnp.uint32(1)))
 
 
-def high_low(dice: UInt32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
+def high_low(dice: Word) -> tuple[Word, Word]:
     """The largest and the smallest die left; both are 8 where none is."""
     none = dice == 0
     high = bits.top_index(dice) // jnp.uint32(4) + jnp.uint32(1)

@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import Score, actions_to, apply_plays, best_plays, random_plays, score_by, top_plays
-from jaxgames.envs.backgammon.board import Position, from_plain, high_low, one_die, rolled, to_plain
+from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.core import Game, Outcome, State, Value, single
@@ -86,7 +86,7 @@ class Backgammon(Game[Position]):
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
         """The roll number `outcome` of `ROLLS`, where one is awaited."""
-        dice = rolled(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
+        dice = dice_of_roll(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
         return position._replace(dice=jnp.where(position.dice == 0, dice, position.dice))
 
     def legal(self, position: Position) -> Bool[Array, "156"]:
