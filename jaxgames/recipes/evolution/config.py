@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.overrides import read
+from jaxgames.recipes.overrides import parse_overrides
 
 METHODS: Mapping[str, tuple[str, ...]] = {
     "groups": ("groups", "members", "keep", "rate", "turn", "schedule", "crossover"),
@@ -139,7 +139,7 @@ class EvolutionConfig:
         mine, of_network = _types(EvolutionConfig), _types(NetworkConfig)
         known = {name: mine[name] for name in (*_COMMON, *METHODS[self.method])}
         known |= {name: kind for name, kind in of_network.items() if name != "game"}
-        values = read(known, changes)
+        values = parse_overrides(known, changes)
         network = {name: values.pop(name) for name in list(values) if name in of_network}
         return dataclasses.replace(self, network=dataclasses.replace(self.network, **network), **values)
 
