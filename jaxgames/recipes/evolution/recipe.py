@@ -9,13 +9,11 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float32
 
-from jaxgames.algos.evolution import memory
 from jaxgames.algos.evolution.evaluate import replicated
-from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, network_of
+from jaxgames.algos.evolution.saved import NetworkConfig, champions_template
 from jaxgames.ops.devices import device_mesh
-from jaxgames.recipes.evolution.config import EvolutionConfig
-from jaxgames.recipes.evolution.methods import Method, advance, make_method, mesh_of, seen
-from jaxgames.recipes.evolution.search import check_opponents
+from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
+from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_of, summarize
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
@@ -24,8 +22,6 @@ from jaxgames.runs import Panel, Run
 
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
-SPLIT = ("genetic", "open_es")
-"""Methods whose population is split over devices."""
 
 Champions = Float32[np.ndarray, "champions dimension"]
 
@@ -78,19 +74,18 @@ class EvolutionRecipe(Recipe):
     def help(self) -> str:
         """As `Recipe.help`."""
         usual = next(iter(self.settings.values()))
-        length = f"{usual.generations:,} {'rounds' if usual.method == 'groups' else 'generations'}"
+        length = f"{usual.generations:,} {usual.unit}"
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {length}"
 
     def config(self, plan: Plan) -> EvolutionConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings)
-        config = self.settings[setting].changed(plan.changes)
-        if config.method in SPLIT:
-            check_opponents(config, self.fitnesses)
+        config = with_changes(self.settings[setting], plan.changes)
+        method = config.method(fitnesses=self.fitnesses)
         if plan.games is not None:
             if "generations" in plan.changes:
                 raise ValueError("give --games or --set generations=N, not both")
-            one = make_method(config, 1, self.fitnesses).games(1)
+            one = method.games(1)
             if not one:
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
@@ -106,16 +101,15 @@ class EvolutionRecipe(Recipe):
         devices = check_devices(config, plan.devices)
         per_line = -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
-        method = make_method(config, 1, self.fitnesses)
-        check_memory(method, devices)
+        method = config.method(fitnesses=self.fitnesses)
+        method.check_memory(devices)
         return {
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
             "seed": plan.seed or 0,
             "devices": devices,
-            "network": dataclasses.asdict(config.network),
-            "evolution": config.used(),
+            **content_of(config),
             "champions": method.champions,
             "generations_per_line": per_line,
             "measured_games": plan.measured_games or self.measured_games,
@@ -140,7 +134,7 @@ class EvolutionJob(Job[Checkpoint]):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.config = config_of(self.settings)
         self.devices = check_devices(self.config, self.settings["devices"])
-        self.method = make_method(self.config, self.devices, recipe.fitnesses)
+        self.method = self.config.method(self.devices, recipe.fitnesses)
         self.per_line = self.settings["generations_per_line"]
 
     def template(self) -> Checkpoint:
@@ -159,7 +153,7 @@ class EvolutionJob(Job[Checkpoint]):
     def advance(self, checkpoint: Checkpoint, step: int) -> Block[Checkpoint]:
         """As `Job.advance`."""
         state, scores = advance(self.method, checkpoint.state, self.per_line)
-        champions, diversity = _fetch(seen(self.method, state))
+        champions, diversity = _fetch(summarize(self.method, state))
         step += self.per_line
         entry = {
             "step": step,
@@ -220,42 +214,19 @@ class EvolutionJob(Job[Checkpoint]):
         }
 
 
-def config_of(content: Mapping[str, Any]) -> EvolutionConfig:
-    """The setting in a run's configuration."""
-    return EvolutionConfig(network=network_of(content["network"]), **content["evolution"])
-
-
 def check_devices(config: EvolutionConfig, asked: int | None) -> int:
-    """The devices to use. Raises `ValueError` if there are not so many, or the method uses one only."""
+    """The devices to use. Raises `ValueError` if there are not so many, or the strategy uses one only."""
     available = jax.device_count()
-    if config.method not in SPLIT:
-        if jax.process_count() > 1:
-            raise ValueError(f"{config.method} runs in one process; populations of {' and '.join(SPLIT)} are split")
-        if asked not in (None, 1):
-            raise ValueError(f"{config.method} runs on one device; populations of {' and '.join(SPLIT)} are split")
+    if config.most_devices == 1:
+        for place, more in (("process", jax.process_count() > 1), ("device", asked not in (None, 1))):
+            if more:
+                raise ValueError(f"{config.strategy} runs on one {place}; strategies of one population can be split")
         return 1
-    devices = min(available, config.population) if asked is None else asked
+    devices = min(available, config.most_devices) if asked is None else asked
     device_mesh(devices, "population")  # raises if there are not so many
     if jax.process_count() > 1 and devices != available:
         raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
     return devices
-
-
-def check_memory(method: Method, devices: int) -> None:
-    """Raises `ValueError` if the population does not fit into this machine's memory."""
-    if method.algorithm is None:
-        return
-    genomes, config = method.config.network.genomes(), method.config
-    widest = max(max(shape) for shape in genomes.shapes)
-    memories = jax.process_count() if jax.default_backend() == "cpu" else devices
-    memory.Run(
-        method.algorithm,
-        config.block,
-        devices=max(1, devices // memories),
-        memories=memories,
-        games=sum(one.number for one in config.met) * (2 if config.sides == "both" else 1),
-        game_bytes=64 + 12 * widest,
-    ).check()
 
 
 def _fetch(tree: Any) -> Any:
