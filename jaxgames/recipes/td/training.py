@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxgames.algos.td import Metrics, TDConfig, TDState
-from jaxgames.algos.td.parallel import AXIS, Parallel
+from jaxgames.algos.td.parallel import devices_for, place
 from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
 from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
@@ -37,7 +37,7 @@ class TDTraining:
         self.recipe, self.run, self.report = recipe, run, report
         self.config = config_of(run.config["learner"])
         self.network = self.config.network()
-        self.learner = _placed(self.config, run.config["devices"])
+        self.learner = place(make_learner(self.config), run.config["devices"])
         self.block = run.config["block"]
         self.key = jax.random.key(run.config["seed"])
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
@@ -46,7 +46,7 @@ class TDTraining:
     def begin(cls, recipe: TDRecipe, plan: Plan, path: str, report: Report) -> "TDTraining":
         """Plans a training and makes its run folder. Everything that decides the result is fixed here."""
         config = recipe.config(plan.setting, plan.changes)
-        devices = _devices_for(config.batch) if plan.devices is None else plan.devices
+        devices = devices_for(config.batch) if plan.devices is None else plan.devices
         numbers = {name: getattr(plan, name) for name in ("seed", "measured_games", "final_games")}
         numbers = {name: number for name, number in numbers.items() if number is not None}
         goal = Goal(minutes=plan.minutes, games=plan.games, devices=devices, **numbers)
@@ -54,7 +54,7 @@ class TDTraining:
         setting = " ".join([plan.setting or next(iter(recipe.settings)), *changes])
         Run.check_free(path)
         config.network()  # so that an unknown encoding is known before there is a folder
-        _placed(config, goal.devices)
+        place(make_learner(config), goal.devices)
         plies = plies_in_update(config, recipe.plies_per_game)
         if goal.games is not None:
             updates = max(1, round(goal.games * recipe.plies_per_game / plies))
@@ -115,13 +115,12 @@ class TDTraining:
         return self._results(seconds, games)
 
     def _start(self) -> Checkpoint:
-        place = getattr(self.learner, "place", lambda state: state)
         if self.run.steps():
             step, checkpoint = self.run.restore(template(self.config))
             self.report.say(f"resuming from update {step}, {int(checkpoint.games):,} games")
-            return checkpoint._replace(state=place(checkpoint.state))
+            return checkpoint._replace(state=self.learner.place(checkpoint.state))
         state = jax.jit(make_learner(self.config).init)(jax.random.fold_in(self.key, 2**31))
-        return first_checkpoint(self.config, place(state))
+        return first_checkpoint(self.config, self.learner.place(state))
 
     def _done(self, checkpoint: Checkpoint) -> bool:
         goal = self.run.config["goal"]
@@ -192,23 +191,6 @@ class TDTraining:
         }
 
 
-def _devices_for(batch: int) -> int:
-    """As many devices as get 128 games each: with fewer, waiting for each other costs more than is gained."""
-    available = jax.device_count()
-    return max(n for n in range(1, available + 1) if n == 1 or (batch % n == 0 and batch // n >= 128))
-
-
-def _placed(config: TDConfig, devices: int) -> Any:
-    learner = make_learner(config)
-    if devices == 1:
-        return learner
-    if devices > jax.device_count():
-        raise ValueError(
-            f"this training runs on {devices} devices, but {jax.device_count()} are here; use a machine with as many"
-        )
-    return Parallel(learner, jax.make_mesh((devices,), (AXIS,), devices=jax.devices()[:devices]))
-
-
 @partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
 def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> tuple[TDState, Metrics]:
     """`number` updates; the key of each depends on its place in the whole training only."""
@@ -218,9 +200,8 @@ def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> 
 
 def _seconds_per_update(config: TDConfig, goal: Goal, plies: int) -> float:
     """The time of an update once play has become sensible. What is learned here is thrown away."""
-    learner = _placed(config, goal.devices)
-    place = getattr(learner, "place", lambda state: state)
-    state = place(jax.jit(make_learner(config).init)(jax.random.key(1)))
+    learner = place(make_learner(config), goal.devices)
+    state = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
     number = max(1, PLIES_PER_BLOCK // plies)
     state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
     budget, began = min(6.0, goal.seconds / 20), time.perf_counter()
