@@ -127,7 +127,7 @@ def ours(game: Game, simulations: int) -> Callable:
     """PUCT with the constants and the scale of values of mctx: root visits by `(params, states, key)`."""
 
     def search(params, states, key):
-        rule, network = mcts.puct(siblings=True), mcts.network(apply, params)
+        rule, network = mcts.puct(qtransform="parent_and_siblings"), mcts.network(apply, params)
         found = mcts.search(game, states, key, simulations, select=rule, evaluate=network)
         return found.visits, found.actions
 
