@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import export
-from jaxgames.recipes.evolution.registry import STRATEGIES
 
 import jaxgames
 from jaxgames.algos import mcts
@@ -14,6 +13,7 @@ from jaxgames.algos.minimax import alphabeta
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.envs.rollout import rollout
 from jaxgames.players.mcts import KINDS
+from jaxgames.recipes.evolution.registry import STRATEGIES
 
 PLATFORMS = ("cuda", "tpu")
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
