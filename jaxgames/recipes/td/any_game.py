@@ -28,7 +28,7 @@ _DEEP: dict[str, Any] = {
     "batch": 128,
 }
 TIC_TAC_TOE = _recipe(
-    TDConfig(**_DEEP, game="tic_tac_toe", decay=0.3, explore=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
+    TDConfig(**_DEEP, game="tic_tac_toe", lambda_=0.3, epsilon=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
     minutes=None,
     games=300_000,
     plies_per_game=7,
@@ -36,12 +36,12 @@ TIC_TAC_TOE = _recipe(
     every_line=True,
 )
 CONNECT_FOUR = _recipe(
-    TDConfig(**_DEEP, game="connect_four", explore=0.3, plies=8, step_size=0.002),
+    TDConfig(**_DEEP, game="connect_four", epsilon=0.3, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=25,
 )
 CHECKERS = _recipe(
-    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", explore=0.1, plies=8, step_size=0.002),
+    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", epsilon=0.1, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=75,
 )
@@ -57,9 +57,9 @@ def recipe_for(game_id: str) -> TDRecipe:
     if game_id in BY_GAME:
         return BY_GAME[game_id]
     game = make(game_id)
-    explore = 0.0 if game.outcome_probabilities else 0.1
+    epsilon = 0.0 if game.outcome_probabilities else 0.1
     outputs = 2 * min(game.max_reward, 3)
-    return _recipe(TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, explore=explore, plies=8, step_size=0.002))
+    return _recipe(TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, epsilon=epsilon, plies=8, step_size=0.002))
 
 
 @dataclasses.dataclass(frozen=True)

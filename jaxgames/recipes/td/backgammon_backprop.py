@@ -5,7 +5,7 @@ import dataclasses
 from jaxgames.algos.td import TDConfig
 from jaxgames.recipes.td.recipe import BACKGAMMON_OPPONENTS, Published, TDRecipe
 
-_BACKPROP = TDConfig(method="result", batch=128, plies=1024)
+_BACKPROP = TDConfig(method="monte_carlo", batch=128, plies=1024)
 
 RECIPE = TDRecipe(
     name="backgammon-backprop",

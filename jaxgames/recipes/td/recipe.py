@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td.config import current_names
 from jaxgames.recipes.overrides import read
 from jaxgames.recipes.recipe import Plan, Training
 from jaxgames.recipes.report import Report
@@ -65,7 +66,7 @@ class TDRecipe:
         if setting not in self.settings:
             raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(self.settings)}")
         types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in PLANNED}
-        return dataclasses.replace(self.settings[setting], **read(types, changes or {}))
+        return dataclasses.replace(self.settings[setting], **read(types, current_names(changes or {})))
 
     def help(self) -> str:
         """The summary, and the settings."""

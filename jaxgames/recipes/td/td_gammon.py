@@ -17,7 +17,7 @@ RECIPE = TDRecipe(
         "extra": dataclasses.replace(_FAST, outputs=6, encoding="extra"),
         "exact": TDConfig(
             method="exact",
-            decay=0.7,
+            lambda_=0.7,
             batch=64,
             plies=16,
             optimizer="sgd",
@@ -26,7 +26,7 @@ RECIPE = TDRecipe(
             symmetric=False,
         ),
         "tested": TDConfig(
-            method="exact", decay=0.7, batch=64, plies=16, optimizer="sgd", schedule="tested", symmetric=False
+            method="exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", schedule="tested", symmetric=False
         ),
     },
     opponents=BACKGAMMON_OPPONENTS,

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxgames.algos.td import Metrics, TDConfig, TDState
+from jaxgames.algos.td import Metrics, TDConfig, TDState, make_learner
 from jaxgames.algos.td.parallel import devices_for, place
-from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
+from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, template
 from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
@@ -145,8 +145,8 @@ class TDTraining:
             "plies_per_game": metrics.plies / max(metrics.games, 1),
             "points_per_game": metrics.points / max(metrics.games, 1),
         }
-        if metrics.cut_off:
-            line["cut_off"] = metrics.cut_off
+        if metrics.truncated:
+            line["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)
         if checkpoint.tests is not None:
             checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
