@@ -109,7 +109,7 @@ def _turns(player: Player, positions: Any) -> Children:
     parts = []
     for index, batch in batches(np.arange(rows_of(positions)), positions, CHUNK):
         places = np.minimum(np.arange(CHUNK), len(index) - 1)  # the last one again, to fill the chunk
-        turned = jax.device_get(_certain_turn(player, rows(batch, places)))
+        turned = jax.device_get(_deterministic_turn(player, rows(batch, places)))
         parts.append((index, *rows(turned, slice(len(index)))))
     index, outcome, certain = joined(parts)
     if not certain.all():
@@ -126,10 +126,10 @@ def _replies(game: Game, positions: Any) -> Children:
 
 
 @jax.jit
-def _certain_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
-    """The player's turns, and whether other random words would have led to the same."""
-    words = jax.random.bits(jax.random.key(0), (2, CHUNK))
-    one, other = (player.turn(player.params, positions, word) for word in words)
+def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
+    """The player's turns, and whether other random bits would have led to the same."""
+    bits = jax.random.bits(jax.random.key(0), (2, CHUNK))
+    one, other = (player.turn(player.params, positions, some) for some in bits)
     return one, equal(one, other)
 
 

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _players() -> str:
-    from jaxgames.players.registry import PLAYERS, TRAINED
+    from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
-    entries = (*PLAYERS.values(), TRAINED)
+    entries = (*PLAYERS.values(), FROM_FOLDER)
     return "\n".join(f"  {', '.join(entry.examples):32}{entry.help}" for entry in entries)

@@ -7,46 +7,25 @@ dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.envs.deprecated import rename_methods, warn_renamed
+from jaxgames.envs.heads import heads_of
+from jaxgames.envs.rules import Outcome, Position, Value
 from jaxgames.envs.state import State, single
+from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
-from jaxgames.ops import bits
+from jaxgames.envs.turns import best
+from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops.bits import bit, bounded, choose_set, pack, select
 from jaxgames.ops.materialize import branchless, materialize
 
 __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
-
-Position = TypeVar("Position")
-
-
-class Outcome(NamedTuple, Generic[Position]):
-    """What one action leads to, before chance.
-
-    `position` is seen by the player who acts next; `turn_passes` says that this is the other player. `reward` is what
-    the player who acted wins (the other one loses it); it counts only where the game is `over`.
-    """
-
-    position: Position
-    turn_passes: Bool[Array, "..."]
-    over: Bool[Array, "..."]
-    reward: Float32[Array, "..."]
-
-
-class Value(Protocol):
-    """What positions are worth to the player to act: expected points, float32[n] for n positions that await chance,
-    if any.
-
-    A game may know faster ways to use some values; called like this, all of them give the same.
-    """
-
-    def __call__(self, positions: Any, /) -> Float32[Array, " n"]:
-        """Expected points of n positions."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,10 +57,17 @@ class Game(Generic[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """How the outputs of networks name actions, by name: each a `jaxgames.envs.heads.ActionHead`."""
-        from jaxgames.envs.heads import ArgmaxHead  # which reads games
+        """How the outputs of networks name actions, by name, each a `jaxgames.envs.heads.ActionHead`.
 
-        return {"highest": ArgmaxHead(self)}
+        `heads_of` adds the one that every game has.
+        """
+        return {}
+
+    @property
+    def readings(self) -> Mapping[str, Any]:
+        """Deprecated: all heads, as `heads_of` gives them."""
+        warn_renamed("Game.readings", "jaxgames.envs.heads.heads_of(game)")
+        return heads_of(self)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -92,6 +78,10 @@ class Game(Generic[Position]):
     def step_limit(self) -> int | None:
         """After how many actions a game is truncated; None for never."""
         return None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        rename_methods(cls)
 
     # The rules, on one position seen by the player to act.
 
@@ -108,9 +98,9 @@ class Game(Generic[Position]):
         inside = (action >= 0) & (action < self.num_actions)
         return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
 
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """The legal action that a random word stands for, all of them equally likely."""
-        return action_from_bits(word, self.legal(position))
+    def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """A legal action drawn by 32 random bits, all of them equally likely."""
+        return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
         """Whether the game is over in a position that was set up; where it is played, `play` tells."""
@@ -122,7 +112,7 @@ class Game(Generic[Position]):
         Searches that also learn of an action where it was taken later (AMAF) ask for it.
         """
         place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
-        return bits.bit(place)  # none where the place is not one of 0 .. 31: it is of another word
+        return bit(place)  # none where the place is not one of 0 .. 31: it is of another word
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
@@ -140,7 +130,7 @@ class Game(Generic[Position]):
 
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
         """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
-        packed = bits.pack(self.legal(position))
+        packed = pack(self.legal(position))
         return tuple(packed[word] for word in range(packed.shape[-1]))
 
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
@@ -151,30 +141,32 @@ class Game(Generic[Position]):
         """The worth of the pieces of the player to act, less that of the other one's; 0 where no pieces are taken."""
         return jnp.float32(0)
 
-    # Whole turns of a batch of positions; a game whose turns are several actions long overrides these two.
+    # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
 
         Of equally good turns always the same one is taken. Chance after the turn is still to come.
         """
-        outcomes, legal = self._successors(positions)
-        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
-        worth = value(flat).reshape(legal.shape)
-        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
-        lowest = jnp.finfo(jnp.float32).min
-        worth = jnp.where(worth > lowest, worth, lowest)  # NaN too: it must neither win nor lose to an illegal action
-        worth = jnp.where(legal, worth, -jnp.inf)
-        return _chosen(outcomes, jnp.argmax(worth, axis=1)), jnp.max(worth, axis=1)
+        return best.best_of_all(self, positions, value)
 
-    def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
-        """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""
-        return jax.vmap(lambda position, word: self.play(position, self.draw_action(position, word)))(positions, words)
+    def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:
+        """The `count` best turns of each position if positions are worth `value`; the first is that of `best_turn`."""
+        return best.top_of_all(self, positions, value, count)
 
-    def _successors(self, positions: Position) -> tuple[Outcome[Position], Bool[Array, "batch actions"]]:
-        actions = jnp.arange(self.num_actions, dtype=jnp.int32)
-        outcomes = jax.vmap(lambda position: jax.vmap(lambda action: self.play(position, action))(actions))(positions)
-        return outcomes, jax.vmap(self.legal)(positions)
+    def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """A turn drawn uniformly from those that lead to different positions, by 32 random bits for each position."""
+        return jax.vmap(lambda position, draw: self.play(position, self.draw_action(position, draw)))(positions, bits)
+
+    def turn_actions(
+        self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
+    ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
+        """The next action of a turn that is known by the position after it.
+
+        It is the turn to `target` where that is `wanted` and possible, else the turn to `otherwise`. Also returns where
+        it is the turn to `target`.
+        """
+        return best.action_to(self, positions, target, wanted, otherwise)
 
     def parse(self, text: str) -> Position:
         """The position written in the game's own notation; `ValueError` that points at the character."""
@@ -249,11 +241,11 @@ class Game(Generic[Position]):
         position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
         return state.replace(_position=_where(state.terminated | state.truncated, state._position, position))
 
-    def draw_outcome(self, word: UInt32[Array, "..."]) -> Int32[Array, "..."]:
-        """The outcome of chance that a uniformly random word stands for."""
+    def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
+        """An outcome of chance drawn by 32 random bits."""
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
-        words = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(word) + (-1,))
-        return jnp.sum(word[..., None] >= jnp.asarray(words), axis=-1, dtype=jnp.int32)
+        bounds_32 = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(bits) + (-1,))
+        return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
         """What `player_id` (by default the current player) sees of one state."""
@@ -282,8 +274,6 @@ class Game(Generic[Position]):
         """One state as an SVG document, a batch as a grid."""
         if state.terminated.ndim == 0:
             return self.draw_board(state._position, theme, int(state.current_player))
-        from jaxgames.envs.svg import grid_svg
-
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
         boards = [
@@ -296,29 +286,25 @@ class Game(Generic[Position]):
         return branchless(self.legal(state._position) | done)
 
 
-def action_from_bits(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """The allowed action that a random word stands for.
+def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+    """An allowed action, drawn uniformly by 32 random bits.
 
-    The word picks the action by its rank, which is much faster than `jax.random.categorical`. Over n allowed actions no
-    probability is off by more than n / 2^32 of itself.
+    The bits give the rank of the action among those allowed, which is much faster than `jax.random.categorical`. With n
+    actions allowed no probability is off by more than n / 2^32 of itself.
     """
     if mask.shape[-1] <= 16:
-        return bits.choose_set([mask[..., action] for action in range(mask.shape[-1])], word).astype(jnp.int32)
-    packed = bits.pack(mask)
+        return choose_set([mask[..., action] for action in range(mask.shape[-1])], bits).astype(jnp.int32)
+    packed = pack(mask)
     counts = jax.lax.population_count(packed)
     after = jnp.cumsum(counts, axis=-1, dtype=jnp.uint32)
-    rank = bits.bounded(word, after[..., -1])[..., None]
+    rank = bounded(bits, after[..., -1])[..., None]
     here = (rank < after) & (rank >= after - counts)
     number = jnp.arange(packed.shape[-1], dtype=jnp.uint32)
     first, chosen, rank = (
         jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
         for x in (32 * number, packed, rank - (after - counts))
     )
-    return (first + bits.select(chosen, rank)).astype(jnp.int32)
-
-
-def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outcome[Position]:
-    return jax.tree.map(lambda x: jax.vmap(lambda row, index: row[index])(x, choice), outcomes)
+    return (first + select(chosen, rank)).astype(jnp.int32)
 
 
 def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:

@@ -1,14 +1,14 @@
 """How the outputs of networks name actions: whole populations at once, each network with its own positions."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.envs.core import Game
+from jaxgames.envs.rules import Rules
 
 LOWEST = jnp.finfo(jnp.float32).min
 """What NaN and minus infinity count as: below every other number, but above what is not allowed."""
@@ -38,7 +38,7 @@ class ActionHead(Protocol):
 class ArgmaxHead:
     """One output for each action: the highest output names it."""
 
-    game: Game
+    game: Rules
 
     @property
     def size(self) -> int:
@@ -55,6 +55,11 @@ class ArgmaxHead:
         legal = jax.vmap(jax.vmap(self.game.legal, out_axes=1))(positions)
         actions = best_of((action, outputs[:, action], legal[:, action]) for action in range(self.size))
         return actions, jnp.ones(actions.shape, bool)
+
+
+def heads_of(game: Any) -> Mapping[str, ActionHead]:
+    """All heads of a game by name: "highest", which is `ArgmaxHead`, and those that the game adds or replaces."""
+    return {"highest": ArgmaxHead(game), **game.heads}
 
 
 def highest(outputs: Float32[Array, "n size g"]) -> Int32[Array, "n g"]:

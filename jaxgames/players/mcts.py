@@ -16,7 +16,7 @@ from jaxgames.players.player import Player
 
 
 @dataclasses.dataclass(frozen=True)
-class SimulatingTurn:
+class MCTSTurn:
     """One action in each position, by a search of its own; the parameters are the evaluator."""
 
     game: Game
@@ -24,15 +24,15 @@ class SimulatingTurn:
     simulations: int
     trees: int
 
-    def __call__(self, params: Evaluator, positions: Any, words: UInt32[Array, " batch"]) -> Outcome:
+    def __call__(self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position."""
         found = mcts.search_positions(
-            self.game, positions, words, self.simulations, self.rule, params, num_trees=self.trees
+            self.game, positions, bits, self.simulations, self.rule, params, num_trees=self.trees
         )
         return jax.vmap(self.game.play)(positions, found.actions)
 
 
-class Kind(NamedTuple):
+class SearchKind(NamedTuple):
     """What a name stands for: `rule(**numbers)` of these options, and the rollouts it uses without a run."""
 
     rule: Callable[..., Rule]
@@ -48,18 +48,18 @@ def _gumbel(considered: float = 16, **numbers: float) -> Rule:
     return mcts.gumbel(int(considered), **numbers)
 
 
-KINDS: Mapping[str, Kind] = {
-    "uct": Kind(mcts.uct),
-    "rave": Kind(mcts.rave, ("k", "c")),
-    "amaf": Kind(mcts.amaf, ("alpha", "c")),
-    "lgr": Kind(mcts.uct, ("c",), mcts.last_good_reply),
-    "rave+lgr": Kind(mcts.rave, ("k", "c"), mcts.last_good_reply),
-    "uct1": Kind(mcts.uct1),
-    "uct2": Kind(mcts.uct2),
-    "uct3": Kind(mcts.uct3),
-    "bounded": Kind(_bounded),
-    "puct": Kind(mcts.puct, ("c_init", "c_base")),
-    "gumbel": Kind(_gumbel, ("considered", "scale")),
+KINDS: Mapping[str, SearchKind] = {
+    "uct": SearchKind(mcts.uct),
+    "rave": SearchKind(mcts.rave, ("k", "c")),
+    "amaf": SearchKind(mcts.amaf, ("alpha", "c")),
+    "lgr": SearchKind(mcts.uct, ("c",), mcts.last_good_reply),
+    "rave+lgr": SearchKind(mcts.rave, ("k", "c"), mcts.last_good_reply),
+    "uct1": SearchKind(mcts.uct1),
+    "uct2": SearchKind(mcts.uct2),
+    "uct3": SearchKind(mcts.uct3),
+    "bounded": SearchKind(_bounded),
+    "puct": SearchKind(mcts.puct, ("c_init", "c_base")),
+    "gumbel": SearchKind(_gumbel, ("considered", "scale")),
 }
 
 HELP = {
@@ -79,7 +79,7 @@ def options(name: str) -> dict[str, str]:
     return {option: HELP[option] for option in (*KINDS[name].numbers, "trees")}
 
 
-def simulating(name: str, game: Game, simulations: int, run: str | None = None, **given: str) -> Player:
+def mcts_player(name: str, game: Game, simulations: int, run: str | None = None, **given: str) -> Player:
     """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer.
 
     Raises `ValueError` for options that are no numbers or out of range, and for a run whose player values no positions.
@@ -89,11 +89,11 @@ def simulating(name: str, game: Game, simulations: int, run: str | None = None, 
     what = f"player {text!r}:"
     trees = specs.whole_number(given["trees"], f"{what} trees") if "trees" in given else 1
     numbers = {option: specs.number(given[option], f"{what} {option}") for option in kind.numbers if option in given}
-    evaluate = kind.evaluate() if run is None else _valued(run, game)
-    return Player(text, game, SimulatingTurn(game, kind.rule(**numbers), simulations, trees), evaluate)
+    evaluate = kind.evaluate() if run is None else _load_value(run, game)
+    return Player(text, game, MCTSTurn(game, kind.rule(**numbers), simulations, trees), evaluate)
 
 
-def _valued(run: str, game: Game) -> Evaluator:
+def _load_value(run: str, game: Game) -> Evaluator:
     player = from_folder.load(run, game)
     if not isinstance(player.turn, GreedyTurn):
         raise ValueError(f"{run} does not value positions, so no search can be guided by it")

@@ -10,8 +10,7 @@ from jaxgames.players import from_folder, generic, mcts, minimax, specs
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.player import Player
-from jaxgames.players.plies import deeper
-from jaxgames.players.specs import Entry
+from jaxgames.players.specs import PlayerEntry
 
 MOST_PLIES = 5
 
@@ -45,49 +44,49 @@ _GUIDED = {
 }
 
 
-def _searching(name: str, line: str) -> Entry:
+def _search_entry(name: str, line: str) -> PlayerEntry:
     """A player that searches by rollouts."""
 
     def make_player(game: Game, simulations: int, **options: str) -> Player:
-        return mcts.simulating(name, game, simulations, **options)
+        return mcts.mcts_player(name, game, simulations, **options)
 
     usage = f"{name} needs a number of simulations: write {name}:800"
-    return Entry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
+    return PlayerEntry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
 
 
-def _guided(name: str, line: str) -> Entry:
+def _guided_entry(name: str, line: str) -> PlayerEntry:
     """A player whose search is guided by the network of a run."""
 
     def make_player(game: Game, run: str, simulations: int, **options: str) -> Player:
-        return mcts.simulating(name, game, simulations, run, **options)
+        return mcts.mcts_player(name, game, simulations, run, **options)
 
     usage = f"{name} needs a run folder and a number of simulations: write {name}:RUN:800"
-    return Entry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
+    return PlayerEntry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
 
 
 PLAYERS = {
-    "random": Entry(
+    "random": PlayerEntry(
         generic.random,
         "any turn with the same probability",
         "random has no options: write random",
         ("random",),
     ),
-    "pubeval": Entry(
+    "pubeval": PlayerEntry(
         _pubeval,
         "Tesauro's public benchmark player",
         "pubeval has no options: write pubeval",
         ("pubeval",),
         game="backgammon",
     ),
-    "simple": Entry(
+    "simple": PlayerEntry(
         _simple,
-        "no look-ahead, only a taste",
+        "no look-ahead, a heuristic by hand",
         "simple players are simple:1, simple:2 and simple:3",
         tuple(f"simple:{level}" for level in LEVELS),
         ("LEVEL",),
         game="backgammon",
     ),
-    "minimax": Entry(
+    "minimax": PlayerEntry(
         minimax.minimax,
         "minimax to a depth, by the change of material since the position",
         "minimax needs a depth: write minimax:5",
@@ -96,7 +95,7 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    "alphabeta": Entry(
+    "alphabeta": PlayerEntry(
         minimax.alphabeta,
         "alpha-beta: the same values as minimax, much faster",
         "alphabeta needs a depth: write alphabeta:9",
@@ -105,12 +104,12 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    **{name: _searching(name, line) for name, line in _SEARCHES.items()},
-    **{name: _guided(name, line) for name, line in _GUIDED.items()},
+    **{name: _search_entry(name, line) for name, line in _SEARCHES.items()},
+    **{name: _guided_entry(name, line) for name, line in _GUIDED.items()},
 }
 
 
-TRAINED = Entry(
+FROM_FOLDER = PlayerEntry(
     from_folder.load,
     "the best player of a training, or that of a checkpoint; with `@2` it looks 2 plies ahead",
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
@@ -144,8 +143,8 @@ def make(spec: str, game: Game) -> Player:
     if not _is_folder(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
-    specs.check_options(parsed, TRAINED.options)
-    return _deep(from_folder.load(path, game), spec, plies, **parsed.options)
+    specs.check_options(parsed, FROM_FOLDER.options)
+    return _look_ahead(from_folder.load(path, game), spec, plies, **parsed.options)
 
 
 def game_of(spec: str) -> str | None:
@@ -163,8 +162,8 @@ def game_of(spec: str) -> str | None:
     return from_folder.game_of(path) if _is_folder(path) else None
 
 
-def _deep(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
-    return deeper(
+def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
+    return generic.look_ahead(
         player,
         spec,
         specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES),
@@ -179,5 +178,5 @@ def _is_folder(text: str) -> bool:
 
 
 def _examples(game: Game | None) -> list[str]:
-    entries = [entry for entry in (*PLAYERS.values(), TRAINED) if game is None or entry.plays(game)]
+    entries = [entry for entry in (*PLAYERS.values(), FROM_FOLDER) if game is None or entry.plays(game)]
     return [example for entry in entries for example in entry.examples if example != "RUN"]

@@ -29,8 +29,8 @@ class Run:
         self.config = config
         self._claimed = False
         self._metrics = path / "metrics.jsonl"
-        self._steps = checkpoints.Shelf(path / "checkpoints", "step")
-        self._best = checkpoints.Shelf(path / "best", "best")
+        self._steps = checkpoints.CheckpointDir(path / "checkpoints", "step")
+        self._best = checkpoints.CheckpointDir(path / "best", "best")
 
     @classmethod
     def create(cls, path: str | Path, config: dict[str, Any]) -> "Run":
@@ -122,7 +122,7 @@ class Run:
                     f"checkpoint of step {chosen} in {self.path} {error}; {self._still_good(others, template)}"
                 ) from error
 
-        return _while_replaced(self.steps, load)
+        return _retry_if_replaced(self.steps, load)
 
     def restore_leaf(self, place: str, step: int | None = None) -> np.ndarray:
         """One array of the newest checkpoint, or of `step`, by its place in the tree; ValueError if there is none."""
@@ -134,7 +134,7 @@ class Run:
             except ValueError as error:
                 raise ValueError(f"checkpoint of step {chosen} in {self.path} {error}") from error
 
-        return _while_replaced(self.steps, load)
+        return _retry_if_replaced(self.steps, load)
 
     def save_best(self, state: Any, info: dict[str, Any]) -> None:
         """Saves the best player so far, replacing the one before, with a dictionary about it (games, PPG, ...)."""
@@ -155,7 +155,7 @@ class Run:
                     f"best player in {self.path} {error}; checkpoints are there of steps {self.steps()}"
                 ) from error
 
-        return _while_replaced(self._best.numbers, load)
+        return _retry_if_replaced(self._best.numbers, load)
 
     def best_info(self) -> dict[str, Any] | None:
         """What `save_best` was told about the best player; None if there is none yet."""
@@ -167,7 +167,7 @@ class Run:
             except ValueError as error:
                 raise ValueError(f"best player in {self.path} {error}") from error
 
-        return _while_replaced(self._best.numbers, load)
+        return _retry_if_replaced(self._best.numbers, load)
 
     def draw_curve(
         self,
@@ -210,7 +210,7 @@ def _ours_to_ignore(entry: Path) -> bool:
     return entry.name == ".lock" or entry.name.startswith(LEFTOVERS)
 
 
-def _while_replaced(numbers: Callable[[], list[int]], load: Callable[[], T]) -> T:
+def _retry_if_replaced(numbers: Callable[[], list[int]], load: Callable[[], T]) -> T:
     """`load()`, again if another process replaced the checkpoints in the meantime."""
     while True:
         before = numbers()

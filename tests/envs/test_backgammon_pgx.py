@@ -13,6 +13,7 @@ from jaxgames.envs.backgammon.notation import step_of
 from jaxgames.envs.backgammon.plain import to_plain
 from jaxgames.envs.rollout import random_action
 from tests.envs.backgammon_boards import masks, rule_book_actions
+from tests.oracles import oracle
 
 GAMES, STEPS = 64, 1500
 
@@ -22,7 +23,7 @@ def pgx():
     """The rules of pgx's backgammon, under the lax promotion that they need."""
     with warnings.catch_warnings(), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         warnings.simplefilter("ignore")
-        yield pytest.importorskip("pgx.backgammon")
+        yield oracle("pgx.backgammon")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def together():
     """64 random games: at every step both states before it, and the results of all games."""
     with warnings.catch_warnings(), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         warnings.simplefilter("ignore")  # what another package warns of is no failure of ours
-        pgx = pytest.importorskip("pgx")
+        pgx = oracle("pgx")
         env, game = pgx.make("backgammon"), jaxgames.make("backgammon")
 
         def outcome(theirs):

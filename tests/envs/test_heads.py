@@ -11,6 +11,7 @@ import jaxgames
 from jaxgames.envs.checkers.encoding import Board64, OneSquare
 from jaxgames.envs.checkers.plain import from_plain
 from jaxgames.envs.checkers.plain_board import Board
+from jaxgames.envs.heads import heads_of
 from tests.algos.evolution.reference_play import Draughts, highest, squares
 from tests.envs import reference_checkers as draughts
 
@@ -61,7 +62,7 @@ def of_game(outputs, number):
 @pytest.mark.parametrize(("name", "rule"), [("highest", highest), ("squares", squares)])
 def test_draughts(boards, name, rule, strict):
     plain, packed = boards
-    reading = jaxgames.make("checkers").heads[name]
+    reading = heads_of(jaxgames.make("checkers"))[name]
     outputs, rules = some_outputs(reading.size), Draughts()
     if name == "highest" and strict:
         # Few of 128 actions are legal: here the best of every other position is.
@@ -88,7 +89,7 @@ def test_highest_output_of_all_or_of_the_legal(name, strict):
     positions = jax.tree.map(lambda x: x.reshape(NETWORKS, GAMES, *x.shape[1:]), states._position)
     outputs = some_outputs(game.num_actions)
     masks = np.asarray(states.legal_action_mask)
-    actions, legal = read(game.heads["highest"], outputs, positions, strict)
+    actions, legal = read(heads_of(game)["highest"], outputs, positions, strict)
     for number, mask in enumerate(masks):
         values = of_game(outputs, number)
         expected = int(np.argmax(values if strict else np.where(mask, values, -np.inf)))
@@ -104,7 +105,7 @@ def test_nan_is_the_worst_but_legal(name):
     outputs = np.full((3, game.num_actions, 1), np.nan, np.float32)
     outputs[1, last] = -1e30
     outputs[2, :] = -np.inf
-    reading = game.heads["highest"]
+    reading = heads_of(game)["highest"]
     assert np.asarray(reading(jnp.asarray(outputs), positions)[0])[:, 0].tolist() == [first, last, first]
     assert np.asarray(reading(jnp.asarray(outputs), positions, True)[0])[:, 0].tolist() == [0, last, 0]
 

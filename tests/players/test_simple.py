@@ -13,7 +13,7 @@ from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.position import rolled
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players import Memory
+from jaxgames.players import PlayerMemory
 
 GAME = jaxgames.make("backgammon")
 TURNS = 200
@@ -99,7 +99,7 @@ def test_a_turn_out_of_reach_is_chosen_anew(states):
     """As after games were replaced: memory says where other games were going."""
     player, all_go = players.make("simple:2", GAME), jnp.ones(TURNS, bool)
     _, right, _ = act(player, states, jax.random.key(0), player.init_memory(TURNS), all_go)
-    wrong = Memory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
+    wrong = PlayerMemory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
     end, memory, _ = act(player, states, jax.random.key(0), wrong, all_go)
     assert (end.rewards[:, 0] >= 0).all()
     reset_ended = np.asarray(equal(memory.target, right.target))

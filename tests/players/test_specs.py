@@ -11,7 +11,7 @@ import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig
 from jaxgames.players import registry, specs
-from jaxgames.players.specs import Entry
+from jaxgames.players.specs import PlayerEntry
 from jaxgames.runs import Run
 
 GAMES = [jaxgames.make(name) for name in jaxgames.available_games()]
@@ -25,12 +25,12 @@ def make_told(game, *arguments, **options):
 
 
 TOLD = {
-    "plain": Entry(make_told, "", "plain has no options: write plain", ("plain",)),
-    "deep": Entry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), {"c": "", "k": ""}),
-    "net": Entry(
+    "plain": PlayerEntry(make_told, "", "plain has no options: write plain", ("plain",)),
+    "deep": PlayerEntry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), {"c": "", "k": ""}),
+    "net": PlayerEntry(
         make_told, "", "net needs a run and a number: write net:RUN:8", ("net:RUN:8",), ("RUN", "N"), {"c": ""}
     ),
-    "board": Entry(make_told, "", "board needs a depth: write board:3", ("board:3",), ("N",), chance=False),
+    "board": PlayerEntry(make_told, "", "board needs a depth: write board:3", ("board:3",), ("N",), chance=False),
 }
 
 

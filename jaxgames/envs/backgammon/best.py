@@ -17,6 +17,8 @@ from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
 from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
+from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops.pytrees import equal
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
 LEAST_CHUNK, OF_EACH = 128, 32  # where positions are few, since what is evaluated beyond the last entry is for nothing
@@ -83,6 +85,48 @@ def random_plays(positions: Position, words: UInt32[Array, " batch"]) -> UInt32[
         return (plays.code[jnp.minimum(begin + rank, len(plays.code) - 1)],), number > 0
 
     return _in_rounds(positions, draw, (jnp.zeros_like(words),))[0]
+
+
+def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
+    """The `count` best plays of each position: one after the other, each the best of those not yet chosen."""
+    batch = len(positions.dice)
+
+    def choose(
+        number: Array, chosen: tuple[UInt32[Array, "count batch"], Float32[Array, "count batch"]]
+    ) -> tuple[UInt32[Array, "count batch"], Float32[Array, "count batch"]]:
+        codes, scores = chosen
+        earlier = jnp.arange(count, dtype=jnp.int32) < number
+
+        def others(game, code, moves):
+            again = jnp.any((codes[:, game] == code[None, :]) & earlier[:, None], axis=0)
+            return jnp.where(again, -jnp.inf, score(game, code, moves))
+
+        best = best_plays(positions, others)
+        return codes.at[number].set(best.code), scores.at[number].set(best.score)
+
+    nothing = jnp.zeros((count, batch), jnp.uint32), jnp.zeros((count, batch), jnp.float32)
+    codes, scores = lax.fori_loop(0, count, choose, nothing)
+    outcomes = jax.vmap(lambda code: play_out(positions, code))(codes)
+    first = jnp.arange(count, dtype=jnp.int32)[:, None] == 0
+    return TopTurns(outcomes, scores, first | (scores > -jnp.inf))
+
+
+def actions_to(
+    positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
+) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
+    """As `Game.turn_actions`: the first checker of the one play that leads to the position."""
+
+    def score(number, code, moves):
+        own, opponent = after(positions, number, code, moves)
+
+        def is_result(goal):
+            goal = jax.tree.map(lambda x: x[number], goal)
+            return equal((own, opponent), (goal.opponent, goal.own)).astype(jnp.float32)
+
+        return 2 * is_result(target) * wanted[number].astype(jnp.float32) + is_result(otherwise)
+
+    best = best_plays(positions, score)
+    return first_action(positions, best.code), best.score >= 2
 
 
 def _in_rounds(

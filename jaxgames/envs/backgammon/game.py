@@ -8,7 +8,7 @@ as they are, so that `step` rolls.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -17,16 +17,15 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.backgammon import board, drawing, notation
-from jaxgames.envs.backgammon.best import best_plays, play_out, random_plays, score_by
+from jaxgames.envs.backgammon.best import Score, actions_to, best_plays, play_out, random_plays, score_by, top_plays
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
+from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.backgammon.plain import from_plain, to_plain
 from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
 from jaxgames.envs.core import Game, Outcome, State, Value, single
+from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
-
-if TYPE_CHECKING:
-    from jaxgames.envs.backgammon.listing import BatchPlays, PlayList
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -136,21 +135,28 @@ class Backgammon(Game[Position]):
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
-        score = score_first_layer(positions, value) if isinstance(value, FirstLayer) else score_by(positions, value)
-        best = best_plays(positions, score)
+        best = best_plays(positions, _score(positions, value))
         return play_out(positions, best.code), best.score
 
-    def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
-        """A play of the whole roll, drawn uniformly from the distinct plays."""
-        return play_out(positions, random_plays(positions, words))
+    def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:
+        """The best plays of the whole roll."""
+        return top_plays(positions, _score(positions, value), count)
 
-    def plays(self, state: State) -> "PlayList | BatchPlays":
+    def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """A play of the whole roll, drawn uniformly from the distinct plays."""
+        return play_out(positions, random_plays(positions, bits))
+
+    def turn_actions(
+        self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
+    ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
+        """The first checker of the one play that leads to the position."""
+        return actions_to(positions, target, wanted, otherwise)
+
+    def plays(self, state: State) -> PlayList | BatchPlays:
         """Every distinct position that the turn can lead to, and the actions that lead there.
 
         One state gives NumPy arrays of exact size (`list_plays`), a batch of states a flat list inside `jit` (`plays`).
         """
-        from jaxgames.envs.backgammon.listing import list_plays, plays
-
         return plays(state) if state.terminated.ndim else list_plays(state)
 
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
@@ -188,6 +194,11 @@ class Backgammon(Game[Position]):
         """The action that `text` names; raises `ValueError` that says why there is none."""
         step = notation.parse_step(text, *to_plain(single(state)._position))
         return notation.action_of(*step) if step else 0
+
+
+def _score(positions: Position, value: Value) -> Score:
+    """How good plays are if the positions after them are worth `value`."""
+    return score_first_layer(positions, value) if isinstance(value, FirstLayer) else score_by(positions, value)
 
 
 def _step(action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:

@@ -15,7 +15,7 @@ from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.plain import from_plain, to_plain
 from jaxgames.envs.checkers.reading import Actions, Squares
 from jaxgames.envs.core import Game, Outcome, State, Value, single
-from jaxgames.envs.turns.legal import best_of_legal
+from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
 

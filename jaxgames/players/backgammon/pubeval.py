@@ -84,7 +84,7 @@ def score(weights: Weights, positions: Position) -> Score:
 class PubevalTurn:
     """The play with the highest score; the first in list order among equals. Parameters: `Weights`."""
 
-    def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
+    def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
-        del words
+        del bits
         return play_out(positions, best_plays(positions, score(params, positions)).code)

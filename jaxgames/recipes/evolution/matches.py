@@ -62,10 +62,10 @@ class ByMatches:
     @staticmethod
     def _match(network: NetworkConfig, champions: Champions, name: str, games: int, seed: int) -> Any:
         from jaxgames.arena import match
-        from jaxgames.players import evolved
         from jaxgames.players import make as make_player
+        from jaxgames.players.generic import evolved
 
-        champion = evolved.player("champion", jnp.asarray(champions[0]), network)
+        champion = evolved("champion", jnp.asarray(champions[0]), network)
         fewer = games if not name.startswith(SLOW) else max(2, games // 10)
         return match(champion, make_player(name, champion.game), fewer, seed=seed)
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float32
 
-from jaxgames.algos.evolution.saved import NetworkConfig, network_of
-from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.recipes.evolution.registry import content_of, with_changes
+from jaxgames.recipes.evolution.strategy import EvolutionConfig
 from jaxgames.recipes.recipe import Plan, Training
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Panel, Run
@@ -67,14 +68,11 @@ class EvolutionRecipe:
     def help(self) -> str:
         """As `Recipe.help`."""
         usual = next(iter(self.settings.values()))
-        length = f"{usual.generations:,} {'rounds' if usual.method == 'groups' else 'generations'}"
+        length = f"{usual.generations:,} {usual.unit}"
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {length}"
 
     def config(self, plan: Plan) -> EvolutionConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
-        from jaxgames.recipes.evolution.methods import make_method
-        from jaxgames.recipes.evolution.search import check_opponents
-
         if plan.game not in (None, self.game):
             raise ValueError(f"{self.name} learns {self.game}, not {plan.game}")
         setting = plan.setting or next(iter(self.settings))
@@ -86,13 +84,12 @@ class EvolutionRecipe:
             number = getattr(plan, name)
             if number is not None and not 0 < number <= most:
                 raise ValueError(f"{name.replace('_', '-')} {number}: expected a number from 1 to {most:,}")
-        config = self.settings[setting].changed(plan.changes)
-        if config.method in ("genetic", "open_es"):
-            check_opponents(config, self.fitnesses)
+        config = with_changes(self.settings[setting], plan.changes)
+        method = config.method(fitnesses=self.fitnesses)
         if plan.games is not None:
             if "generations" in plan.changes:
                 raise ValueError("give --games or --set generations=N, not both")
-            one = make_method(config, 1, self.fitnesses).games(1)
+            one = method.games(1)
             if not one:
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
@@ -104,15 +101,15 @@ class EvolutionRecipe:
 
     def begin(self, plan: Plan, path: str, report: Report) -> Training:
         """As `Recipe.begin`. Generations are rounded up to whole lines of metrics."""
-        from jaxgames.recipes.evolution.methods import make_method
-        from jaxgames.recipes.evolution.training import EvolutionTraining, check_devices, check_memory
+        from jaxgames.recipes.evolution.training import EvolutionTraining, check_devices
 
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
         lines = min(LINES, config.generations)
         per_line = -(-config.generations // lines)
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
-        check_memory(make_method(config, 1, self.fitnesses), devices)
+        method = config.method(fitnesses=self.fitnesses)
+        method.check_memory(devices)
         setting = plan.setting or next(iter(self.settings))
         changes = (f"{name}={text}" for name, text in plan.changes.items())
         content = {
@@ -121,9 +118,8 @@ class EvolutionRecipe:
             "game": self.game,
             "seed": plan.seed or 0,
             "devices": devices,
-            "network": dataclasses.asdict(config.network),
-            "evolution": config.used(),
-            "champions": make_method(config, 1, self.fitnesses).champions,
+            **content_of(config),
+            "champions": method.champions,
             "generations_per_line": per_line,
             "measured_games": plan.measured_games or self.measured_games,
             "final_games": plan.final_games or self.final_games,
@@ -139,8 +135,3 @@ class EvolutionRecipe:
     def show(self, result: Mapping[str, Any]) -> None:
         """As `Recipe.show`."""
         self.show_result(result)
-
-
-def config_of(content: Mapping[str, Any]) -> EvolutionConfig:
-    """The setting in a run's configuration."""
-    return EvolutionConfig(network=network_of(content["network"]), **content["evolution"])

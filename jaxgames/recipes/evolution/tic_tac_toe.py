@@ -7,7 +7,8 @@ from typing import Any
 from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.groups import GroupsConfig
+from jaxgames.recipes.evolution.open_es import OpenESConfig
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
 from jaxgames.runs import Panel
 
@@ -21,7 +22,7 @@ PUBLISHED: dict[str, Any] = {
 }
 
 _NETWORK = NetworkConfig("tic_tac_toe", encoding="cells", output="softsign_unit")
-_ORIGINAL = EvolutionConfig(_NETWORK, "groups", generations=23, sides="alternate", most_plies=9)
+_ORIGINAL = GroupsConfig(_NETWORK, generations=23, sides="alternate", most_plies=9)
 """A round is 20 groups x (10 + 100 x 5) networks x 38 games: 387,600. The first weights are not known; those of the
 original program's champions are what uniform ones in [-1, 1] become (mean and spread of the weights' logarithms).
 """
@@ -37,9 +38,9 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
     import numpy as np
 
     from jaxgames.envs.tic_tac_toe import Position
-    from jaxgames.recipes.evolution.tic_tac_toe_exact import board
+    from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions
 
-    every = board()
+    every = all_positions()
     often = every.reached[every.open]
     weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
     fractions = jax.random.uniform(key, (count,))
@@ -135,8 +136,8 @@ RECIPE = EvolutionRecipe(
         "original": _ORIGINAL,
         "parallel": dataclasses.replace(_ORIGINAL, schedule="parallel"),
         "crossover": dataclasses.replace(_ORIGINAL, crossover="segments"),
-        "best": EvolutionConfig(
-            _NETWORK, "open_es", generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
+        "best": OpenESConfig(
+            _NETWORK, generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
             opponents="positions*512", sides="alternate", most_plies=9, block=32,
         ),
     },

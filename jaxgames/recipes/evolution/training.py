@@ -9,18 +9,15 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from jaxgames.algos.evolution import memory
 from jaxgames.algos.evolution.evaluate import replicated
 from jaxgames.algos.evolution.saved import champions_template
-from jaxgames.recipes.evolution.config import EvolutionConfig
-from jaxgames.recipes.evolution.methods import Method, advance, make_method, mesh_of, seen
-from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
+from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe
+from jaxgames.recipes.evolution.registry import config_of
+from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_of, summarize
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many lines of metrics
-SPLIT = ("genetic", "open_es")
-"""Methods whose population is split over devices."""
 
 
 class EvolutionTraining:
@@ -33,7 +30,7 @@ class EvolutionTraining:
         self.recipe, self.run, self.report = recipe, run, report
         self.config = config_of(run.config)
         self.devices = check_devices(self.config, run.config["devices"])
-        self.method = make_method(self.config, self.devices, recipe.fitnesses)
+        self.method = self.config.method(self.devices, recipe.fitnesses)
         self.per_line = run.config["generations_per_line"]
         self.lines = self.config.generations // self.per_line
         self.every = max(1, self.lines // MEASUREMENTS)
@@ -59,7 +56,7 @@ class EvolutionTraining:
                 state, scores = jax.block_until_ready(advance(self.method, state, self.per_line))
                 now = time.perf_counter()
                 line += 1
-                champions, diversity = _here(seen(self.method, state))
+                champions, diversity = _here(summarize(self.method, state))
                 entry = {
                     "step": line * self.per_line,
                     "games": self.method.games(line * self.per_line),
@@ -144,35 +141,17 @@ class EvolutionTraining:
 def check_devices(config: EvolutionConfig, asked: int | None) -> int:
     """The devices to use. Raises `ValueError` if there are not so many, or the method uses one only."""
     available = jax.device_count()
-    if config.method not in SPLIT:
-        if jax.process_count() > 1:
-            raise ValueError(f"{config.method} runs in one process; populations of {' and '.join(SPLIT)} are split")
-        if asked not in (None, 1):
-            raise ValueError(f"{config.method} runs on one device; populations of {' and '.join(SPLIT)} are split")
+    if config.most_devices == 1:
+        for place, more in (("process", jax.process_count() > 1), ("device", asked not in (None, 1))):
+            if more:
+                raise ValueError(f"{config.strategy} runs on one {place}; strategies of one population can be split")
         return 1
-    devices = min(available, config.population) if asked is None else asked
+    devices = min(available, config.most_devices) if asked is None else asked
     if devices > available:
         raise ValueError(f"this training runs on {devices} devices, but {available} are here; use a machine with more")
     if jax.process_count() > 1 and devices != available:
         raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
     return devices
-
-
-def check_memory(method: Method, devices: int) -> None:
-    """Raises `ValueError` if the population does not fit into this machine's memory."""
-    if method.algorithm is None:
-        return
-    genomes, config = method.config.network.genomes(), method.config
-    widest = max(max(shape) for shape in genomes.shapes)
-    memories = jax.process_count() if jax.default_backend() == "cpu" else devices
-    memory.Run(
-        method.algorithm,
-        config.block,
-        devices=max(1, devices // memories),
-        memories=memories,
-        games=sum(one.number for one in config.met) * (2 if config.sides == "both" else 1),
-        game_bytes=64 + 12 * widest,
-    ).check()
 
 
 def _here(tree: Any) -> Any:
