@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.strategies.noise import AXIS
+from jaxgames.algos.evolution.noise import AXIS
 
 Tree = TypeVar("Tree")
 

@@ -7,8 +7,8 @@ import optax
 import pytest
 from jax.sharding import Mesh
 
+from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import centered_ranks, ranks, raw, z_scores
-from jaxgames.algos.evolution.strategies.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 
 CURVATURE = np.linspace(0.5, 2.0, 20).astype(np.float32)

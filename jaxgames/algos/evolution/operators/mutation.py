@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, UInt32
 
+from jaxgames.algos.evolution.noise import normals
 from jaxgames.algos.evolution.operators.draws import signed_fractions
-from jaxgames.algos.evolution.strategies.noise import normals
 from jaxgames.ops.random_bits import fold_in
 
 

@@ -11,8 +11,8 @@ import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.noise import noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS
-from jaxgames.algos.evolution.strategies.noise import noise, noise_sum
 
 
 class OpenESState(NamedTuple):
