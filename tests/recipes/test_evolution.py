@@ -245,3 +245,62 @@ def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
     _, again = state_of(Run.open(path))
     for one, other in zip(trees.to_numpy(whole), trees.to_numpy(again), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def settings_of(kind):
+    """All settings of a strategy, by recipe."""
+    return [
+        pytest.param(recipe, config, id=f"{recipe.name}-{setting}")
+        for recipe in (RECIPES[name] for name in EVOLUTION)
+        for setting, config in recipe.settings.items()
+        if isinstance(config, kind)
+    ]
+
+
+@pytest.mark.parametrize(("recipe", "config"), settings_of(OpenESConfig))
+def test_steps_of_every_setting_are_of_the_size_of_its_noise(recipe, config):
+    """The champion moves by a share of sigma that is seen in the games: in the first generation, and in the last one,
+    where steps are shorter (a first step of Adam is as long as the step size, there 3 times as long).
+    """
+    algorithm = dataclasses.replace(config, population=8).method(fitnesses=recipe.fitnesses).algorithm
+    scores = jnp.arange(8, dtype=jnp.float32) ** 2
+    for generation, least, most in ((0, 0.2, 1.5), (config.generations - 1, 0.05, 1.0)):
+        state = algorithm.init(jax.random.key(0))
+        counted = jax.tree.map(
+            lambda x, number=generation: jnp.full_like(x, number) if x.dtype == jnp.int32 else x, state.optimizer
+        )
+        after = algorithm.tell(state._replace(optimizer=counted), scores)
+        moved = float(jnp.max(jnp.abs(after.mean - state.mean)))
+        assert least * config.sigma < moved < most * config.sigma
+
+
+def test_a_short_training_improves():
+    """The mean score of the candidates, against opponents that stay the same."""
+    method = dataclasses.replace(SEARCH, generations=30, population=32, opponents="random*32", block=32).method()
+    _, scores = advance(method, jax.jit(method.init)(jax.random.key(0)), 30)
+    assert np.mean(scores.mean[-3:]) > np.mean(scores.mean[:3]) + 0.05
+
+
+def test_weights_that_become_infinite_end_in_one_line(tmp_path, capsys):
+    """Where steps or first weights are too large: nothing that is no number is measured or kept."""
+    out = tmp_path / "out"
+    changes = "generations=3 population=4 opponents=random*2 initializer=uniform:1e39".split()
+    arguments = [part for change in changes for part in ("--set", change)]
+    assert cli.main(["train", "connect-four-evolution", "--setting", "random-only", *arguments, "--out", str(out)]) == 2
+    captured = capsys.readouterr()
+    assert "infinite or NaN" in captured.err and captured.err.count("\n") == 1, captured.err
+    assert Run.open(out).best_info() is None and not Run.open(out).steps()
+
+
+def test_the_population_is_seen_in_the_run(tmp_path):
+    """`--population` is a setting like others."""
+    out = tmp_path / "out"
+    arguments = "--population 6 --set generations=1 --set opponents=random*1 --set most_plies=4 --json".split()
+    few = ["--measured-games", "2", "--final-games", "2"]
+    recipe = dataclasses.replace(RECIPES["connect-four-evolution"], measures=ByMatches(("random",)).measures())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RECIPES, recipe.name, recipe)
+        assert cli.main(["train", recipe.name, "--out", str(out), *arguments, *few]) == 0
+    run = Run.open(out)
+    assert run.config["evolution"]["population"] == 6
+    assert [line["games"] for line in run.metrics()] == [6 * 2]

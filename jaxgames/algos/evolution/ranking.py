@@ -50,14 +50,6 @@ def centered_ranks(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
     return ranks(scores) * np.float32(1 / max(1, scores.size - 1)) - 0.5
 
 
-def z_scores(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
-    """Scores of mean 0 and standard deviation 1; all 0 where all are equal."""
-    scores = raw(scores)
-    scores = scores - jnp.mean(scores)
-    deviation = jnp.sqrt(jnp.mean(scores**2))
-    return scores / jnp.where(deviation == 0.0, 1.0, deviation)
-
-
 def raw(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
     """The scores themselves; in place of NaN and infinities the lowest and the highest finite score."""
     finite = jnp.isfinite(scores)
@@ -69,7 +61,6 @@ def raw(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
 
 SHAPINGS: Mapping[str, Callable[[Float32[Array, " n"]], Float32[Array, " n"]]] = {
     "centered_ranks": centered_ranks,
-    "z_scores": z_scores,
     "raw": raw,
 }
 """Ways to shape scores, by name."""
