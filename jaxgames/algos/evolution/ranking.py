@@ -1,7 +1,4 @@
-"""What a candidate's score counts for: scores of any scale made into weights.
-
-Everywhere a higher score is better, and NaN counts as the worst score.
-"""
+"""Ranks of scores, and weights made of scores of any scale. A higher score is better, and NaN is the worst."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,8 +11,8 @@ from jaxtyping import Array, Float32, Int32, UInt32
 def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
     """The candidates' numbers from the worst to the best score; NaN as minus infinity, equal scores by number.
 
-    Sorting pairs is ten times slower than sorting words, so words are sorted that hold some bits of the score above the
-    number: from the lowest bits to the highest, as in a radix sort.
+    A radix sort: each pass sorts words of some bits of the score, lowest bits first, above the candidate's number.
+    Sorting pairs takes ten times as long as sorting words.
     """
     number_bits = max(1, (scores.size - 1).bit_length())
     digit = 32 - number_bits

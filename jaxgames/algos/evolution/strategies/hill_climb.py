@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_words
+from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
 
 
 class Match(Protocol):
@@ -78,8 +78,8 @@ class HillClimb:
     def mutant(self, state: HillClimbState) -> Float32[Array, " dimension"]:
         """The mutant that the champion meets next."""
         key = jax.random.fold_in(state.key, state.mutants)
-        words = candidate_words(key, jnp.zeros(1, jnp.int32))
-        return self._limited(self.mutation(state.champion[None], words)[0])
+        bits = candidate_bits(key, jnp.zeros(1, jnp.int32))
+        return self._limited(self.mutation(state.champion[None], bits)[0])
 
     def champion(self, state: HillClimbState) -> Float32[Array, " dimension"]:
         """The champion."""
