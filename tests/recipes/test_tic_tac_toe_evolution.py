@@ -14,14 +14,14 @@ import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.saved import champions_template
 from jaxgames.arena import every_line, match
-from jaxgames.players import evolved
 from jaxgames.players import make as make_player
+from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.recipe import Checkpoint
 from jaxgames.recipes.evolution.registry import config_of
 from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
 from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
-from jaxgames.runs import Run, trees
+from jaxgames.runs import Run, checkpoints
 
 NETWORK = RECIPE.settings["original"].network
 TINY = "--set generations=4 --set groups=3 --set members=4 --set keep=2 --set turn=3 --set hidden=4 --json".split()
@@ -63,7 +63,7 @@ def test_exact_shares_are_those_of_games():
     genome = np.asarray(NETWORK.genomes().init(jax.random.key(3), jnp.zeros(1, jnp.int32)))
     exact = measured(NETWORK, genome)
     game = jaxgames.make("tic_tac_toe")
-    player = evolved.player("network", jnp.asarray(genome[0]), NETWORK)
+    player = evolved("network", jnp.asarray(genome[0]), NETWORK)
     result = match(player, make_player("random", game), 20_000)
     for name in ("win", "draw", "loss"):
         assert 100 * getattr(result, f"{name}_rate") == pytest.approx(exact[f"{name}_random"][0], abs=1.5)
@@ -180,4 +180,4 @@ def leaves(run):
     template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4
-    return trees.to_numpy(checkpoint)
+    return checkpoints.to_numpy(checkpoint)

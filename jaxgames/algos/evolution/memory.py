@@ -2,14 +2,13 @@
 
 import dataclasses
 import math
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
 from jaxgames.algos.evolution.evaluate import Algorithm, block_sizes
+from jaxgames.ops.device_memory import machine_bytes
 
 GENOMES_AT_ONCE = 3
 """Copies of one block's genomes: the noise or the parents, the genomes, and the layers that the networks multiply."""
@@ -98,19 +97,6 @@ class MemoryPlan:
             except ValueError:  # too few for the algorithm's other settings
                 return
             yield f"population={population}", dataclasses.replace(self, algorithm=smaller)
-
-
-def machine_bytes() -> int:
-    """The memory of a device, if it tells (GPUs do); else this machine's, or what its control group allows."""
-    stats = jax.local_devices()[0].memory_stats() or {}
-    if "bytes_limit" in stats:
-        return int(stats["bytes_limit"])
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        path = Path("/sys/fs/cgroup") / name
-        if path.exists() and (allowed := path.read_text().strip()).isdecimal():
-            total = min(total, int(allowed))
-    return total
 
 
 def _bytes_of(shapes: Any) -> int:

@@ -11,6 +11,7 @@ from jaxgames.algos.evolution.games.policies import FEW_ACTIONS, Afterstate, Dec
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.algos.td.outcomes import Outcomes
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
@@ -32,7 +33,7 @@ class NetworkConfig:
     encoding: str = "cells"
     """The network's inputs: a name from `game.encodings`."""
     head: str = "highest"
-    """How its outputs name actions: a name from `game.heads`. Networks that value positions do not use it."""
+    """How its outputs name actions: a name from `heads_of(game)`. Networks that value positions do not use it."""
     strict: bool = False
     """Whether it may name an illegal action, and then loses. Networks that value positions do not use it."""
     hidden: tuple[int, ...] = (18, 18)
@@ -48,7 +49,7 @@ class NetworkConfig:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.plays not in PLAYS:
             raise ValueError(f"plays={self.plays!r}: expected one of {', '.join(PLAYS)}")
-        for name, known in (("encoding", make(self.game).encodings), ("head", make(self.game).heads)):
+        for name, known in (("encoding", make(self.game).encodings), ("head", heads_of(make(self.game)))):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r} of {self.game}; available: {', '.join(known)}"
@@ -57,7 +58,7 @@ class NetworkConfig:
     def genomes(self) -> Genomes:
         """The networks as rows of numbers."""
         game = make(self.game)
-        outputs = {"outputs": game.heads[self.head].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
+        outputs = {"outputs": heads_of(game)[self.head].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
         network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
         return Genomes(network, game.encodings[self.encoding].size)
 

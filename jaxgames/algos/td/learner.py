@@ -78,6 +78,10 @@ class Learner:
             updates=jnp.int32(0),
         )
 
+    def place(self, state: TDState) -> TDState:
+        """The state where this learner wants it: on one device, as it is. (`parallel.Parallel` splits its games.)"""
+        return state
+
     def init_memory(self, params: Any) -> Any:
         """What the method remembers between updates."""
         return ()

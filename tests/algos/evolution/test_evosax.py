@@ -11,7 +11,9 @@ import pytest
 from jaxgames.algos.evolution.evaluate import evaluate, generation
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.strategies.evosax import Evosax, number_types, strategies
+from tests.oracles import oracle
 
+oracle("evosax")
 TARGET = np.linspace(-1.0, 1.0, 6).astype(np.float32)
 
 

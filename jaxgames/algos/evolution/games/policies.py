@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.heads import best_of
+from jaxgames.envs.heads import best_of, heads_of
 from jaxgames.ops.materialize import materialize
 
 LANES = 8
@@ -99,7 +99,7 @@ class _Networks:
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
-    """Networks whose outputs name an action, by one of `game.heads`.
+    """Networks whose outputs name an action, by one of `heads_of(game)`.
 
     With `strict` a network may name an illegal action; without, only the outputs of legal actions count. Raises
     `ValueError` for a head that the game does not know, and for networks of another size.
@@ -115,7 +115,7 @@ class Outputs(_Networks):
         if reading is not None:
             warnings.warn("Outputs(reading=...) is called head=... now", DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "head", reading)
-        known = self.game.heads
+        known = heads_of(self.game)
         if self.head not in known:
             raise ValueError(f"unknown head {self.head!r} of {self.game.id}; known: {', '.join(known)}")
         if self.genomes.outputs != known[self.head].size:
@@ -130,7 +130,7 @@ class Outputs(_Networks):
         """As `Policy.turn`; no random bits are used."""
         del bits
         outputs = self.outputs(genomes, positions)
-        actions, legal = self.game.heads[self.head](outputs, positions, self.strict)
+        actions, legal = heads_of(self.game)[self.head](outputs, positions, self.strict)
         actions = materialize(actions, rows(opaque_ints(flat(positions)), len(genomes)))
         return Decision(_played(self.game, positions, actions), legal)
 

@@ -8,7 +8,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.core import Game
 from jaxgames.envs.rollout import rollout
-from jaxgames.envs.turns import legal as turns
+from jaxgames.envs.turns import best as turns
 
 
 def by_words(positions):
