@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float32, Key, UInt32
 
 from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 from jaxgames.envs.rollout import random_action
+from jaxgames.ops.pytrees import select, take
 
 __all__ = ["ConformanceError", "Report", "check_game"]
 
@@ -130,7 +131,7 @@ def _check_start(game: Game, states: State) -> None:
 def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """The same results for one state, a batch, and a batch of batches; with typed and with legacy keys."""
     keys = jax.random.split(key, 4)
-    states = jax.tree.map(lambda x: x[:4], sample)
+    states = take(sample, slice(4))
 
     def look(state: State, step: Callable, *arguments: Any) -> tuple:
         return state.legal_action_mask, state.observation, step(state, *arguments)
@@ -140,7 +141,7 @@ def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
         actions, legacy = random_action(key, states), jax.random.key_data(keys)
         squared = jax.tree.map(lambda x: x.reshape(2, 2, *x.shape[1:]), (states, actions, keys))
         square = look(squared[0], jax.vmap(jax.vmap(game.step)), *squared[1:])
-        picked = [jax.tree.map(lambda x, i=i: x[i], (states, actions, keys)) for i in range(2)]
+        picked = [take((states, actions, keys), i) for i in range(2)]
         singles = [look(one[0], game.step, *one[1:]) for one in picked]
         return [
             look(states, jax.vmap(game.step), actions, keys),
@@ -151,7 +152,7 @@ def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
 
     batch, legacy, single, square = jax.device_get(looks(states, keys))
     _require(game, _equal(batch, legacy), "steps otherwise with legacy keys than with typed ones")
-    _require(game, _equal(jax.tree.map(lambda x: x[:2], batch), single), "plays a batch otherwise than its states")
+    _require(game, _equal(take(batch, slice(2)), single), "plays a batch otherwise than its states")
     _require(game, _equal(batch, square), "plays a batch of batches otherwise than its states")
 
 
@@ -162,9 +163,9 @@ def _equal(one: Any, other: Any) -> bool:
 def _check_texts(game: Game, sample: State) -> None:
     """Notation and drawings, where the game has them."""
     look = _jit(lambda states: (states.legal_action_mask, states.observation))
-    sample = jax.tree.map(lambda x: x[:16], jax.device_get(sample))
+    sample = take(jax.device_get(sample), slice(16))
     masks, views = jax.device_get(look(sample))
-    states = [jax.tree.map(lambda x, i=i: x[i], sample) for i in range(len(masks))]
+    states = [take(sample, i) for i in range(len(masks))]
     texts = [_if_there(game.to_string, state) for state in states]
     if None not in texts:
         again = [game.from_string(text, int(state.current_player)) for text, state in zip(texts, states, strict=True)]
@@ -181,7 +182,7 @@ def _check_texts(game: Game, sample: State) -> None:
             read = [game.string_to_action(state, name) for name in names]
             _require(game, read == actions, f"reads the names {names} of actions {actions} as {read}")
             _require_error(game, lambda state=state: game.string_to_action(state, "?"), "reads '?' as an action")
-    for some in (states[0], jax.tree.map(lambda x: x[:2], sample)):
+    for some in (states[0], take(sample, slice(2))):
         drawing = _if_there(some.to_svg)
         is_svg = drawing is None or drawing.lstrip().startswith("<svg")
         _require(game, is_svg, "draws something that is no SVG document")
@@ -189,9 +190,9 @@ def _check_texts(game: Game, sample: State) -> None:
 
 def _check_ends(game: Game, last: State) -> None:
     """The last positions of games that were played to their end are over too when they are read, if they can be."""
-    last = jax.tree.map(lambda x: x[last.terminated][:16], jax.device_get(last))
+    last = take(jax.device_get(last), np.flatnonzero(last.terminated)[:16])
     for index in range(len(last.terminated)):
-        state = jax.tree.map(lambda x, i=index: x[i], last)
+        state = take(last, index)
         text = _if_there(game.to_string, state)
         if text is None:
             return
@@ -280,7 +281,7 @@ def _check_play(
         keys, words = jax.random.split(step_key, len(ended)), jax.random.bits(word_key, (len(ended), 5))
         after, faults = jax.vmap(partial(_faults, game))(states, keys, words[:, :4])
         keep = ~ended & (words[:, 4] % (number + 1).astype(jnp.uint32) == 0)
-        sample = jax.tree.map(lambda new, old: jax.vmap(jnp.where)(keep, new, old), states, sample)
+        sample = select(keep, states, sample)
         news = faults.any(axis=0) & (first < 0)
         first = jnp.where(news, number, first)
         where = jnp.where(news, jnp.argmax(faults, axis=0).astype(jnp.int32), where)
@@ -304,7 +305,7 @@ def _check_play(
 def _check_draws(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """`draw_action` draws each legal action about as often as any other."""
     number = 4096
-    positions = jax.tree.map(lambda x: x[:16], sample._position)
+    positions = take(sample._position, slice(16))
     words = jax.random.bits(key, (len(sample.terminated[:16]), number))
 
     @_jit
