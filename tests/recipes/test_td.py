@@ -12,7 +12,7 @@ from jaxgames.arena import every_line
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan
-from jaxgames.recipes.td import any_game as td
+from jaxgames.recipes.td import named as td
 from jaxgames.recipes.td import strength
 from jaxgames.runs import Run
 
@@ -122,18 +122,17 @@ def measured(lost: int | None, score: float) -> dict:
     ],
 )
 def test_the_player_that_is_kept(before, now, kept):
-    recipe = td.TIC_TAC_TOE
-    assert strength.is_kept(recipe, measured(*before), None)
-    remembered = strength.remembered(recipe, measured(*before))
-    assert strength.is_kept(recipe, measured(*now), remembered) == kept
+    assert strength.is_kept("random", measured(*before), None)
+    remembered = strength.remembered("random", measured(*before))
+    assert strength.is_kept("random", measured(*now), remembered) == kept
 
 
 def test_backgammon_is_measured_in_points():
     metrics = [{"ppg_pubeval": 0.1, "loss": 0.1}]
-    assert strength.panels(td.BACKGAMMON, metrics) is None
-    panels = strength.panels(td.CONNECT_FOUR, [measured(None, 90.0)])
+    assert strength.panels("pubeval", metrics) is None
+    panels = strength.panels("random", [measured(None, 90.0)])
     assert list(panels[0].lines) == ["score_random", "win_random", "draw_random", "loss_random"]
-    panels = strength.panels(td.TIC_TAC_TOE, [measured(0, 90.0)])
+    panels = strength.panels("random", [measured(0, 90.0)])
     assert "lines_lost" in {key for panel in panels for key in panel.lines}
 
 
