@@ -103,7 +103,7 @@ class Game(Generic[Position]):
         return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether the game is over in a position that somebody sets up. In a game that is played, `play` says so."""
+        """Whether a position that a user sets up is over; in a game that is played, `play` says so."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
@@ -141,7 +141,7 @@ class Game(Generic[Position]):
         """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
-    # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
+    # Whole turns of a batch of positions. A game whose turns are several actions long overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.

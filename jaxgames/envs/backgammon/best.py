@@ -44,7 +44,7 @@ class Best(NamedTuple):
 def best_plays(positions: Position, score: Score) -> Best:
     """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
 
-    A score that is NaN counts as minus infinity, so that a legal play is found whatever the scores are.
+    NaN counts as minus infinity, so that a legal play is found even if all scores are NaN.
     """
 
     start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
