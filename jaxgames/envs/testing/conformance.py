@@ -44,15 +44,15 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     if num_games < 4:
         raise ValueError(f"num_games {num_games} is too few; at least 4 are needed")
     flags = [getattr(jax.config, name) for name in GLOBAL_FLAGS]
-    key, start_key, play_key, turn_key = jax.random.split(jax.random.key(seed), 4)
+    key, start_key, play_key, turn_key, rank_key, draw_key = jax.random.split(jax.random.key(seed), 6)
     _check_description(game)
     _check_types(game, key)
     states = _jit(jax.vmap(game.init))(jax.random.split(start_key, num_games))
     _check_start(game, states)
     _check_symmetries(game, key)
     sample, last, report = _check_play(game, states, play_key, seed, max_actions)
-    _check_ranks(game, sample, key)
-    _check_draws(game, sample, key)
+    _check_ranks(game, sample, rank_key)
+    _check_draws(game, sample, draw_key)
     _check_turns(game, sample, turn_key)
     _check_texts(game, sample)
     _check_ends(game, last)
@@ -130,6 +130,7 @@ def _check_start(game: Game, states: State) -> None:
 
 def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """The same results for one state, a batch, and a batch of batches; with typed and with legacy keys."""
+    action_key, key = jax.random.split(key)
     keys = jax.random.split(key, 4)
     states = take(sample, slice(4))
 
@@ -138,7 +139,7 @@ def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
 
     @_jit  # all in one program, which compiles much faster than each alone
     def looks(states: State, keys: Any) -> list:
-        actions, legacy = random_action(key, states), jax.random.key_data(keys)
+        actions, legacy = random_action(action_key, states), jax.random.key_data(keys)
         squared = jax.tree.map(lambda x: x.reshape(2, 2, *x.shape[1:]), (states, actions, keys))
         square = look(squared[0], jax.vmap(jax.vmap(game.step)), *squared[1:])
         picked = [take((states, actions, keys), i) for i in range(2)]
@@ -349,8 +350,9 @@ def _check_symmetries(game: Game, key: Key[Array, ""]) -> None:
             pair = game.step(one, action, step_key), game.step(other, inverse[action], step_key)
             return pair, compare(pair, actions, elements)
 
-        start = (game.init(key), game.init(key))
-        return compare(start, actions, elements), lax.scan(step, start, jax.random.split(key, 64))[1]
+        init_key, play_key = jax.random.split(key)
+        start = (game.init(init_key), game.init(init_key))
+        return compare(start, actions, elements), lax.scan(step, start, jax.random.split(play_key, 64))[1]
 
     actions, elements = (np.stack(maps) for maps in zip(*((s.actions, s.elements) for s in symmetries), strict=True))
     many = jax.vmap(jax.vmap(play, in_axes=(None, None, None, 0)), in_axes=(0, 0, 0, None))
