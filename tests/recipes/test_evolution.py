@@ -243,7 +243,7 @@ def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
         shutil.rmtree(path / "checkpoints" / f"step-{step}")
     recipe.resume(Run.open(path), Report(quiet=True)).run_to_end()
     _, again = state_of(Run.open(path))
-    for one, other in zip(trees.to_numpy(whole), trees.to_numpy(again), strict=True):
+    for one, other in zip(checkpoints.to_numpy(whole), checkpoints.to_numpy(again), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
