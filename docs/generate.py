@@ -19,7 +19,7 @@ import jax
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
-from jaxgames.players.registry import PLAYERS, TRAINED
+from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
@@ -77,7 +77,7 @@ def games_table() -> str:
 def players_table() -> str:
     """All players of the registry, a row for each."""
     rows: list[tuple] = [("player", "games", "what it does", "options"), ("---",) * 4]
-    for entry in (*PLAYERS.values(), TRAINED):
+    for entry in (*PLAYERS.values(), FROM_FOLDER):
         games = entry.game or ("any" if entry.chance else "without chance")
         rows.append((_codes(entry.examples), games, entry.help, _codes(entry.options) or "none"))
     return _markdown(rows)
@@ -86,7 +86,7 @@ def players_table() -> str:
 def options_table() -> str:
     """All options that players have, a row for each."""
     lines: dict[tuple[str, str], list[str]] = {}
-    for name, entry in (*PLAYERS.items(), ("RUN@2", TRAINED)):
+    for name, entry in (*PLAYERS.items(), ("RUN@2", FROM_FOLDER)):
         for option in entry.options.items():
             lines.setdefault(option, []).append(name)
     rows: list[tuple] = [("option", "of", "what it is"), ("---",) * 3]

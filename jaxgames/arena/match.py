@@ -1,25 +1,36 @@
-"""A match of two players: points per game, from pairs of games with the same dice and swapped sides."""
+"""A match of two players: points per game, from pairs of games with the same dice and swapped sides.
+
+All games are played at once, in lock-step. A game sits in a *slot*; in the first half of the slots player a is to move,
+in the second half player b, so each player is asked only about positions that it has to play. After a ply the halves
+change places. A finished game makes room for the next one. Every game that begins is played to its end, so short games
+do not count more than long ones.
+"""
 
 import dataclasses
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.arena.lanes import empty_table, play_on
+from jaxgames.envs.core import Game
+from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 
+MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
+PLIES_PER_CALL = 32
 _Z95 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
 @dataclasses.dataclass(frozen=True)
 class MatchResult:
-    """What a match of `a` against `b` came to, seen by `a`.
+    """The result of a match of `a` against `b`, seen by `a`.
 
     `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
     are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
@@ -77,24 +88,31 @@ def match(
     most_plies: int = MOST_PLIES,
     progress: Callable[[int], None] | None = None,
 ) -> MatchResult:
-    """Plays `games` games of `a` against `b`; an odd number is rounded up, since games are played in pairs.
+    """Plays `games` games of `a` against `b`.
 
     The two games of a pair have the same opening and the same dice at every ply; `a` begins one of them, `b` the other.
-    The result depends on `seed` only, not on `batch`, the number of games played at once; matches with the same `batch`
-    and the same kinds of players share a compiled program. `progress` is told now and then how many games are over. A
-    game is stopped after `most_plies` plies, and then worth nothing.
+    Matches with the same `batch` and the same kinds of players share a compiled program.
+
+    Args:
+        a: a player.
+        b: another player of the same game.
+        games: how many; an odd number is rounded up, since games are played in pairs.
+        seed: of all random numbers; with the players it decides the result.
+        batch: games played at once. The result does not depend on it.
+        most_plies: a game is stopped after so many plies, and is then worth nothing.
+        progress: is told now and then how many games are over.
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
-    if games < 1:
-        raise ValueError(f"cannot play {games} games; expected 1 or more")
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
     if batch < 1 or most_plies < 1:
         raise ValueError(f"batch {batch} and most_plies {most_plies}: expected at least 1")
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    lanes = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of lanes, so few compilations
-    points, plies, stopped, seconds = _play(a, b, pairs, seed, lanes, most_plies, progress)
+    slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
+    points, plies, stopped, seconds = _play(a, b, pairs, seed, slots, most_plies, progress)
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
@@ -120,24 +138,156 @@ def match(
     )
 
 
-def _play(a, b, pairs, seed, lanes, most_plies, progress):
+class GameSlots(NamedTuple):
+    """The games under way, in two halves one after the other: first those in which a is to move, then those of b.
+
+    Slots that are not `playing` are empty. A game that is `waiting` is in the wrong half for one ply, because the same
+    player is to move again.
+    """
+
+    position: Any
+    pair: Int32[Array, " slots"]
+    plies: Int32[Array, " slots"]
+    a_began: Bool[Array, " slots"]
+    playing: Bool[Array, " slots"]
+    waiting: Bool[Array, " slots"]
+
+
+class MatchState(NamedTuple):
+    """The games under way, and the next pair to begin: of the games that a begins, and of those that b begins."""
+
+    slots: GameSlots
+    next_pair: Int32[Array, "2"]
+
+
+class FinishedGames(NamedTuple):
+    """For each slot and ply the game that ended there: its pair, or -1 if none ended; the points are a's.
+
+    `stopped` games had too many plies; they are worth nothing.
+    """
+
+    pair: Int32[Array, "..."]
+    a_began: Bool[Array, "..."]
+    points: Float32[Array, "..."]
+    plies: Int32[Array, "..."]
+    stopped: Bool[Array, "..."]
+
+
+def _play(a, b, pairs, seed, slots, most_plies, progress):
     """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); and the seconds it took."""
-    key, table = jax.random.key(seed), empty_table(a.game, lanes)
+    key, state = jax.random.key(seed), _init(a.game, slots)
     players, limit = (a, b), jnp.int32(most_plies)
-    jax.block_until_ready(play_on(players, table, key, jnp.int32(0), limit))  # compiles; no pairs, so no game
+    jax.block_until_ready(_play_plies(players, state, key, jnp.int32(0), limit))  # compiles; no pairs, so no game
     points, plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
     stopped, done = np.zeros((pairs, 2), bool), 0
     started = time.perf_counter()
     while done < 2 * pairs:
-        table, ended = play_on(players, table, key, jnp.int32(pairs), limit)
-        ended = jax.device_get(ended)
-        there = ended.pair >= 0
-        which = ended.pair[there], 1 - ended.a_began[there].astype(int)
-        points[which], plies[which], stopped[which] = ended.points[there], ended.plies[there], ended.stopped[there]
+        state, finished = _play_plies(players, state, key, jnp.int32(pairs), limit)
+        finished = jax.device_get(finished)
+        there = finished.pair >= 0
+        which = finished.pair[there], 1 - finished.a_began[there].astype(int)
+        points[which], plies[which] = finished.points[there], finished.plies[there]
+        stopped[which] = finished.stopped[there]
         done += int(there.sum())
         if progress is not None:
             progress(done)
     return points, plies, stopped, time.perf_counter() - started
+
+
+def _init(game: Game, slots: int) -> MatchState:
+    """An even number of empty slots."""
+    single = jax.eval_shape(game.init_position, jax.random.key(0))
+    position = jax.tree.map(lambda x: jnp.zeros((slots, *x.shape), x.dtype), single)
+    number, flag = jnp.zeros(slots, jnp.int32), jnp.zeros(slots, bool)
+    return MatchState(GameSlots(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
+
+
+@jax.jit
+def _play_plies(
+    players: tuple[Player, Player],
+    state: MatchState,
+    key: Key[Array, ""],
+    pairs: Int32[Array, ""],
+    most_plies: Int32[Array, ""],
+) -> tuple[MatchState, FinishedGames]:
+    """Plays 32 plies, or fewer if all games of `pairs` pairs are over; a game is stopped after `most_plies`.
+
+    The fields of the finished games are of shape [32, slots].
+    """
+
+    def ply(carry):
+        number, state, record = carry
+        state = _fill_slots(players[0].game, state, key, pairs)
+        slots, finished = _play_turns(players, state.slots, key, most_plies)
+        record = jax.tree.map(lambda plies, new: plies.at[number].set(new), record, finished)
+        half = len(slots.pair) // 2
+        return number + 1, state._replace(slots=jax.tree.map(lambda x: jnp.roll(x, half, axis=0), slots)), record
+
+    def more(carry):
+        number, state, _ = carry
+        return (number < PLIES_PER_CALL) & (jnp.any(state.slots.playing) | jnp.any(state.next_pair < pairs))
+
+    shape = (PLIES_PER_CALL, len(state.slots.pair))
+    nothing = (jnp.int32(-1), jnp.bool_(False), jnp.float32(0), jnp.int32(0), jnp.bool_(False))
+    record = FinishedGames(*(jnp.full(shape, x) for x in nothing))
+    _, state, record = lax.while_loop(more, ply, (jnp.int32(0), state, record))
+    return state, record
+
+
+def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]) -> MatchState:
+    """Begins games in the empty slots, as long as there are pairs to play."""
+    slots, next_pair = state
+    empty = (~slots.playing).reshape(2, -1)
+    pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
+    begins = ~slots.playing & (pair < pairs)
+    opening = jax.vmap(lambda number: game.init_position(_game_key(key, number, jnp.int32(0))))(pair)
+    a_moves = jnp.arange(len(pair), dtype=jnp.int32) < len(pair) // 2
+    filled = GameSlots(
+        position=select(begins, opening, slots.position),
+        pair=jnp.where(begins, pair, slots.pair),
+        plies=jnp.where(begins, 0, slots.plies),
+        a_began=jnp.where(begins, a_moves, slots.a_began),
+        playing=slots.playing | begins,
+        waiting=slots.waiting & ~begins,
+    )
+    return MatchState(filled, next_pair + jnp.sum(begins.reshape(2, -1), axis=1, dtype=jnp.int32))
+
+
+def _play_turns(
+    players: tuple[Player, Player], slots: GameSlots, key: Key[Array, ""], most_plies: Int32[Array, ""]
+) -> tuple[GameSlots, FinishedGames]:
+    """Plays one turn in every game that does not wait."""
+    game, half = players[0].game, len(slots.pair) // 2
+    bits = jax.vmap(lambda *game: jax.random.bits(_game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
+    halves = (jax.tree.map(lambda x: x[:half], slots.position), jax.tree.map(lambda x: x[half:], slots.position))
+    turns = zip(players, halves, (bits[:half, 0], bits[half:, 0]), strict=True)
+    outcome = jax.tree.map(
+        lambda a, b: jnp.concatenate([a, b]), *(player.turn(player.params, *where) for player, *where in turns)
+    )
+    moved = slots.playing & ~slots.waiting
+    over = moved & outcome.over
+    position = outcome.position
+    if game.outcome_probabilities:
+        drawn = jax.vmap(game.chance)(position, game.draw_outcome(bits[:, 1]))
+        # By the rules no dice follow the end of a game; drawing none there also costs the players least.
+        position = select(over, position, drawn)
+    plies = slots.plies + moved.astype(jnp.int32)
+    stopped = moved & ~over & (plies >= most_plies)
+    ended = over | stopped
+    points_of_a = jnp.where(jnp.arange(2 * half, dtype=jnp.int32) < half, outcome.reward, -outcome.reward)
+    after = slots._replace(
+        position=select(moved, position, slots.position),
+        plies=plies,
+        playing=slots.playing & ~ended,
+        waiting=moved & ~outcome.turn_passes,
+    )
+    points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
+    return after, FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
+
+
+def _game_key(key: Key[Array, ""], pair: Int32[Array, ""], number: Int32[Array, ""]) -> Key[Array, ""]:
+    """The key of both games of a pair for their opening (number 0) or a ply (from 1)."""
+    return jax.random.fold_in(jax.random.fold_in(key, pair), number)
 
 
 def _interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:

@@ -1,12 +1,10 @@
 """`jaxgames perft GAME DEPTH`: how many games of so many turns there are."""
 
 import argparse
-import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
-from jaxgames.cli.output import print_json
+from jaxgames.cli.output import ProgressLine, print_json
 
 
 def add(commands: Any) -> None:
@@ -33,10 +31,16 @@ def run(options: argparse.Namespace) -> None:
 
     game = make(options.game, **dict(_option(text) for text in options.set))
     state = None if options.start is None else game.from_string(options.start)
-    progress = _Progress(quiet=options.json or not sys.stderr.isatty())
+    progress = ProgressLine(quiet=options.json)
     count = divide if options.divide else perft
     begun = time.perf_counter()
-    found = count(game, options.depth, state, distinct=options.distinct, report=progress)
+    found = count(
+        game,
+        options.depth,
+        state,
+        distinct=options.distinct,
+        report=lambda counts: progress.show(f"{counts[-1]:,} games"),
+    )
     seconds = time.perf_counter() - begun
     progress.clear()
     total = sum(found.values()) if isinstance(found, dict) else found[-1]
@@ -47,22 +51,6 @@ def run(options: argparse.Namespace) -> None:
     for name, number in found.items() if isinstance(found, dict) else enumerate(found):
         print(f"{name!s:>16}  {number:>24,}")
     print(f"{total:,} games in {seconds:.1f} s")
-
-
-class _Progress:
-    """What has been counted so far, on one line, a few times a second."""
-
-    def __init__(self, quiet: bool):
-        self._quiet, self._shown = quiet, time.perf_counter()
-
-    def __call__(self, counts: Sequence[int]) -> None:
-        if not self._quiet and time.perf_counter() > self._shown + 0.3:
-            self._shown = time.perf_counter()
-            print(f"\r{counts[-1]:,} games", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        if not self._quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _option(text: str) -> tuple[str, int]:

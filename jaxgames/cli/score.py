@@ -1,11 +1,9 @@
 """`jaxgames score GAME PLAYER --positions FILE`: how many of solved positions a player plays right."""
 
 import argparse
-import sys
-import time
 from typing import Any
 
-from jaxgames.cli.output import print_json
+from jaxgames.cli.output import ProgressLine, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -20,7 +18,7 @@ def add(commands: Any) -> None:
         help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -35,8 +33,15 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"score knows solved positions of connect_four, not of {options.game}")
     positions = solved.read(options.positions, options.limit)
     player = make_player(options.player, solved.board_of(positions))
-    progress = None if options.json or not sys.stderr.isatty() else _Progress(len(positions))
-    result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
+    line = ProgressLine(quiet=options.json)
+
+    def progress(done: int) -> None:
+        line.show(f"{done:,} of {len(positions):,} positions")
+
+    try:
+        result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
+    finally:
+        line.clear()
     if options.json:
         print_json(result.to_dict())
         return
@@ -45,17 +50,3 @@ def run(options: argparse.Namespace) -> None:
     print(f"  perfect  {100 * result.perfect:5.1f} %")
     print(f"  good     {100 * result.good:5.1f} %")
     print(f"in {result.seconds:.1f} s, {milliseconds:.2f} ms a position")
-
-
-class _Progress:
-    """How many positions are done, on one line, a few times a second."""
-
-    def __init__(self, total: int):
-        self._total, self._shown = total, time.perf_counter()
-
-    def __call__(self, done: int) -> None:
-        if done == self._total:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        elif time.perf_counter() > self._shown + 0.3:
-            self._shown = time.perf_counter()
-            print(f"\r{done:,} of {self._total:,} positions", end="", file=sys.stderr, flush=True)

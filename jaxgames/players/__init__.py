@@ -1,7 +1,21 @@
 """Players: anything that picks moves for a batch of positions, named by a spec string (`make`)."""
 
+import warnings
+from typing import Any
+
 from jaxgames.players.generic import greedy
-from jaxgames.players.player import Memory, Player, Turn
+from jaxgames.players.player import Player, PlayerMemory, TurnPolicy
 from jaxgames.players.registry import available_players, game_of, make
 
-__all__ = ["Memory", "Player", "Turn", "available_players", "game_of", "greedy", "make"]
+__all__ = ["Player", "PlayerMemory", "TurnPolicy", "available_players", "game_of", "greedy", "make"]
+
+_RENAMED = {"Memory": "PlayerMemory", "Turn": "TurnPolicy"}
+
+
+def __getattr__(name: str) -> Any:
+    """The old names, for one version."""
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    new = _RENAMED[name]
+    warnings.warn(f"jaxgames.players.{name} is now jaxgames.players.{new}", DeprecationWarning, stacklevel=2)
+    return globals()[new]

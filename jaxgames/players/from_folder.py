@@ -1,10 +1,11 @@
-"""The player that a training saved in its run folder."""
+"""Players loaded from the folders of trainings."""
 
 from pathlib import Path
 
+from jaxgames.algos.evolution.saved import holds_champions, load_champion
+from jaxgames.algos.td import load_player_value
 from jaxgames.envs.core import Game
-from jaxgames.players import evolved
-from jaxgames.players.generic import greedy
+from jaxgames.players.generic import evolved, greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
 
@@ -14,15 +15,12 @@ def load(path: str | Path, game: Game) -> Player:
 
     Raises `ValueError` if the folder is no run, has no player yet, or is of another game.
     """
-    from jaxgames.algos.evolution.saved import holds_champions, load_champion
-    from jaxgames.algos.td import load_player_value
-
-    run, step = _opened(path)
-    trained_on = _game(run) or game.id
+    run, step = _open(path)
+    trained_on = _game_id(run) or game.id
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
     if holds_champions(run):
-        return evolved.player(str(path), *load_champion(run, step))
+        return evolved(str(path), *load_champion(run, step))
     return greedy(game, str(path), *load_player_value(run, step))
 
 
@@ -31,10 +29,10 @@ def game_of(path: str | Path) -> str | None:
 
     Raises `ValueError` if the folder is no run.
     """
-    return _game(_opened(path)[0])
+    return _game_id(_open(path)[0])
 
 
-def _opened(path: str | Path) -> tuple[Run, int | None]:
+def _open(path: str | Path) -> tuple[Run, int | None]:
     """The run, and the number of the checkpoint if one is named."""
     path = Path(path)
     name, _, step = path.name.rpartition("-")
@@ -43,6 +41,6 @@ def _opened(path: str | Path) -> tuple[Run, int | None]:
     return Run.open(path), None
 
 
-def _game(run: Run) -> str | None:
+def _game_id(run: Run) -> str | None:
     settings = run.config.get("learner", run.config.get("network"))
     return settings.get("game") if isinstance(settings, dict) else None

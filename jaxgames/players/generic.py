@@ -1,13 +1,17 @@
-"""Players of any game: the random one, and the one that takes the best turn by a value of positions."""
+"""Players of any game: random, the best turn by a value of positions, the same looking ahead, and evolved networks."""
 
 import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-from jaxtyping import Array, UInt32
+import jax
+from jaxtyping import Array, Float32, UInt32
 
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.expectimax import Expectimax
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.envs.registry import make
 from jaxgames.players.player import Player
 
 
@@ -17,10 +21,10 @@ class RandomTurn:
 
     game: Game
 
-    def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"]) -> Outcome:
-        """Plays a turn in each position."""
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """As `TurnPolicy`."""
         del params
-        return self.game.random_turn(positions, words)
+        return self.game.random_turn(positions, bits)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,14 +34,39 @@ class GreedyTurn:
     game: Game
     make_value: Callable[[Any], Value]
 
-    def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"]) -> Outcome:
-        """Plays a turn in each position."""
-        del words
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """As `TurnPolicy`."""
+        del bits
         return self.game.best_turn(positions, self.make_value(params))[0]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Method:
+class ExpectimaxTurn:
+    """The best turn by a look-ahead of some plies, whose leaves are worth `make_value(params)`."""
+
+    search: Expectimax
+    make_value: Callable[[Any], Value]
+
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """As `TurnPolicy`."""
+        del bits
+        return self.search.best_turn(positions, self.make_value(params))[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyTurn:
+    """The legal turn that an evolved network rates highest; the parameters are its genome, one row of numbers."""
+
+    network: NetworkConfig
+
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """As `TurnPolicy`."""
+        rows = jax.tree.map(lambda x: x[None], (params, positions, bits))
+        return jax.tree.map(lambda x: x[0], self.network.policy().turn(*rows).outcome)
+
+
+@dataclasses.dataclass(frozen=True)
+class _BoundMethod:
     """A bound method that equals that of an equal object; Python's equals only that of the same one."""
 
     owner: Any
@@ -53,11 +82,32 @@ def random(game: Game) -> Player:
 
 
 def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value]) -> Player:
-    """The player that looks one turn ahead: the best turn if positions are worth `make_value(params)`.
+    """The player that takes the turn to the best position, where positions are worth `make_value(params)`.
 
     `make_value` is a hashable function, such as a method of a frozen dataclass. Players with equal `make_value` and
     shapes of `params` share compiled programs.
     """
     if inspect.ismethod(make_value):
-        make_value = _Method(make_value.__self__, make_value.__func__)
+        make_value = _BoundMethod(make_value.__self__, make_value.__func__)
     return Player(name, game, GreedyTurn(game, make_value), params)
+
+
+def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:
+    """The player that values positions as `player` does, and looks `plies` plies ahead (see `Expectimax`).
+
+    Raises `ValueError` if the player does not choose by the values of positions, and for numbers out of range.
+    """
+    if not isinstance(player.turn, GreedyTurn):
+        raise ValueError(f"{player.name} does not value positions, so it cannot look {plies} plies ahead")
+    search = Expectimax(player.game, plies, keep, within)
+    if plies == 1:
+        return dataclasses.replace(player, name=name)
+    return dataclasses.replace(player, name=name, turn=ExpectimaxTurn(search, player.turn.make_value))
+
+
+def evolved(name: str, genome: Float32[Array, " dimension"], network: NetworkConfig) -> Player:
+    """An evolved network as a player. It plays legal actions only, even if illegal ones were allowed in evolution."""
+    game = make(network.game)
+    if network.plays != "outputs":
+        return greedy(game, name, genome, network.value)
+    return Player(name, game, PolicyTurn(dataclasses.replace(network, strict=False)), genome)

@@ -17,16 +17,16 @@ OPTIONS = {"ties": ("random", "first")}
 
 
 @dataclasses.dataclass(frozen=True)
-class SearchTurn:
+class MinimaxTurn:
     """The best action by a search, whose horizon is evaluated by `make_value(params)`, if there is one."""
 
     search: Search
     make_value: Callable[[Any], Value] | None = None
 
-    def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"]) -> Outcome:
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position; where the game is over, what it leads to means nothing."""
         value = None if self.make_value is None else self.make_value(params)
-        found = self.search(positions, words, value)
+        found = self.search(positions, bits, value)
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
 
 
@@ -55,4 +55,4 @@ def _player(name: str, game: Game, depth: int | str, options: dict[str, str], pr
         depth = int(depth)
     text = "".join(f",{option}={chosen}" for option, chosen in options.items())
     search = Search(game, depth, prune=prune, **settings)  # type: ignore[arg-type]
-    return Player(f"{name}:{depth}{text}", game, SearchTurn(search))
+    return Player(f"{name}:{depth}{text}", game, MinimaxTurn(search))

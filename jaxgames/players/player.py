@@ -9,24 +9,23 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players.towards import action_towards
 
 Position = TypeVar("Position")
 
 
-class Turn(Protocol[Position]):
-    """Plays a turn in each of a batch of positions ready to act, given one random word for each.
+class TurnPolicy(Protocol[Position]):
+    """Plays a turn in each of a batch of positions ready to act, given 32 random bits for each.
 
     A hashable value: functions that compare equal are compiled once, whatever the parameters.
     """
 
-    def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"], /) -> Outcome[Position]:
+    def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"], /) -> Outcome[Position]:
         """What each turn leads to; chance after it is still to come."""
         ...
 
 
-class Memory(NamedTuple, Generic[Position]):
-    """The turns under way: the position each is to lead to, and whether there is one."""
+class PlayerMemory(NamedTuple, Generic[Position]):
+    """Turns of several actions under way: the position that each leads to, and whether there is one."""
 
     target: Position
     pending: Bool[Array, " batch"]
@@ -34,7 +33,7 @@ class Memory(NamedTuple, Generic[Position]):
 
 @dataclasses.dataclass(frozen=True)
 class Player(Generic[Position]):
-    """Anything that picks moves. `turn(params, positions, words)` is all it is; acting one action at a time follows.
+    """Anything that picks moves. `turn(params, positions, bits)` is all it is; acting one action at a time follows.
 
     A player is a pytree of its `params`: for another checkpoint of the same kind a jitted function that takes a player
     is not compiled anew.
@@ -42,12 +41,12 @@ class Player(Generic[Position]):
 
     name: str
     game: Game[Position]
-    turn: Turn[Position]
+    turn: TurnPolicy[Position]
     params: Any = ()
 
     def act(
-        self, states: State, key: Key[Array, ""], memory: Memory[Position]
-    ) -> tuple[Int32[Array, " batch"], Memory[Position]]:
+        self, states: State, key: Key[Array, ""], memory: PlayerMemory[Position]
+    ) -> tuple[Int32[Array, " batch"], PlayerMemory[Position]]:
         """An action for each of a batch of states, and the memory for the next call on these games.
 
         A turn of several actions is chosen whole and then carried out, so games played action by action are those
@@ -58,24 +57,24 @@ class Player(Generic[Position]):
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
         positions = states._position
         chosen = self.turn(self.params, positions, jax.random.bits(key, states.terminated.shape)).position
-        actions, kept = action_towards(self.game, positions, memory.target, memory.pending, chosen)
+        actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
         target = select(kept, memory.target, chosen)
         after = jax.vmap(self.game.play)(positions, actions)
-        return actions, Memory(target, ~(after.over | after.turn_passes | equal(after.position, target)))
+        return actions, PlayerMemory(target, ~(after.over | after.turn_passes | equal(after.position, target)))
 
-    def init_memory(self, batch: int) -> Memory[Position]:
+    def init_memory(self, batch: int) -> PlayerMemory[Position]:
         """The memory before the first action of `batch` games."""
         single = jax.eval_shape(self.game.init_position, jax.random.key(0))
         target = jax.tree.map(lambda x: jnp.zeros((batch, *x.shape), x.dtype), single)
-        return Memory(target, jnp.zeros(batch, bool))
+        return PlayerMemory(target, jnp.zeros(batch, bool))
 
 
 @dataclasses.dataclass(frozen=True)
-class _Kind:
-    """What makes two players different programs; the name does not."""
+class _StaticPart:
+    """All of a player but its params. Two players with equal ones share compiled programs; names do not matter."""
 
     game: Game
-    turn: Turn
+    turn: TurnPolicy
     name: str = dataclasses.field(compare=False)
 
 
@@ -83,7 +82,7 @@ jax.tree_util.register_pytree_with_keys(
     Player,
     lambda player: (
         ((jax.tree_util.GetAttrKey("params"), player.params),),
-        _Kind(player.game, player.turn, player.name),
+        _StaticPart(player.game, player.turn, player.name),
     ),
     lambda kind, children: Player(kind.name, kind.game, kind.turn, *children),
 )

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,7 @@ from jaxgames.players import from_folder, generic, mcts, minimax, specs
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.player import Player
-from jaxgames.players.plies import deeper
-from jaxgames.players.specs import Entry
+from jaxgames.players.specs import PlayerEntry
 
 MOST_PLIES = 5
 
@@ -28,66 +28,45 @@ def _simple(game: Game, level: str) -> Player:
 
 _TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
 
-_SEARCHES = {
-    "uct": "UCT with random rollouts",
-    "rave": "RAVE: what a move brings later counts too, at first",
-    "amaf": "alpha-AMAF: what a move brings later counts too",
-    "lgr": "UCT with rollouts by last good replies",
-    "rave+lgr": "RAVE with rollouts by last good replies",
-    "uct1": "UCT on a graph: equal positions share their edges",
-    "uct2": "as uct1, and edges are worth what the position they lead to is worth",
-    "uct3": "as uct2, values made anew from below",
-    "bounded": "UCT that proves wins, losses and draws, and prunes by them",
-}
-_GUIDED = {
-    "puct": "AlphaZero's search, with the values of a trained network",
-    "gumbel": "Gumbel MuZero's search, with the values of a trained network",
-}
 
+def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
+    """A player that searches by simulations: with rollouts, or guided by the network of a run."""
 
-def _searching(name: str, line: str) -> Entry:
-    """A player that searches by rollouts."""
+    def make_player(game: Game, *arguments: Any, **options: str) -> Player:
+        *run, simulations = arguments
+        return mcts.mcts_player(name, game, simulations, *run, **options)
 
-    def make_player(game: Game, simulations: int, **options: str) -> Player:
-        return mcts.simulating(name, game, simulations, **options)
-
-    usage = f"{name} needs a number of simulations: write {name}:800"
-    return Entry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
-
-
-def _guided(name: str, line: str) -> Entry:
-    """A player whose search is guided by the network of a run."""
-
-    def make_player(game: Game, run: str, simulations: int, **options: str) -> Player:
-        return mcts.simulating(name, game, simulations, run, **options)
-
-    usage = f"{name} needs a run folder and a number of simulations: write {name}:RUN:800"
-    return Entry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
+    arguments: tuple[str, ...]
+    example, needs, arguments = f"{name}:800", "a number of simulations", ("N",)
+    if kind.evaluate is None:
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", "N")
+    usage = f"{name} needs {needs}: write {example}"
+    return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
 
 
 PLAYERS = {
-    "random": Entry(
+    "random": PlayerEntry(
         generic.random,
         "any turn with the same probability",
         "random has no options: write random",
         ("random",),
     ),
-    "pubeval": Entry(
+    "pubeval": PlayerEntry(
         _pubeval,
         "Tesauro's public benchmark player",
         "pubeval has no options: write pubeval",
         ("pubeval",),
         game="backgammon",
     ),
-    "simple": Entry(
+    "simple": PlayerEntry(
         _simple,
-        "no look-ahead, only a taste",
+        "no look-ahead, a heuristic by hand",
         "simple players are simple:1, simple:2 and simple:3",
         tuple(f"simple:{level}" for level in LEVELS),
         ("LEVEL",),
         game="backgammon",
     ),
-    "minimax": Entry(
+    "minimax": PlayerEntry(
         minimax.minimax,
         "minimax to a depth, by the change of material since the position",
         "minimax needs a depth: write minimax:5",
@@ -96,7 +75,7 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    "alphabeta": Entry(
+    "alphabeta": PlayerEntry(
         minimax.alphabeta,
         "alpha-beta: the same values as minimax, much faster",
         "alphabeta needs a depth: write alphabeta:9",
@@ -105,12 +84,11 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    **{name: _searching(name, line) for name, line in _SEARCHES.items()},
-    **{name: _guided(name, line) for name, line in _GUIDED.items()},
+    **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
 }
 
 
-TRAINED = Entry(
+FROM_FOLDER = PlayerEntry(
     from_folder.load,
     "the best player of a training, or that of a checkpoint; with `@2` it looks 2 plies ahead",
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
@@ -144,8 +122,8 @@ def make(spec: str, game: Game) -> Player:
     if not _is_folder(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
-    specs.check_options(parsed, TRAINED.options)
-    return _deep(from_folder.load(path, game), spec, plies, **parsed.options)
+    specs.check_options(parsed, FROM_FOLDER.options)
+    return _look_ahead(from_folder.load(path, game), spec, plies, **parsed.options)
 
 
 def game_of(spec: str) -> str | None:
@@ -163,8 +141,8 @@ def game_of(spec: str) -> str | None:
     return from_folder.game_of(path) if _is_folder(path) else None
 
 
-def _deep(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
-    return deeper(
+def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
+    return generic.look_ahead(
         player,
         spec,
         specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES),
@@ -179,5 +157,5 @@ def _is_folder(text: str) -> bool:
 
 
 def _examples(game: Game | None) -> list[str]:
-    entries = [entry for entry in (*PLAYERS.values(), TRAINED) if game is None or entry.plays(game)]
+    entries = [entry for entry in (*PLAYERS.values(), FROM_FOLDER) if game is None or entry.plays(game)]
     return [example for entry in entries for example in entry.examples if example != "RUN"]

@@ -1,7 +1,7 @@
 """How players are named: `NAME[:ARGUMENT...][,option=value...]`, such as `simple:3`; a run folder: `RUN[@PLIES]`.
 
-`Entry` says what may follow a name, `Spec` is a text taken apart. Whatever does not fit gets one line that says what
-would.
+`PlayerEntry` says what may follow a name, `Spec` is the text in its parts. A text that does not fit gets one line that
+says what would.
 """
 
 import math
@@ -13,10 +13,12 @@ from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
 
 MOST = 10**9
+MOST_NUMBER = 1e6
+"""Of an option. Scores of searches are float32, and untried moves have 1e9."""
 _OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 
 
-class Entry(NamedTuple):
+class PlayerEntry(NamedTuple):
     """What a name stands for.
 
     `make(game, *arguments, **options)` gets numbers for arguments `N`, text for the others, and options as written.
@@ -64,7 +66,7 @@ def parse(text: str) -> Spec:
     return Spec(text, text[:end], name, rest if colon else None, options)
 
 
-def make(spec: Spec, entry: Entry, game: Game) -> Player:
+def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
     """The player of an entry. Raises `ValueError` for what the entry does not have, and for another game."""
     if not entry.plays(game):
         plays = entry.game or "games without chance"
@@ -81,7 +83,7 @@ def check_options(spec: Spec, known: Mapping[str, str]) -> None:
             raise ValueError(f"player {spec.text!r}: no option {name!r}; {has}")
 
 
-def folder(spec: Spec, entry: Entry) -> str | None:
+def folder(spec: Spec, entry: PlayerEntry) -> str | None:
     """The run folder that a spec names, if it names one rightly."""
     if "RUN" not in entry.arguments:
         return None
@@ -95,18 +97,18 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     return int(text)
 
 
-def number(text: str, what: str, low: float = 0.0) -> float:
-    """A number from `low` on. Raises `ValueError` otherwise."""
+def number(text: str, what: str) -> float:
+    """A number from 0 to a million. Raises `ValueError` otherwise."""
     try:
         found = float(text)
     except ValueError:
         found = math.nan
-    if not low <= found < math.inf:
-        raise ValueError(f"{what} {text!r}: expected a number from {low:g} on")
+    if not 0 <= found <= MOST_NUMBER:
+        raise ValueError(f"{what} {text!r}: expected a number from 0 to {MOST_NUMBER:,.0f}")
     return found
 
 
-def _arguments(spec: Spec, entry: Entry) -> list[str | int]:
+def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
     """Split from the right, as the path of a folder, always the first argument, may hold colons."""
     texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
     if len(texts) != len(entry.arguments) or not all(texts):

@@ -6,17 +6,17 @@ are, and size and SHA-256 of every file. It is written under another name and re
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.runs import trees
 from jaxgames.runs.files import remove_folder, remove_leftovers, replace, sync, to_json
 
 MANIFEST = "manifest.json"
@@ -25,16 +25,35 @@ FORMAT = 1
 
 
 def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
-    """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically."""
-    leaves, arrays = trees.describe(state), trees.to_numpy(state)
+    """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically.
+
+    Raises ValueError for a leaf that cannot be saved, and OSError if the disk refuses; then nothing is left behind.
+    """
+    leaves, arrays = leaf_specs(state), to_numpy(state)
     temporary = folder.with_name(f".saving-{folder.name}")
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
+    try:
+        temporary.mkdir(parents=True)
+        _write_files(temporary, leaves, arrays, info)
+        os.rename(temporary, folder)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)  # it would take room on a full disk
+        raise
+    sync(folder.parent)
+
+
+def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndarray], info: dict[str, Any]) -> None:
     # orbax refuses arrays without elements; their shape says all there is.
     items = {str(i): array for i, array in enumerate(arrays) if array.size}
     if items:
-        with _checkpointer() as checkpointer:
-            checkpointer.save((temporary / ARRAYS).resolve(), items)
+        try:
+            with _checkpointer() as checkpointer:
+                checkpointer.save((temporary / ARRAYS).resolve(), items)
+        except Exception as error:  # orbax gives errors of the system another type, with their number in the text
+            found = re.search(r"os_error_code='(\d+)'", str(error))
+            if not found:
+                raise
+            raise OSError(int(found[1]), os.strerror(int(found[1])), str(temporary)) from error
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
@@ -48,8 +67,6 @@ def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
         if path.is_dir():
             sync(path)
     replace(temporary / MANIFEST, to_json(manifest, "checkpoint"))
-    os.rename(temporary, folder)
-    sync(folder.parent)
 
 
 def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
@@ -58,16 +75,19 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
     Raises ValueError that says what is wrong if a file is missing or altered, or the template does not fit.
     """
     manifest = read_manifest(folder)
-    leaves = [trees.Leaf(path, dtype, tuple(shape), impl) for path, dtype, shape, impl in manifest["leaves"]]
-    problem = trees.difference(leaves, trees.describe(template))
+    leaves = manifest["leaves"]
+    problem = difference(leaves, leaf_specs(template))
     if problem:
         raise ValueError(f"does not fit: {problem}")
     items = _items(folder, manifest["files"])
+    lost = [leaf for i, leaf in enumerate(leaves) if str(i) not in items and math.prod(leaf.shape)]
+    if lost:
+        raise ValueError(f"is damaged: its arrays lack '{lost[0].path}'")
     arrays = [
         np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
         for i, leaf in enumerate(leaves)
     ]
-    return manifest["info"], trees.from_numpy(template, leaves, arrays)
+    return manifest["info"], from_numpy(template, leaves, arrays)
 
 
 def read_leaf(folder: Path, place: str) -> np.ndarray:
@@ -76,29 +96,39 @@ def read_leaf(folder: Path, place: str) -> np.ndarray:
     Raises ValueError if there is none, or a file is missing or altered.
     """
     manifest = read_manifest(folder)
-    places = [leaf[0] for leaf in manifest["leaves"]]
-    if place not in places:
+    places = [leaf.path for leaf in manifest["leaves"]]
+    items = _items(folder, manifest["files"])
+    number = str(places.index(place)) if place in places else ""
+    if number not in items:
         raise ValueError(f"does not fit: it lacks {place!r}")
-    return np.array(_items(folder, manifest["files"])[str(places.index(place))])
+    return np.array(items[number])
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """A checkpoint's manifest; ValueError if there is none or it is broken."""
+    """A checkpoint's manifest: `info`, `leaves` as `LeafSpec`, and `files` as (bytes, SHA-256) by their names.
+
+    Raises ValueError if there is none or it is broken.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
-        if manifest["format"] == FORMAT and {"info", "leaves", "files"} <= manifest.keys():
-            return manifest
-        raise ValueError(f"has a manifest of format {manifest['format']}; this version reads format {FORMAT}")
+        number = manifest["format"]
+        if number == FORMAT:
+            manifest["leaves"] = [
+                LeafSpec(path, dtype, tuple(shape), impl) for path, dtype, shape, impl in manifest["leaves"]
+            ]
+            manifest["files"] = {name: (int(size), str(digest)) for name, (size, digest) in manifest["files"].items()}
+            return {name: manifest[name] for name in ("info", "leaves", "files")}
     except FileNotFoundError:
         raise ValueError(f"is foreign or damaged: it has no {MANIFEST}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"is damaged: its {MANIFEST} is broken") from None
+    raise ValueError(f"has a manifest of format {number}; this version reads format {FORMAT}")
 
 
-class Shelf:
-    """Numbered checkpoints in one folder, as `<name>-<number>`, or `<name>-<number>.1` where a number is saved again.
+class CheckpointDir:
+    """Numbered checkpoints in one folder: `<name>-<number>`, or `<name>-<number>.1` where a number is saved again.
 
-    (One folder cannot replace another atomically; taking a new name and then removing the old folder leaves no gap.)
+    One folder cannot replace another atomically. A new name, and then removing the old folder, leaves no gap.
     """
 
     def __init__(self, folder: Path, name: str):
@@ -136,7 +166,7 @@ class Shelf:
         return {(int(match[1]), int(match[2] or 0)): path for match, path in matches if match}
 
 
-def _items(folder: Path, files: dict[str, list[Any]]) -> dict[str, Any]:
+def _items(folder: Path, files: dict[str, tuple[int, str]]) -> dict[str, Any]:
     """The arrays by their numbers, once every file has been verified."""
     _verify(folder, files)
     if not files:
@@ -166,12 +196,99 @@ def _fingerprint(path: Path) -> list[Any]:
         return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]
 
 
-def _verify(folder: Path, files: dict[str, list[Any]]) -> None:
+def _verify(folder: Path, files: dict[str, tuple[int, str]]) -> None:
+    """Raises ValueError unless the checkpoint has exactly these files, unaltered."""
     for name, (size, digest) in files.items():
         path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"is damaged: its {MANIFEST} names a file outside of it: {name}")
         if not path.is_file():
             raise ValueError(f"is damaged: {name} is missing")
         if path.stat().st_size != size:
             raise ValueError(f"is damaged: {name} has {path.stat().st_size} bytes instead of {size}")
         if _fingerprint(path)[1] != digest:
             raise ValueError(f"is damaged: the contents of {name} have changed")
+    for path in (folder / ARRAYS).rglob("[!.]*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in files:
+            raise ValueError(f"is damaged: its {MANIFEST} does not list {name}")
+
+
+class LeafSpec(NamedTuple):
+    """What a leaf is: its place in the tree, dtype and shape, and for typed PRNG keys the generator's name."""
+
+    path: str
+    dtype: str
+    shape: tuple[int, ...]
+    key_impl: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+def leaf_specs(tree: Any) -> list[LeafSpec]:
+    """The leaves of `tree` in order; ValueError for a leaf that is neither array nor number."""
+    return [_leaf_spec(path, leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)]
+
+
+def to_numpy(tree: Any) -> list[np.ndarray]:
+    """The leaves of `tree` in order as NumPy arrays, typed PRNG keys as their words."""
+    return [np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for leaf in jax.tree.leaves(tree)]
+
+
+def from_numpy(template: Any, leaves: list[LeafSpec], arrays: list[np.ndarray]) -> Any:
+    """The tree that `to_numpy` took apart, with each leaf of the same kind as in `template`.
+
+    JAX arrays go where the template's are; a `jax.ShapeDtypeStruct` stands for a JAX array on the default device.
+    """
+    wanted, structure = jax.tree.flatten(template)
+    return jax.tree.unflatten(structure, map(_restore, wanted, leaves, arrays))
+
+
+def difference(found: list[LeafSpec], wanted: list[LeafSpec]) -> str | None:
+    """In words, the first leaf in which two trees differ; None where both have the same leaves."""
+    found_paths, wanted_paths = [leaf.path for leaf in found], [leaf.path for leaf in wanted]
+    if found_paths != wanted_paths:
+        missing = [path for path in wanted_paths if path not in found_paths]
+        surplus = [path for path in found_paths if path not in wanted_paths]
+        parts = [f"it lacks '{missing[0]}'"] if missing else []
+        parts += [f"it has '{surplus[0]}', which is not expected"] if surplus else []
+        return " and ".join(parts) or "its leaves are in another order"
+    for one, other in zip(found, wanted, strict=True):
+        if (one.dtype, one.shape) != (other.dtype, other.shape):
+            return f"'{one.path}' is {one}, expected {other}"
+    return None
+
+
+def _is_key(leaf: Any) -> bool:
+    return hasattr(leaf, "dtype") and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _leaf_spec(key_path: Any, leaf: Any) -> LeafSpec:
+    path = jax.tree_util.keystr(key_path, simple=True, separator="/")
+    if _is_key(leaf):
+        if not leaf.size:
+            raise ValueError(f"'{path}' is an array of no PRNG keys; leave it out of the checkpoint")
+        impl = str(jax.random.key_impl(leaf)) if isinstance(leaf, jax.Array) else None
+        return LeafSpec(path, str(leaf.dtype), leaf.shape, impl)
+    array = np.asarray(leaf) if isinstance(leaf, bool | int | float | complex) else leaf
+    if isinstance(array, jax.Array | np.ndarray | np.generic | jax.ShapeDtypeStruct):
+        if jnp.issubdtype(array.dtype, np.number) or array.dtype == np.bool_:
+            return LeafSpec(path, str(array.dtype), array.shape)
+    raise ValueError(f"'{path}' is of type {type(leaf).__name__}; a checkpoint holds only arrays and numbers")
+
+
+def _restore(template: Any, leaf: LeafSpec, array: np.ndarray) -> Any:
+    if isinstance(template, bool | int | float | complex):
+        return array.item()
+    if isinstance(template, np.generic):
+        return array[()]
+    if isinstance(template, np.ndarray):
+        return array
+    # A copy, since JAX on CPU may otherwise share NumPy's memory.
+    value = (
+        jnp.array(array) if leaf.key_impl is None else jax.random.wrap_key_data(jnp.array(array), impl=leaf.key_impl)
+    )
+    if isinstance(template, jax.Array) and template.committed:
+        return jax.device_put(value, template.sharding)
+    return value

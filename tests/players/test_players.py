@@ -83,6 +83,13 @@ def test_jit_sees_only_the_kind_of_player():
     assert jax.tree.structure(fast) != jax.tree.structure(generic.random(GAME))
 
 
+def test_old_names_are_known_for_one_version():
+    with pytest.warns(DeprecationWarning, match="jaxgames.players.Memory is now jaxgames.players.PlayerMemory"):
+        assert players.Memory is players.PlayerMemory
+    with pytest.raises(AttributeError, match="no attribute 'Gone'"):
+        players.Gone  # noqa: B018
+
+
 class TestRunFolders:
     CONFIG = TDConfig(hidden=(3,))
 

@@ -7,7 +7,7 @@ import pytest
 
 from jaxgames.cli import main
 from jaxgames.players import available_players
-from jaxgames.players.registry import PLAYERS, TRAINED
+from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "players.md"
 
@@ -19,15 +19,15 @@ def rows(name):
 
 
 def test_the_page_lists_exactly_the_players():
-    entries = (*PLAYERS.values(), TRAINED)
+    entries = (*PLAYERS.values(), FROM_FOLDER)
     assert [(row[0], row[3]) for row in rows("players")] == [(list(e.examples), list(e.options)) for e in entries]
     assert {spec for row in rows("players") for spec in row[0] if "RUN" not in spec} == set(available_players())
     listed = {(option, name) for (option,), names, *_ in rows("options") for name in names}
-    assert listed == {(o, n) for n, e in (*PLAYERS.items(), ("RUN@2", TRAINED)) for o in e.options}
+    assert listed == {(o, n) for n, e in (*PLAYERS.items(), ("RUN@2", FROM_FOLDER)) for o in e.options}
 
 
 def test_so_does_the_help_of_matches(capsys):
     with pytest.raises(SystemExit):
         main(["match", "--help"])
     out = capsys.readouterr().out
-    assert all(f"  {', '.join(entry.examples)}  " in out for entry in (*PLAYERS.values(), TRAINED))
+    assert all(f"  {', '.join(entry.examples)}  " in out for entry in (*PLAYERS.values(), FROM_FOLDER))

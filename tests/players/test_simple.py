@@ -11,9 +11,9 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import dice_of_roll
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players import Memory
+from jaxgames.players import PlayerMemory
 
 GAME = jaxgames.make("backgammon")
 TURNS = 200
@@ -55,7 +55,7 @@ def rows(data_dir):
 def states(rows):
     sides = [jnp.asarray(side, jnp.int32) for side in zip(*(counts(row["pos"]) for row in rows), strict=True)]
     dice = jnp.asarray([sorted(row["dice"], reverse=True) for row in rows], jnp.uint32)
-    positions = Position(*map(board.from_counts, sides), rolled(dice[:, 0], dice[:, 1]))
+    positions = Position(*map(board.from_counts, sides), dice_of_roll(dice[:, 0], dice[:, 1]))
     return GAME.state(positions, jnp.zeros(len(rows), jnp.int32))
 
 
@@ -99,7 +99,7 @@ def test_a_turn_out_of_reach_is_chosen_anew(states):
     """As after games were replaced: memory says where other games were going."""
     player, all_go = players.make("simple:2", GAME), jnp.ones(TURNS, bool)
     _, right, _ = act(player, states, jax.random.key(0), player.init_memory(TURNS), all_go)
-    wrong = Memory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
+    wrong = PlayerMemory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
     end, memory, _ = act(player, states, jax.random.key(0), wrong, all_go)
     assert (end.rewards[:, 0] >= 0).all()
     reset_ended = np.asarray(equal(memory.target, right.target))

@@ -11,7 +11,7 @@ import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig
 from jaxgames.players import registry, specs
-from jaxgames.players.specs import Entry
+from jaxgames.players.specs import PlayerEntry
 from jaxgames.runs import Run
 
 GAMES = [jaxgames.make(name) for name in jaxgames.available_games()]
@@ -25,12 +25,12 @@ def make_told(game, *arguments, **options):
 
 
 TOLD = {
-    "plain": Entry(make_told, "", "plain has no options: write plain", ("plain",)),
-    "deep": Entry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), {"c": "", "k": ""}),
-    "net": Entry(
+    "plain": PlayerEntry(make_told, "", "plain has no options: write plain", ("plain",)),
+    "deep": PlayerEntry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), {"c": "", "k": ""}),
+    "net": PlayerEntry(
         make_told, "", "net needs a run and a number: write net:RUN:8", ("net:RUN:8",), ("RUN", "N"), {"c": ""}
     ),
-    "board": Entry(make_told, "", "board needs a depth: write board:3", ("board:3",), ("N",), chance=False),
+    "board": PlayerEntry(make_told, "", "board needs a depth: write board:3", ("board:3",), ("N",), chance=False),
 }
 
 
@@ -112,8 +112,8 @@ def test_every_listed_player(game):
 
 def test_numbers():
     assert specs.number("1.5", "c") == 1.5 and specs.number("0", "c") == 0
-    for text in ("-1", "nan", "inf", "x", ""):
-        with pytest.raises(ValueError, match=f"player 'p': c {text!r}: expected a number from 0 on"):
+    for text in ("-1", "nan", "inf", "x", "", "1e30"):
+        with pytest.raises(ValueError, match=f"player 'p': c {text!r}: expected a number from 0 to 1,000,000"):
             specs.number(text, "player 'p': c")
 
 
@@ -152,7 +152,7 @@ class TestRuns:
             ("@6", "plies '6': expected a whole number from 1 to 5"),
             ("@two", "plies 'two': expected a whole number from 1 to 5"),
             ("@2,keep=0", "keep '0': expected a whole number from 1"),
-            ("@2,keep=3,within=-1", "within '-1': expected a number from 0 on"),
+            ("@2,keep=3,within=-1", "within '-1': expected a number from 0 to 1,000,000"),
             ("@2,within=1", "within needs keep"),
             ("@2,c=1", "no option 'c'; it has: keep, within"),
             (",keep=3", "a run has options with plies only; write"),

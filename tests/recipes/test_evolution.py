@@ -8,22 +8,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
+from jaxgames.recipes.evolution.training import check_memory
 
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.evaluate import replicated
 from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_template
-from jaxgames.players import evolved
 from jaxgames.players import make as make_player
+from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.config import EvolutionConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
 from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
-from jaxgames.recipes.evolution.training import check_memory
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.runs import Run, trees
+from jaxgames.runs import Run, checkpoints
 
 EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evolution", "connect-four-evolution")
 NETWORK = NetworkConfig("tic_tac_toe", "afterstate", hidden=(4,), activation="tanh", output="tanh")
@@ -68,7 +68,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     again = TINY.resume(Run.open(path), Report(quiet=True)).run_to_end()
     (step, one), (_, other) = state_of(whole), state_of(Run.open(path))
     assert step == 6
-    for leaf, same in zip(trees.to_numpy(one), trees.to_numpy(other), strict=True):
+    for leaf, same in zip(checkpoints.to_numpy(one), checkpoints.to_numpy(other), strict=True):
         np.testing.assert_array_equal(leaf, same)
     timed = {"seconds", "games_per_second", "generations_per_second", "run", "curve"}
     assert {k: v for k, v in again.items() if k not in (*timed, "matches")} == {
@@ -127,7 +127,7 @@ def test_a_value_plays_alike_in_populations_and_as_a_player():
     all_at_once = jax.jit(NETWORK.policy().turn)(genomes, positions, words).outcome.position.cells
     one_by_one = jax.jit(ByValue(NETWORK).turn)(genomes, positions, words).outcome.position.cells
     np.testing.assert_array_equal(all_at_once, one_by_one)
-    player = evolved.player("x", genomes[1], NETWORK)
+    player = evolved("x", genomes[1], NETWORK)
     alone = player.turn(player.params, jax.tree.map(lambda x: x[1], positions), words[1]).position.cells
     np.testing.assert_array_equal(all_at_once[1], alone)
 
@@ -171,7 +171,7 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
         ("backgammon-hill-climb --set duel=3", "expected an even number"),
         ("backgammon-hill-climb --devices 2", "hill_climb runs on one device"),
-        ("checkers-evolution --set reading=foo", "unknown reading 'foo' of checkers; available: highest, squares"),
+        ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares"),
         ("checkers-evolution --set elites=200", "elites=200"),
         ("td-gammon --coordinator here", "several processes need"),
     ],

@@ -9,19 +9,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxgames.recipes.evolution.methods import make_method
 
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.saved import champions_template
 from jaxgames.arena import every_line, match
-from jaxgames.players import evolved
 from jaxgames.players import make as make_player
+from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.methods import make_method
 from jaxgames.recipes.evolution.recipe import Checkpoint, config_of
 from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
-from jaxgames.recipes.evolution.tic_tac_toe_exact import against, board, choices_of, kept, measured
-from jaxgames.runs import Run, trees
+from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
+from jaxgames.runs import Run, checkpoints
 
 NETWORK = RECIPE.settings["original"].network
 TINY = "--set generations=4 --set groups=3 --set members=4 --set keep=2 --set turn=3 --set hidden=4 --json".split()
@@ -39,7 +39,7 @@ def finished(tmp_path_factory):
 
 
 def test_all_positions_are_known():
-    every = board()
+    every = all_positions()
     facts = json.loads((Path(__file__).parent.parent / "data/tic_tac_toe/tictactoe.json").read_text("utf-8"))
     assert np.bincount(every.marks).tolist() == [facts["distinct_states_by_ply"][ply] for ply in range(10)]
     assert len(every.open) == 4_520 and every.value[0] == 1
@@ -48,7 +48,7 @@ def test_all_positions_are_known():
 
 
 def test_perfect_choices_keep_every_result_and_never_lose():
-    every = board()
+    every = all_positions()
     choices = every.keeps[every.open].argmax(axis=1)[None]
     assert kept(choices)[0] == 1
     assert against(choices).loss[0] == 0
@@ -63,7 +63,7 @@ def test_exact_shares_are_those_of_games():
     genome = np.asarray(NETWORK.genomes().init(jax.random.key(3), jnp.zeros(1, jnp.int32)))
     exact = measured(NETWORK, genome)
     game = jaxgames.make("tic_tac_toe")
-    player = evolved.player("network", jnp.asarray(genome[0]), NETWORK)
+    player = evolved("network", jnp.asarray(genome[0]), NETWORK)
     result = match(player, make_player("random", game), 20_000)
     for name in ("win", "draw", "loss"):
         assert 100 * getattr(result, f"{name}_rate") == pytest.approx(exact[f"{name}_random"][0], abs=1.5)
@@ -74,7 +74,7 @@ def test_exact_shares_are_those_of_games():
 def test_kept_moves_are_counted_alike():
     genomes = NETWORK.genomes().init(jax.random.key(1), jnp.arange(2, dtype=jnp.int32))
     sampled = kept_moves(NETWORK.policy(), 40_000, genomes, jnp.arange(2), jax.random.key(0))
-    every, choices = board(), choices_of(NETWORK, np.asarray(genomes))
+    every, choices = all_positions(), choices_of(NETWORK, np.asarray(genomes))
     right, often = every.keeps[every.open, choices], every.reached[every.open]
     expected = (right.mean(axis=1) + right @ (often / often.sum())) / 2
     np.testing.assert_allclose(sampled, expected, atol=0.01)
@@ -180,4 +180,4 @@ def leaves(run):
     template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4
-    return trees.to_numpy(checkpoint)
+    return checkpoints.to_numpy(checkpoint)

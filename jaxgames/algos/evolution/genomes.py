@@ -13,7 +13,7 @@ from jaxgames.nets import MLP, activation
 FEW_INPUTS = 20
 
 
-class Layer(NamedTuple):
+class LayerWeights(NamedTuple):
     """One layer of n networks."""
 
     kernel: Float32[Array, "n outputs inputs"]
@@ -73,15 +73,15 @@ class Genomes:
         # One after the other: a batch of random weights takes far longer to compile than it saves.
         return lax.map(draw, numbers)
 
-    def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[Layer, ...]:
+    def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[LayerWeights, ...]:
         """The layers of n networks."""
         found = []
         for (outputs, inputs), part in zip(self.shapes, self.layer_slices, strict=True):
             kernel, bias = jnp.split(genomes[:, part], [outputs * inputs], axis=1)
-            found.append(Layer(kernel.reshape(-1, outputs, inputs), bias))
+            found.append(LayerWeights(kernel.reshape(-1, outputs, inputs), bias))
         return tuple(found)
 
-    def of_layers(self, layers: tuple[Layer, ...]) -> Float32[Array, "n dimension"]:
+    def of_layers(self, layers: tuple[LayerWeights, ...]) -> Float32[Array, "n dimension"]:
         """The rows of networks with these layers."""
         parts = [part for layer in layers for part in (layer.kernel.reshape(len(layer.kernel), -1), layer.bias)]
         return jnp.concatenate(parts, axis=1)
@@ -97,7 +97,7 @@ class Genomes:
     def genome(self, params: Any) -> Float32[Array, " dimension"]:
         """The row of one network, from its parameters."""
         layers = (params["params"][f"Dense_{i}"] for i in range(len(self.shapes)))
-        return self.of_layers(tuple(Layer(layer["kernel"].T[None], layer["bias"][None]) for layer in layers))[0]
+        return self.of_layers(tuple(LayerWeights(layer["kernel"].T[None], layer["bias"][None]) for layer in layers))[0]
 
     def apply(
         self,

@@ -7,17 +7,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
 
-from jaxgames.algos.evolution.games.policies import Afterstate, Decision, Outputs, Policy, Positions
+from jaxgames.algos.evolution.games.policies import FEW_ACTIONS, Afterstate, Decision, Outputs, Policy, Positions
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.td.outcomes import Outcomes
+from jaxgames.algos.td import Outcomes
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
 
 PLAYS = ("outputs", "afterstate", "outcomes")
-FEW = 32
-"""Up to so many actions all of them are tried at once, for all networks; of more only the legal ones are."""
 OUTCOMES = Outcomes((1, -1, 2, -2))
 
 
@@ -33,8 +32,8 @@ class NetworkConfig:
     """
     encoding: str = "cells"
     """What the network sees: a name from `game.encodings`."""
-    reading: str = "highest"
-    """How its outputs name actions: a name from `game.heads`. Not used by values."""
+    head: str = "highest"
+    """How its outputs name actions: a name from `jaxgames.envs.heads.heads_of`. Not used by values."""
     strict: bool = False
     """Whether it may name an illegal action, and then loses. Not used by values."""
     hidden: tuple[int, ...] = (18, 18)
@@ -50,7 +49,7 @@ class NetworkConfig:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.plays not in PLAYS:
             raise ValueError(f"plays={self.plays!r}: expected one of {', '.join(PLAYS)}")
-        for name, known in (("encoding", make(self.game).encodings), ("reading", make(self.game).heads)):
+        for name, known in (("encoding", make(self.game).encodings), ("head", heads_of(make(self.game)))):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r} of {self.game}; available: {', '.join(known)}"
@@ -59,7 +58,7 @@ class NetworkConfig:
     def genomes(self) -> Genomes:
         """The networks as rows of numbers."""
         game = make(self.game)
-        outputs = {"outputs": game.heads[self.reading].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
+        outputs = {"outputs": heads_of(game)[self.head].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
         network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
         return Genomes(network, game.encodings[self.encoding].size)
 
@@ -67,8 +66,8 @@ class NetworkConfig:
         """How they play."""
         game = make(self.game)
         if self.plays == "outputs":
-            return Outputs(game, self.genomes(), self.encoding, self.reading, self.strict)
-        if self.plays == "afterstate" and not game.outcome_probabilities and game.num_actions <= FEW:
+            return Outputs(game, self.genomes(), self.encoding, self.head, self.strict)
+        if self.plays == "afterstate" and not game.outcome_probabilities and game.num_actions <= FEW_ACTIONS:
             return Afterstate(game, self.genomes(), self.encoding)
         return ByValue(self)
 

@@ -21,7 +21,6 @@ An edge that ends the game needs no node: its value is the mean of its visits. O
 
 import dataclasses
 import functools
-import os
 from typing import Any
 
 import jax
@@ -30,6 +29,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.core import Game
+from jaxgames.ops.device_memory import free_bytes
 
 UNEXPANDED, ILLEGAL, ENDED = -1.0, -2.0, -3.0
 EDGE_FIELDS = ("visits", "value_sums", "child")
@@ -216,16 +216,3 @@ def check_size(layout: Layout, batch: int, slots: int, max_depth: int) -> None:
             f"the search needs {need / 1e9:.1f} GB ({batch:,} positions x {slots + 1:,} slots x "
             f"{node} bytes) and {free / 1e9:.1f} GB are free: use fewer positions or simulations"
         )
-
-
-def free_bytes() -> int | None:
-    """Free bytes of the device that JAX uses, or of the machine; None if it does not tell."""
-    stats = jax.devices()[0].memory_stats()
-    if stats and "bytes_limit" in stats:
-        return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            return 1024 * next(int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        pages = getattr(os, "sysconf_names", {}).get("SC_AVPHYS_PAGES")
-        return None if pages is None else os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -15,10 +15,8 @@ from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.arena.connect_four.solved import Solved, board_of
 from jaxgames.arena.connect_four.solver import Solver
-from jaxgames.envs.connect_four.board import Position
-from jaxgames.envs.connect_four.plain import from_plain
+from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.players import Player
-from jaxgames.players.towards import action_towards
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,13 +60,13 @@ def score(
         raise ValueError(f"{player.name} plays {player.game}, the positions are of {board_of(positions)}")
     chunks = -(-len(positions) // batch)
     size = -(-len(positions) // chunks)
-    words = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),)), chunks * size)
+    bits = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),)), chunks * size)
     boards = [from_plain(one.board) for one in positions]
-    boards += boards[:1] * (len(words) - len(boards))
+    boards += boards[:1] * (len(bits) - len(boards))
     stacked = jax.tree.map(lambda *x: np.stack(x), *boards)
 
     def inputs(start):
-        return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, words))
+        return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, bits))
 
     choose = jax.jit(_choose).lower(*inputs(0)).compile()
     judge, seconds, right = Judge(*positions[0].board.shape), 0.0, []
@@ -101,7 +99,7 @@ class Judge:
 
     def _at_least(self, solved: Solved, column: int, score: int) -> bool:
         """Whether a move's score is at least `score`, which is at most the best."""
-        solver, (own, taken) = self._solver, _words(solved.board)
+        solver, (own, taken) = self._solver, _stones(solved.board)
         after = solver.after(own, taken, column)
         if solver.has_line(after[0] ^ after[1]):
             return True
@@ -112,10 +110,10 @@ class Judge:
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
     after = player.turn(player.params, positions, words).position
-    return action_towards(player.game, positions, after, jnp.ones(len(words), bool), after)[0]
+    return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
 
 
-def _words(board: np.ndarray) -> tuple[int, int]:
+def _stones(board: np.ndarray) -> tuple[int, int]:
     """The stones of the player to act and all stones, as `Solver` has them."""
     rows, cols = board.shape
     mover, own, taken = 1 + np.count_nonzero(board) % 2, 0, 0

@@ -17,10 +17,9 @@ import numpy as np
 from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.best import Score, apply_plays, best_plays
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.ops import bits
 from jaxgames.players.backgammon.measures import contact
@@ -84,7 +83,7 @@ def score(weights: Weights, positions: Position) -> Score:
 class PubevalTurn:
     """The play with the highest score; the first in list order among equals. Parameters: `Weights`."""
 
-    def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
+    def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
-        del words
-        return play_out(positions, best_plays(positions, score(params, positions)).code)
+        del bits
+        return apply_plays(positions, best_plays(positions, score(params, positions)).code)

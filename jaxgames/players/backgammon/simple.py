@@ -1,4 +1,4 @@
-"""Simple players of backgammon: no look-ahead and no learning, only a taste.
+"""Simple players of backgammon: no look-ahead and no learning, only a heuristic.
 
 A *block* is a point with two or more own checkers. A player compares the boards after its possible plays in the order
 below; what is still equal is settled by the order of the list of plays, always in the same way.
@@ -19,10 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.best import Score, apply_plays, best_plays
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.players.backgammon.measures import blocks, blots, checkers_off, connected_blocks, contact, pips
 
@@ -31,14 +30,14 @@ _HOME = 6
 _MOST_PIPS = board.CHECKERS * board.BAR
 
 
-def taste(own: Side, level: Int32[Array, ""]) -> Float32[Array, "..."]:
+def heuristic(own: Side, level: Int32[Array, ""]) -> Float32[Array, "..."]:
     """What a simple player thinks of a board after the move: higher is better."""
     pairs = jnp.where(level > 1, connected_blocks(own), 0)
     few_blots, few_pips = board.CHECKERS - blots(own), _MOST_PIPS - pips(own)
     return _in_order([(pairs, 6), (blocks(own), 7), (few_blots, board.CHECKERS), (few_pips, _MOST_PIPS)])
 
 
-def race_taste(own: Side) -> Float32[Array, "..."]:
+def race_heuristic(own: Side) -> Float32[Array, "..."]:
     """What `simple:3` thinks of a board after a move of a race: higher is better."""
     wishes = [checkers_off(own), _MOST_PIPS - pips(own, to=_HOME), _MOST_PIPS - pips(own)]
     return _in_order(list(zip(wishes, (board.CHECKERS, _MOST_PIPS, _MOST_PIPS), strict=True)))
@@ -58,7 +57,7 @@ def score(positions: Position, level: Int32[Array, ""]) -> Score:
 
     def of_plays(game, code, moves):
         own, _ = after(positions, game, code, moves)
-        return jnp.where(bears_off[game], race_taste(own), taste(own, level))
+        return jnp.where(bears_off[game], race_heuristic(own), heuristic(own, level))
 
     return of_plays
 
@@ -67,7 +66,7 @@ def score(positions: Position, level: Int32[Array, ""]) -> Score:
 class SimpleTurn:
     """The turns of the simple players. Parameter: the level, 1, 2 or 3, so that they all are one program."""
 
-    def __call__(self, params: Any, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
+    def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
-        del words
-        return play_out(positions, best_plays(positions, score(positions, params)).code)
+        del bits
+        return apply_plays(positions, best_plays(positions, score(positions, params)).code)

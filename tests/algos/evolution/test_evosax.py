@@ -8,6 +8,7 @@ import pytest
 
 from jaxgames.algos.evolution.evaluate import evaluate, generation
 from jaxgames.algos.evolution.strategies.evosax import Evosax, evosax_strategy
+from tests.oracles import oracle
 
 TARGET = np.linspace(-1.0, 1.0, 6).astype(np.float32)
 
@@ -21,7 +22,7 @@ SETTINGS = {"Open_ES": {"optimizer": optax.adam(0.1)}, "SimpleGA": {}}
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_strategies_climb(name):
-    pytest.importorskip("evosax")
+    oracle("evosax")
     algorithm = evosax_strategy(name, 40, 6, std_schedule=optax.constant_schedule(0.2), **SETTINGS[name])
     assert (algorithm.population, algorithm.dimension) == (40, 6)
 
@@ -44,7 +45,7 @@ def test_strategies_climb(name):
 
 
 def test_first_generation_is_told_and_nan_is_the_worst():
-    pytest.importorskip("evosax")
+    oracle("evosax")
     algorithm = evosax_strategy("SimpleGA", 10, 6)
     state = jax.jit(algorithm.init)(jax.random.key(1))
     scores = evaluate(fitness, algorithm, state, jax.random.key(0))
@@ -54,7 +55,7 @@ def test_first_generation_is_told_and_nan_is_the_worst():
 
 
 def test_errors_are_one_line(monkeypatch):
-    evosax = pytest.importorskip("evosax")
+    evosax = oracle("evosax")
     with pytest.raises(ValueError, match="no strategy 'OpenES'; available: ARS"):
         evosax_strategy("OpenES", 10, 6)
     tree = evosax.algorithms.SimpleGA(population_size=4, solution={"w": jnp.zeros(2)})

@@ -25,7 +25,7 @@ class Duel(NamedTuple):
     stopped: Bool[Array, " games"]
 
 
-class _Games(NamedTuple):
+class _DuelState(NamedTuple):
     """Games under way. In those that `wait` it is not the turn of the player who is asked next."""
 
     position: Any
@@ -55,11 +55,11 @@ def duel(
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
     words = jnp.tile(candidate_words(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
 
-    def more(carry: tuple[Array, _Games]) -> Array:
+    def more(carry: tuple[Array, _DuelState]) -> Array:
         games = carry[1]
         return jnp.any(games.playing & (games.plies < most_plies))
 
-    def ply(carry: tuple[Array, _Games]) -> tuple[Array, _Games]:
+    def ply(carry: tuple[Array, _DuelState]) -> tuple[Array, _DuelState]:
         number, games = carry
         a_moves = number % 2 == 1
         params = jax.tree.map(lambda a, b: jnp.where(a_moves, a, b), params_a, params_b)
@@ -72,7 +72,7 @@ def duel(
         jnp.arange(pairs, dtype=jnp.int32)
     )
     a_begins = jnp.arange(2 * pairs, dtype=jnp.int32) < pairs
-    start = _Games(
+    start = _DuelState(
         position=jax.tree.map(lambda x: jnp.concatenate([x, x]), opening),
         playing=jnp.ones(2 * pairs, bool),
         waits=a_begins,
@@ -85,12 +85,12 @@ def duel(
 
 def _after(
     game: Game,
-    games: _Games,
+    games: _DuelState,
     outcome: Outcome,
     sign: Float32[Array, ""],
     words: UInt32[Array, " games"],
     most_plies: int,
-) -> _Games:
+) -> _DuelState:
     """The games after a player's turn in all that do not wait; its points count for a by `sign`."""
     moved = games.playing & ~games.waits & (games.plies < most_plies)
     ends = moved & outcome.over
@@ -99,7 +99,7 @@ def _after(
     if game.outcome_probabilities:
         drawn = game.draw_outcome(fold_in(words, plies.astype(jnp.uint32)))
         position = jax.vmap(game.chance)(position, drawn)
-    return _Games(
+    return _DuelState(
         position=select(moved & ~ends, position, games.position),
         playing=games.playing & ~ends,
         waits=moved & ~outcome.turn_passes,

@@ -81,7 +81,7 @@ class ByPlay:
         return 0.5 * (found[:, : self.opponents.count] + found[:, self.opponents.count :])
 
 
-class Table(NamedTuple):
+class MoveTable(NamedTuple):
     """Positions [m] and what is right in each: the position after the right turn, and its worth.
 
     The checkers platform's table: +100 for a right move, +125 for a right capture, -100 for a wrong move.
@@ -93,12 +93,12 @@ class Table(NamedTuple):
     wrong: Float32[Array, ""]
 
 
-def by_table(policy: Policy, genomes: Float32[Array, "n dimension"], table: Table) -> Float32[Array, "n m"]:
+def by_table(policy: Policy, genomes: Float32[Array, "n dimension"], table: MoveTable) -> Float32[Array, "n m"]:
     """What each candidate gets for its turn in each position of a table; an illegal one is wrong, too."""
     return jnp.where(right_turns(policy, genomes, table), table.worth[None], table.wrong[None, None])
 
 
-def right_turns(policy: Policy, genomes: Float32[Array, "n dimension"], table: Table) -> Bool[Array, "n m"]:
+def right_turns(policy: Policy, genomes: Float32[Array, "n dimension"], table: MoveTable) -> Bool[Array, "n m"]:
     """Whether each candidate finds the right turn in each position."""
     n, m = len(genomes), len(table.worth)
     outcome, legal = policy.turn(genomes, _rows(table.positions, n), jnp.zeros((n, m), jnp.uint32))

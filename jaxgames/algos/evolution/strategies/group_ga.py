@@ -19,7 +19,7 @@ from jaxgames.algos.evolution.operators import (
     candidate_words,
     offspring,
 )
-from jaxgames.algos.evolution.strategies.neuroevolution import First
+from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 
 SCHEDULES = ("sequential", "parallel")
 
@@ -79,7 +79,7 @@ class GroupGA:
     """
 
     dimension: int
-    first: First
+    first: InitGenomes
     groups: int = 20
     members: int = 10
     keep: int = 5

@@ -21,7 +21,7 @@ class Match(Protocol):
         ...
 
 
-class Rule(Protocol):
+class WinRule(Protocol):
     """When a mutant counts as the winner."""
 
     def __call__(self, points: Float32[Array, "..."], /) -> Bool[Array, ""]:
@@ -82,7 +82,7 @@ class HillClimb:
     mutation: Mutation = Gaussian(0.05)
     factor: float = 0.05
     limit: float = 1.0
-    rule: Rule = ByPoints()
+    rule: WinRule = ByPoints()
 
     def __post_init__(self) -> None:
         if not 0 < self.factor <= 1:

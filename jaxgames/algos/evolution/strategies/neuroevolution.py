@@ -23,7 +23,7 @@ from jaxgames.algos.evolution.operators import (
 from jaxgames.algos.evolution.operators.draws import fractions
 from jaxgames.ops.random_bits import fold_in
 
-First = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
+InitGenomes = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
 """The genomes that a run begins with, by the candidates' numbers: `Genomes.init`, or `UniformGenomes(dimension)`."""
 
 
@@ -55,7 +55,7 @@ class Neuroevolution:
 
     population: int
     dimension: int
-    first: First
+    first: InitGenomes
     selection: Selection = Truncation(5)
     mutation: Mutation = Multiplicative(0.2)
     crossover: Crossover | None = None
