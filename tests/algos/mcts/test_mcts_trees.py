@@ -262,7 +262,7 @@ SLOW = {
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],
 }
-SIMULATIONS = {"tic_tac_toe": 32, "connect_four": 64, "backgammon": 16}
+SIMULATIONS = {"nim": 64, "tic_tac_toe": 32, "connect_four": 64, "backgammon": 16}
 RUNS = [(game, name) for game, names in QUICK.items() for name in names]
 RUNS += [
     pytest.param(game, name, marks=pytest.mark.slow)
