@@ -1,7 +1,8 @@
 """What the benchmarks share: options, timing, and what becomes of the figures.
 
 Every benchmark prints its peer's figure and ours from one run. `--json` prints everything, `--save` writes it to
-`results/<subject>-<machine>.json`, from which `table.py` makes the table of the README.
+`results/<subject>-<machine>.json`, from which `table.py` makes the tables of the docs. `--merge` saves too, but keeps
+the rows of the file that this run has not measured.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _figures import Figure, Report, Timing, say, show
-from _machine import cores, machine, machine_name, versions
+from _machine import commit, cores, machine, machine_name, versions
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -30,6 +31,7 @@ def parser(title: str, repeats: int = 5) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=title)
     options.add_argument("--json", action="store_true", help="everything as JSON on stdout; the table goes to stderr")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/<subject>-<machine>.json")
+    options.add_argument("--merge", action="store_true", help="as --save, and keep the file's rows of other runs")
     options.add_argument("--repeats", type=_positive, default=repeats, help=f"of each measurement (default {repeats})")
     options.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
     options.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; its figures are void")
@@ -39,6 +41,7 @@ def parser(title: str, repeats: int = 5) -> argparse.ArgumentParser:
 def parsed(options: argparse.ArgumentParser) -> argparse.Namespace:
     """The command line. Refuses to save what is void."""
     found = options.parse_args()
+    found.save = found.save or found.merge
     if found.save and found.quick:
         options.error("the figures of a --quick run are void: leave out --save or --quick")
     return found
@@ -55,6 +58,13 @@ def names(known: tuple[str, ...], nothing: str | None = None) -> Callable[[str],
         return found
 
     return read
+
+
+def numbers(text: str) -> list[int]:
+    """The type of an option: numbers from 1 on, with commas between them."""
+    if not all(part.isdecimal() and int(part) for part in text.split(",")):
+        raise argparse.ArgumentTypeError(f"expected numbers such as 1024,8192, not {text}")
+    return [int(part) for part in text.split(",")]
 
 
 def _positive(text: str) -> int:
@@ -148,16 +158,25 @@ def short_name(spec: str) -> str:
     return f"{path.parent.parent.name}/{path.name}" if path.parent.name == "checkpoints" else path.name
 
 
-def finish(report: Report, options: argparse.Namespace, peers: Sequence[str] = ()) -> int:
-    """Prints the table, and JSON or the file if asked for. The exit status is 1 if a check failed."""
+def finish(
+    report: Report,
+    options: argparse.Namespace,
+    peers: Sequence[str] = (),
+    covers: Callable[[str], bool] = lambda what: False,
+) -> int:
+    """Prints the table, and JSON or the file if asked for. The exit status is 1 if a check failed.
+
+    `covers` says which rows of an earlier run this run replaces, besides those of the same name.
+    """
     described = machine() | {"load_average": report.load} | report.machine
     content = {
         "subject": report.subject,
         "title": report.title,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **commit(),
         "machine": described,
         "versions": versions(*peers),
-        "settings": {key: value for key, value in vars(options).items() if key not in ("json", "save")},
+        "settings": {key: value for key, value in vars(options).items() if key not in ("json", "save", "merge")},
         "figures": [figure.to_dict() for figure in report.figures],
         "comparisons": [comparison.to_dict() for comparison in report.comparisons],
         "checks": report.checks,
@@ -170,9 +189,38 @@ def finish(report: Report, options: argparse.Namespace, peers: Sequence[str] = (
     if options.save:
         RESULTS.mkdir(exist_ok=True)
         path = RESULTS / f"{report.subject}-{machine_name(described)}.json"
+        if options.merge and path.exists():
+            content = merged(json.loads(path.read_text("utf-8")), content, covers)
         path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
         say(f"written: benchmarks/results/{path.name}")
     return 0 if all(report.checks.values()) else 1
+
+
+OF_A_RUN = ("date", "commit", "clean", "settings")
+"""What a row that is kept from an earlier run says itself."""
+
+
+def merged(old: dict[str, Any], new: dict[str, Any], covers: Callable[[str], bool]) -> dict[str, Any]:
+    """The results of a run, and those of an earlier one that it has not measured again.
+
+    Kept rows say when, on which commit and with which settings they were measured.
+    """
+    measured = {row["what"] for row in new["figures"] + new["comparisons"]}
+    run = {key: old.get(key) for key in OF_A_RUN}
+
+    def kept(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [run | row for row in rows if row["what"] not in measured and not covers(row["what"])]
+
+    def of_other_rows(text: str) -> bool:
+        return not covers(text) and not any(text.startswith(what) for what in measured)
+
+    return new | {
+        "versions": old["versions"] | new["versions"],
+        "figures": kept(old["figures"]) + new["figures"],
+        "comparisons": kept(old["comparisons"]) + new["comparisons"],
+        "checks": {text: passed for text, passed in old["checks"].items() if of_other_rows(text)} | new["checks"],
+        "notes": [note for note in old["notes"] if note not in new["notes"] and of_other_rows(note)] + new["notes"],
+    }
 
 
 @contextlib.contextmanager

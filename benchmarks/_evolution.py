@@ -18,6 +18,7 @@ from _figures import Timing
 
 import jaxgames
 from jaxgames.algos.evolution import ByPlay, Genomes, Networks, OpenES, Outputs, generation, population_mesh
+from jaxgames.envs.heads import heads_of
 from jaxgames.nets import MLP
 
 OURS, PEER = "jaxgames", "evosax with pgx's games"
@@ -36,7 +37,7 @@ def policy(name: str) -> Outputs:
     """How the networks play, both ours and the peer's."""
     game = jaxgames.make(name)
     encoding, reading = SEEN[name]
-    sizes = (*HIDDEN[name], game.heads[reading].size)
+    sizes = (*HIDDEN[name], heads_of(game)[reading].size)
     network = MLP(sizes, "softsign_unit", "softsign_unit", "uniform:1")
     return Outputs(game, Genomes(network, game.encodings[encoding].size), encoding, reading)
 

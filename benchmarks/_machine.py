@@ -1,10 +1,11 @@
-"""The machine that figures were measured on, and the versions of what took part."""
+"""The machine that figures were measured on, the versions of what took part, and the commit of this project."""
 
 import contextlib
 import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,30 @@ def versions(*peers: str) -> dict[str, str | None]:
         except importlib.metadata.PackageNotFoundError:
             found[name] = None
     return found
+
+
+ROOT = Path(__file__).parent.parent
+CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
+"""What has to be as committed for a tree to be clean; results may be new."""
+
+
+def commit() -> dict[str, Any]:
+    """The commit that is measured, and whether the code is as it was committed; both None outside git."""
+    found = git("rev-parse", "HEAD")
+    changed = git("status", "--porcelain", "--", *CODE)
+    return {"commit": found, "clean": None if found is None or changed is None else not changed}
+
+
+def changed_since(sha: str, paths: tuple[str, ...]) -> bool | None:
+    """Whether anything below `paths` is not as it was at a commit; None if git cannot tell."""
+    found = git("diff", "--name-only", sha, "--", *paths)
+    return None if found is None else bool(found)
+
+
+def git(*arguments: str) -> str | None:
+    """What a git command prints about this project; None without git, or where it fails."""
+    try:
+        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.strip()

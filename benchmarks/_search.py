@@ -1,6 +1,9 @@
-"""The searches of `search.py`: ours, mctx's and OpenSpiel's, all of the same positions with the same network.
+"""The searches of `search.py` and `search_networks.py`: ours, mctx's and OpenSpiel's, of the same positions.
 
-The network is a linear one, so that the search is what is measured: logits and, by tanh, a value of the observation.
+The default network is linear, so that the search is what is measured: logits and, by tanh, a value of the observation.
+
+mctx searches all trees in lock-step, and falls out of the processor's cache with many of them. Its best form here is
+`jax.lax.map` over blocks of a few positions, which finds the same visits: `best_blocks` finds the size.
 """
 
 import functools
@@ -12,8 +15,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from _common import compiled, peer
-from _figures import Timing
+from _figures import Report, Timing
 from _games_timing import in_turn
 
 import jaxgames
@@ -25,30 +29,36 @@ PLIES = {"tic_tac_toe": 2, "connect_four": 6, "checkers": 10, "backgammon": 12}
 """Random actions before the positions that are searched: so few that no game is over."""
 
 OURS, MCTX, MCTX_PGX = "jaxgames", "mctx with our game", "mctx with pgx's game"
-LONG = 8.0
-"""Seconds from which on a search is run but once."""
+PROBED = 16
+"""Positions by which block sizes are compared: blocks are searched one after the other, so a few tell."""
+PEER_SECONDS = 8.0
+"""About the most that one run of a peer may take: of a large batch it then searches the first positions only."""
+POLICIES = {"PUCT": lambda: mcts.puct(qtransform="parent_and_siblings"), "Gumbel": lambda: mcts.gumbel(scale=0.0)}
+"""Our rules with mctx's constants and scale of values; Gumbel without noise, so that visits can be compared."""
 
 
 class Search:
     """A search as a compiled program, run as often as fits into some seconds each time.
 
-    `visits` are what its first run found, `first` is the time of that run.
+    `visits` are what its last run found, `block` is the number of positions that it searches together, `part` whether
+    it searches but a part of the positions that the others search.
     """
 
     mode, unit = "", "simulations"
 
-    def __init__(self, by: str, function: Callable, arguments: tuple[Any, ...], amount: int, seconds: float):
-        self.by, self.amount, self.arguments, self.number = by, amount, arguments, 0
+    def __init__(
+        self, by: str, function: Callable, arguments: tuple[Any, ...], amount: int, seconds: float, block: int = 0
+    ):
+        self.part = False
+        self.by, self.amount, self.arguments, self.block, self.number = by, amount, arguments, block, 0
         jax.clear_caches()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.program, self.compile_seconds = compiled(function, *arguments, jax.random.key(0))
         self.calls = 1
-        wall, cpu = time.perf_counter(), time.process_time()
         self.run()
-        self.first = Timing(amount, time.perf_counter() - wall, time.process_time() - cpu)
-        if self.first.wall < LONG:
-            self.calls = max(1, math.ceil(seconds / self._again()))
+        self.once = self._again()
+        self.calls = max(1, math.ceil(seconds / self.once))
 
     def run(self) -> tuple[int, None]:
         """Searches, each time with other random numbers; how many simulations that were."""
@@ -57,10 +67,71 @@ class Search:
             self.visits = jax.block_until_ready(self.program(*self.arguments, jax.random.key(self.number)))
         return self.calls * self.amount, None
 
+    @property
+    def name(self) -> str:
+        """Whose search it is, by blocks of how many positions, and of how many where that is not the whole batch."""
+        blocks = f", blocks of {self.block}" if self.block else ""
+        return f"{self.by}{blocks}{f', {len(self.visits[0]):,} of the positions' if self.part else ''}"
+
     def _again(self) -> float:
         start = time.perf_counter()
         self.run()
         return time.perf_counter() - start
+
+
+def in_blocks(search: Callable, block: int) -> Callable:
+    """The search `(params, states, key)` of a few positions after the other; `block` divides their number."""
+
+    def run(params, states, key):
+        batch = states.terminated.size
+        if block >= batch:
+            return search(params, states, key)
+        parts = jax.tree.map(lambda x: x.reshape(batch // block, block, *x.shape[1:]), states)
+        keys = jax.random.split(key, batch // block)
+        found = jax.lax.map(lambda part: search(params, *part), (parts, keys))
+        return jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), found)
+
+    return run
+
+
+def best_blocks(search: Callable, params: Any, states: Any, simulations: int, sizes: Sequence[int]) -> dict[int, float]:
+    """Simulations per second of a search by blocks of these sizes, each timed by a warm run of a few positions."""
+    batch, rates = states.terminated.size, {}
+    for block in sorted({min(size, batch) for size in sizes}):
+        positions = max(block, min(PROBED, batch))
+        probe = Search("", in_blocks(search, block), (params, first(states, positions)), positions * simulations, 0.2)
+        start = time.perf_counter()
+        amount, _ = probe.run()
+        rates[block] = amount / (time.perf_counter() - start)
+    return rates
+
+
+def by_blocks(
+    by: str, search: Callable, params: Any, states: Any, simulations: int, block: int, speed: float, seconds: float
+) -> Search:
+    """A peer's search by blocks, of as many positions as it can search in `PEER_SECONDS` at about this `speed`."""
+    batch = states.terminated.size
+    block = min(block, batch)
+    positions = batch
+    while positions > block and positions * simulations > PEER_SECONDS * speed:
+        positions //= 2
+    arguments = params, first(states, positions)
+    found = Search(by, in_blocks(search, block), arguments, positions * simulations, seconds, block)
+    found.part = positions < batch
+    return found
+
+
+def first(states: Any, positions: int) -> Any:
+    """The first few states of a batch."""
+    return jax.tree.map(lambda x: x[:positions], states)
+
+
+def compare_visits(report: Report, what: str, ours: Search, theirs: Search) -> None:
+    """Checks that both searches visited the actions at the root equally often, but for rounding."""
+    visits = np.asarray(theirs.visits[0])
+    same = np.all(np.asarray(ours.visits[0])[: len(visits)] == visits, axis=1)
+    report.notes.append(f"{what}: equal root visits as {theirs.name} in {same.sum():,} of {len(same):,} positions")
+    report.checks[f"{what}: root visits as {theirs.by} in 9 of 10 positions"] = bool(np.mean(same) >= 0.9)
 
 
 class OpenSpiel:
@@ -74,7 +145,6 @@ class OpenSpiel:
         evaluator = spiel.RandomRolloutEvaluator(1, seed)
         self.state, self.amount = game.new_initial_state(), simulations
         self.bot = spiel.MCTSBot(game, evaluator, c, simulations, 4096, False, seed, False)
-        self.first = Timing(0, 0.0, 0.0)
 
     def run(self) -> tuple[int, None]:
         """Searches once."""
@@ -83,10 +153,8 @@ class OpenSpiel:
 
 
 def measured(runners: Sequence[Any], repeats: int) -> list[list[Timing]]:
-    """Timings of all runners, their repeats in turn; a search that takes long has been run already."""
-    short = [runner for runner in runners if runner.first.wall < LONG]
-    found = {id(runner): timings for runner, (timings, _) in zip(short, in_turn(short, repeats), strict=True)}
-    return [found.get(id(runner), [runner.first]) for runner in runners]
+    """Timings of all runners, their repeats in turn."""
+    return [timings for timings, _ in in_turn(runners, repeats)]
 
 
 def linear(game: Game, key: jax.Array) -> dict[str, jax.Array]:
@@ -123,12 +191,12 @@ def replayed(env: Any, actions: jax.Array) -> Any:
     return jax.lax.scan(lambda states, played: (jax.vmap(env.step)(states, played), None), states, actions)[0]
 
 
-def ours(game: Game, simulations: int) -> Callable:
-    """PUCT with the constants and the scale of values of mctx: root visits by `(params, states, key)`."""
+def ours(game: Game, simulations: int, network: Callable = apply, policy: str = "PUCT") -> Callable:
+    """Our search: root visits and actions by `(params, states, key)`."""
 
     def search(params, states, key):
-        rule, network = mcts.puct(siblings=True), mcts.network(apply, params)
-        found = mcts.search(game, states, key, simulations, select=rule, evaluate=network)
+        rule, evaluate = POLICIES[policy](), mcts.network(network, params)
+        found = mcts.search(game, states, key, simulations, select=rule, evaluate=evaluate)
         return found.visits, found.actions
 
     return search
@@ -146,14 +214,18 @@ def uct(game: Game, simulations: int, trees: int = 1, c: float = 0.8) -> Callabl
     return search
 
 
-def mctx(env: Any, simulations: int) -> Callable:
-    """`mctx.muzero_policy` with a game in the place of a model: root visits by `(params, states, key)`."""
+def mctx(env: Any, simulations: int, network: Callable = apply, policy: str = "PUCT") -> Callable:
+    """mctx's search with a game in the place of a model: root visits and actions by `(params, states, key)`."""
     library = peer("mctx")
+    search, options = {
+        "PUCT": (library.muzero_policy, {"dirichlet_fraction": 0.0}),
+        "Gumbel": (library.gumbel_muzero_policy, {"gumbel_scale": 0.0}),
+    }[policy]
 
     def recurrent(params, key, actions, states):
         players = states.current_player
         states = jax.vmap(env.step)(states, actions)
-        logits, value = apply(params, states.observation)
+        logits, value = network(params, states.observation)
         output = library.RecurrentFnOutput(
             reward=states.rewards[jnp.arange(len(players)), players],
             discount=_discount(states, players),
@@ -162,14 +234,12 @@ def mctx(env: Any, simulations: int) -> Callable:
         )
         return output, states
 
-    def search(params, states, key):
-        found = library.muzero_policy(
-            params, key, _root(library, params, states), recurrent, simulations, ~states.legal_action_mask,
-            dirichlet_fraction=0.0,
-        )
+    def run(params, states, key):
+        root = _root(library, network, params, states)
+        found = search(params, key, root, recurrent, simulations, ~states.legal_action_mask, **options)
         return found.search_tree.summary().visit_counts, found.action
 
-    return search
+    return run
 
 
 def mctx_with_chance(game: Game, simulations: int) -> Callable:
@@ -207,7 +277,13 @@ def mctx_with_chance(game: Game, simulations: int) -> Callable:
 
     def search(params, states, key):
         found = library.stochastic_muzero_policy(
-            params, key, _root(library, params, states), decision, chance, simulations, ~states.legal_action_mask,
+            params,
+            key,
+            _root(library, apply, params, states),
+            decision,
+            chance,
+            simulations,
+            ~states.legal_action_mask,
             dirichlet_fraction=0.0,
         )
         return found.search_tree.summary().visit_counts, found.action
@@ -230,8 +306,8 @@ def make(name: str) -> Game:
     return jaxgames.make(name)
 
 
-def _root(library: Any, params: Any, states: Any) -> Any:
-    logits, value = apply(params, states.observation)
+def _root(library: Any, network: Callable, params: Any, states: Any) -> Any:
+    logits, value = network(params, states.observation)
     return library.RootFnOutput(prior_logits=logits, value=value, embedding=states)
 
 

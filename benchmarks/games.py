@@ -23,7 +23,7 @@ from typing import Any
 import _games as loop
 import jax
 import numpy as np
-from _common import begin, compiled, finish, names, one_line_errors, parsed, parser, peer
+from _common import begin, compiled, finish, names, numbers, one_line_errors, parsed, parser, peer
 from _figures import Comparison, Figure, Report
 from _games_timing import Compiled, Rates, figures, in_turn, lengths, written_in_loop
 from _openspiel import OpenSpiel
@@ -63,7 +63,7 @@ def main() -> int:
     options = parser(TITLE)
     options.add_argument("--against", type=names(PEERS, "none"), default=list(PEERS), help="pgx,openspiel or none")
     options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
-    options.add_argument("--batch", type=_numbers, default=[1024, 8192], help="games at once (default 1024,8192)")
+    options.add_argument("--batch", type=numbers, default=[1024, 8192], help="games at once (default 1024,8192)")
     options.add_argument("--modes", type=names(MODES), default=list(MODES), help=f"some of {','.join(MODES)}")
     options.add_argument("--seconds", type=float, default=0.5, help="of each repeat, about (default 0.5)")
     options = parsed(options)
@@ -218,12 +218,6 @@ def agree(one: tuple[int, float, float], other: tuple[int, float, float]) -> boo
         abs(p - q) <= 4 * math.sqrt(p * (1 - p) / one[0] + q * (1 - q) / other[0])
         for p, q in zip(one[1:], other[1:], strict=True)
     )
-
-
-def _numbers(text: str) -> list[int]:
-    if not all(part.isdecimal() and int(part) for part in text.split(",")):
-        raise argparse.ArgumentTypeError(f"expected numbers such as 1024,8192, not {text}")
-    return [int(part) for part in text.split(",")]
 
 
 if __name__ == "__main__":

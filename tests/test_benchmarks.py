@@ -13,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tests.oracles import oracle
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
@@ -166,7 +168,7 @@ def test_shares_of_wins_differ_by_chance_only(play):
 
 
 def test_openspiel_plays_whole_games(play):
-    pytest.importorskip("pyspiel")
+    oracle("pyspiel")
     for mode in (play.openspiel.OpenSpiel.PLAIN, play.openspiel.OpenSpiel.LEAN):
         spiel = play.openspiel.OpenSpiel("tic_tac_toe", 0.05, 0, mode)
         steps, games = spiel.run()
@@ -192,11 +194,10 @@ def searches(helpers):
 
 def test_mctx_is_given_the_same_work(searches):
     """The same positions in pgx's game and in ours, and the same visits at the root."""
-    pytest.importorskip("mctx")
+    oracle("mctx")
+    oracle("pgx")
     programs, batch, simulations = searches.programs, 16, 24
     game, env = programs.make("tic_tac_toe"), programs.pgx_game("tic_tac_toe")
-    if env is None:
-        pytest.skip("pgx is not installed")
     params = programs.linear(game, jax.random.key(0))
     states, actions = programs.actions_played(game, jax.random.key(1), batch)
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):

@@ -18,7 +18,6 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.core import Game, Outcome, Position, Value
-from jaxgames.envs.turns.top_k import best_turns
 
 CHUNK = 512  # positions looked at together: bounds the memory, whatever the depth
 
@@ -56,16 +55,16 @@ class Expectimax:
         before = dataclasses.replace(self, plies=self.plies - 1)
         if self.keep is None:
             return self.game.best_turn(positions, lambda after: before.expected(after, value))
-        turns = best_turns(self.game, positions, value, self.keep)
-        there = turns.there
+        turns = self.game.top_turns(positions, value, self.keep)
+        exist = turns.exist
         if self.within is not None:
-            there &= turns.worth >= turns.worth[:1] - self.within
+            exist &= turns.worth >= turns.worth[:1] - self.within
         outcome = turns.outcome
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcome.position)
-        asked = (there & ~outcome.over).reshape(-1)
-        worth = before.expected(flat, value, asked).reshape(there.shape)
+        asked = (exist & ~outcome.over).reshape(-1)
+        worth = before.expected(flat, value, asked).reshape(exist.shape)
         worth = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, -worth, worth))
-        worth = jnp.where(there & ~jnp.isnan(worth), worth, -jnp.inf)
+        worth = jnp.where(exist & ~jnp.isnan(worth), worth, -jnp.inf)
         choice = jnp.argmax(worth, axis=0)
         chosen = jax.tree.map(lambda x: jax.vmap(lambda column, row: column[row], (1, 0))(x, choice), outcome)
         return chosen, jnp.max(worth, axis=0)

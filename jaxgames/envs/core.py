@@ -1,62 +1,40 @@
 """What a game is: `Game`, from which every game derives.
 
-A game states its rules as pure functions on one *position*, always seen by the player to act. What all games share is
-composed here, once: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names,
-dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
+A game defines its rules as pure functions of one *position*, always seen by the player to act. `Game` adds what all
+games share: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names, dtypes
+and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
 """
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.envs.deprecated import rename_methods, warn_renamed
+from jaxgames.envs.heads import heads_of
+from jaxgames.envs.rules import Outcome, Position, Value
 from jaxgames.envs.state import State, single
+from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
-from jaxgames.ops import bits
+from jaxgames.envs.turns import best
+from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops.bits import bit, bounded, choose_set, pack, select
 from jaxgames.ops.materialize import branchless, materialize
 
 __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
 
-Position = TypeVar("Position")
-
-
-class Outcome(NamedTuple, Generic[Position]):
-    """What one action leads to, before chance.
-
-    `position` is seen by the player who acts next; `turn_passes` says that this is the other player. `reward` is what
-    the player who acted wins (the other one loses it); it counts only where the game is `over`.
-    """
-
-    position: Position
-    turn_passes: Bool[Array, "..."]
-    over: Bool[Array, "..."]
-    reward: Float32[Array, "..."]
-
-
-class Value(Protocol):
-    """What positions are worth to the player to act: expected points, float32[n] for n positions that await chance,
-    if any.
-
-    A game may know faster ways to use some values; called like this, all of them give the same.
-    """
-
-    def __call__(self, positions: Any, /) -> Float32[Array, " n"]:
-        """Expected points of n positions."""
-        ...
-
 
 @dataclasses.dataclass(frozen=True)
 class Game(Generic[Position]):
-    """The rules of one game: frozen, hashable, nothing but pure functions.
+    """The rules of one game: a frozen, hashable object with nothing but pure functions.
 
-    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`,
-    for chance also `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action
-    names.
-    Players use the methods further down, which work on a `State`.
+    A new game sets the class attributes and defines the rules: `init_position`, `legal`, `play`, `observe_position`;
+    with chance also `chance` and `outcome_probabilities`; for people `parse`, `unparse`, `draw_board` and the names of
+    actions. Users call the methods further down, which work on a `State`.
     """
 
     id: ClassVar[str]
@@ -69,7 +47,7 @@ class Game(Generic[Position]):
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
     alternates: ClassVar[bool] = True
-    """Whether each turn hands over to the other player, with turns as in `best_turn`."""
+    """Whether the turn always passes to the other player after a whole turn, as `best_turn` plays it."""
 
     @property
     def encodings(self) -> Mapping[str, Any]:
@@ -78,14 +56,21 @@ class Game(Generic[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """How the outputs of networks name actions, by name: each a `jaxgames.envs.heads.ActionHead`."""
-        from jaxgames.envs.heads import ArgmaxHead  # which reads games
+        """The game's own ways to read an action from the outputs of networks, by name.
 
-        return {"highest": ArgmaxHead(self)}
+        Each is a `jaxgames.envs.heads.ActionHead`; `heads_of` in the same module adds the one that all games share.
+        """
+        return {}
+
+    @property
+    def readings(self) -> Mapping[str, Any]:
+        """Deprecated: all heads, as `heads_of` gives them."""
+        warn_renamed("Game.readings", "jaxgames.envs.heads.heads_of(game)")
+        return heads_of(self)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The ways to turn or mirror the board that change nothing in the rules; the first leaves it as it is."""
+        """The ways to turn or mirror the board that the rules allow; the first leaves it as it is."""
         return (identity(self.num_actions, self.observation_shape),)
 
     @property
@@ -93,10 +78,14 @@ class Game(Generic[Position]):
         """After how many actions a game is truncated; None for never."""
         return None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        rename_methods(cls)
+
     # The rules, on one position seen by the player to act.
 
     def init_position(self, key: Key[Array, ""]) -> Position:
-        """The position before the first action, with whatever chance comes before it."""
+        """The position before the first action, after any chance that comes before it."""
         raise NotImplementedError
 
     def legal(self, position: Position) -> Bool[Array, " actions"]:
@@ -104,77 +93,84 @@ class Game(Generic[Position]):
         raise NotImplementedError
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """Whether one action (any integer) is legal."""
+        """Whether one action is legal; it may be any integer."""
         inside = (action >= 0) & (action < self.num_actions)
         return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
 
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """The legal action that a random word stands for, all of them equally likely."""
-        return action_from_bits(word, self.legal(position))
+    def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
+        """A legal action drawn by 32 random bits, all of them equally likely."""
+        return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether the game is over in a position that was set up; where it is played, `play` tells."""
+        """Whether the game is over in a position that somebody sets up. In a game that is played, `play` says so."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
-        """What an action is known by wherever it is taken, as a set of bits: its number, if a game knows no better.
+        """What makes actions of different positions the same move, as a set of bits; by default the action's number.
 
-        Searches that also learn of an action where it was taken later (AMAF) ask for it.
+        Searches that also learn about an action from simulations that take it later (AMAF) ask for it.
         """
         place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
-        return bits.bit(place)  # none where the place is not one of 0 .. 31: it is of another word
+        return bit(place)  # 0 in all words but one: only there the place is one of 0 .. 31
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
         raise NotImplementedError
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
-        """The position after outcome number `outcome`, or the same position where no chance is awaited."""
+        """The position after outcome number `outcome`; a position that awaits no chance stays the same."""
         return position
 
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
-        """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
+        """The observation of the player to act or, where `acting` is false, of the other player."""
         raise NotImplementedError
 
-    # What searches ask of one position. A game overrides the first two together, where it lists its moves faster.
+    # What searches ask of one position. A game that lists its moves faster overrides the first two together.
 
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
-        """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
-        packed = bits.pack(self.legal(position))
+        """The legal moves as a set of bits: bit b of word w is move 32 w + b. Searches try low numbers first."""
+        packed = pack(self.legal(position))
         return tuple(packed[word] for word in range(packed.shape[-1]))
 
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """The action that a number of `moves` stands for."""
+        """The action of a move, by its number in `moves`."""
         return move.astype(jnp.int32)
 
     def material(self, position: Position) -> Float32[Array, ""]:
-        """The worth of the pieces of the player to act, less that of the other one's; 0 where no pieces are taken."""
+        """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
-    # Whole turns of a batch of positions; a game whose turns are several actions long overrides these two.
+    # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
 
         Of equally good turns always the same one is taken. Chance after the turn is still to come.
         """
-        outcomes, legal = self._successors(positions)
-        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes.position)
-        worth = value(flat).reshape(legal.shape)
-        worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
-        lowest = jnp.finfo(jnp.float32).min
-        worth = jnp.where(worth > lowest, worth, lowest)  # NaN too: it must neither win nor lose to an illegal action
-        worth = jnp.where(legal, worth, -jnp.inf)
-        return _chosen(outcomes, jnp.argmax(worth, axis=1)), jnp.max(worth, axis=1)
+        return best.best_of_all(self, positions, value)
 
-    def random_turn(self, positions: Position, words: UInt32[Array, " batch"]) -> Outcome[Position]:
-        """A turn drawn uniformly from those that lead to different positions, by one random word for each position."""
-        return jax.vmap(lambda position, word: self.play(position, self.draw_action(position, word)))(positions, words)
+    def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:
+        """The `count` best turns of each position if positions are worth `value`; the first is that of `best_turn`."""
+        return best.top_of_all(self, positions, value, count)
 
-    def _successors(self, positions: Position) -> tuple[Outcome[Position], Bool[Array, "batch actions"]]:
-        actions = jnp.arange(self.num_actions, dtype=jnp.int32)
-        outcomes = jax.vmap(lambda position: jax.vmap(lambda action: self.play(position, action))(actions))(positions)
-        return outcomes, jax.vmap(self.legal)(positions)
+    def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """A turn drawn uniformly from those that lead to different positions; 32 random bits for each position."""
+        return jax.vmap(lambda position, draw: self.play(position, self.draw_action(position, draw)))(positions, bits)
+
+    def turn_actions(
+        self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
+    ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
+        """The next action of a chosen turn, which is given by the position that it leads to.
+
+        Args:
+            positions: Where the turn is under way.
+            target: The position that the turn is to lead to.
+            wanted: Where there is such a target.
+            otherwise: The position to go to where `target` is not wanted or out of reach; it must be in reach.
+
+        Returns the actions, and where they are on the way to `target`.
+        """
+        return best.action_to(self, positions, target, wanted, otherwise)
 
     def parse(self, text: str) -> Position:
         """The position written in the game's own notation; `ValueError` that points at the character."""
@@ -249,11 +245,11 @@ class Game(Generic[Position]):
         position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
         return state.replace(_position=_where(state.terminated | state.truncated, state._position, position))
 
-    def draw_outcome(self, word: UInt32[Array, "..."]) -> Int32[Array, "..."]:
-        """The outcome of chance that a uniformly random word stands for."""
+    def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
+        """An outcome of chance drawn by 32 random bits."""
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
-        words = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(word) + (-1,))
-        return jnp.sum(word[..., None] >= jnp.asarray(words), axis=-1, dtype=jnp.int32)
+        bounds_32 = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(bits) + (-1,))
+        return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
         """What `player_id` (by default the current player) sees of one state."""
@@ -282,8 +278,6 @@ class Game(Generic[Position]):
         """One state as an SVG document, a batch as a grid."""
         if state.terminated.ndim == 0:
             return self.draw_board(state._position, theme, int(state.current_player))
-        from jaxgames.envs.svg import grid_svg
-
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
         boards = [
@@ -296,29 +290,25 @@ class Game(Generic[Position]):
         return branchless(self.legal(state._position) | done)
 
 
-def action_from_bits(word: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """The allowed action that a random word stands for.
+def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:
+    """An allowed action, drawn uniformly by 32 random bits.
 
-    The word picks the action by its rank, which is much faster than `jax.random.categorical`. Over n allowed actions no
-    probability is off by more than n / 2^32 of itself.
+    The bits give the rank of the action among those allowed, which is much faster than `jax.random.categorical`. With n
+    actions allowed no probability is off by more than n / 2^32 of itself.
     """
     if mask.shape[-1] <= 16:
-        return bits.choose_set([mask[..., action] for action in range(mask.shape[-1])], word).astype(jnp.int32)
-    packed = bits.pack(mask)
+        return choose_set([mask[..., action] for action in range(mask.shape[-1])], bits).astype(jnp.int32)
+    packed = pack(mask)
     counts = jax.lax.population_count(packed)
     after = jnp.cumsum(counts, axis=-1, dtype=jnp.uint32)
-    rank = bits.bounded(word, after[..., -1])[..., None]
+    rank = bounded(bits, after[..., -1])[..., None]
     here = (rank < after) & (rank >= after - counts)
     number = jnp.arange(packed.shape[-1], dtype=jnp.uint32)
     first, chosen, rank = (
         jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
         for x in (32 * number, packed, rank - (after - counts))
     )
-    return (first + bits.select(chosen, rank)).astype(jnp.int32)
-
-
-def _chosen(outcomes: Outcome[Position], choice: Int32[Array, " batch"]) -> Outcome[Position]:
-    return jax.tree.map(lambda x: jax.vmap(lambda row, index: row[index])(x, choice), outcomes)
+    return (first + select(chosen, rank)).astype(jnp.int32)
 
 
 def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:

@@ -3,14 +3,11 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32
-
-if TYPE_CHECKING:
-    from jaxgames.envs.core import Game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +23,13 @@ class State:
     truncated: Bool[Array, "..."]
     _step_count: Int32[Array, "..."]
     _position: Any
-    _game: "Game"
+    _game: Any  # a `Game`, which makes states and so cannot be imported here
 
     @property
     def legal_action_mask(self) -> Bool[Array, "... actions"]:
-        """The actions the current player may take; all true once the game has ended (not where `auto_reset` has begun a
-        new one).
+        """The actions the current player may take; all true once the game has ended.
+
+        Where `auto_reset` has started a new game, the mask is that of the new game.
         """
         return self._derived("_legal_action_mask")
 
@@ -66,7 +64,7 @@ class State:
         return look(self._game, name, jnp.ndim(self.terminated))(self)
 
 
-def _look(game: "Game", name: str, rank: int) -> Callable[[State], Array]:
+def _look(game: Any, name: str, rank: int) -> Callable[[State], Array]:
     """The game's method that shows one state, for states of this batch rank."""
     function: Callable = getattr(game, name)
     for _ in range(rank):
@@ -75,8 +73,8 @@ def _look(game: "Game", name: str, rank: int) -> Callable[[State], Array]:
 
 
 @functools.lru_cache(maxsize=64)
-def _look_compiled(game: "Game", name: str, rank: int) -> Callable[[State], Array]:
-    """As `_look`, for whoever looks at a state outside of `jit`: one program instead of each operation for itself."""
+def _look_compiled(game: Any, name: str, rank: int) -> Callable[[State], Array]:
+    """As `_look`, compiled: for states outside of `jit`, where each operation would else be a program of its own."""
     return jax.jit(_look(game, name, rank))
 
 

@@ -9,7 +9,6 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players.towards import action_towards
 
 Position = TypeVar("Position")
 
@@ -58,7 +57,7 @@ class Player(Generic[Position]):
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
         positions = states._position
         chosen = self.turn(self.params, positions, jax.random.bits(key, states.terminated.shape)).position
-        actions, kept = action_towards(self.game, positions, memory.target, memory.pending, chosen)
+        actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
         target = select(kept, memory.target, chosen)
         after = jax.vmap(self.game.play)(positions, actions)
         return actions, PlayerMemory(target, ~(after.over | after.turn_passes | equal(after.position, target)))

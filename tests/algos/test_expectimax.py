@@ -14,8 +14,7 @@ from jaxgames.algos import expectimax
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.algos.td import TDConfig
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.plain import from_plain
-from jaxgames.envs.turns.top_k import best_turns
+from jaxgames.envs.backgammon.board import from_plain
 from tests.envs.backgammon_boards import left_of, rule_book_plays
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Position as Runners
@@ -207,11 +206,11 @@ def test_two_plies_of_backgammon():
 def test_few_best_turns(count):
     """Those that come first when all turns are sorted by worth, of a game with few actions and of backgammon."""
     own, other, roll = jnp.asarray(DASHES, jnp.int32).T
-    few = best_turns(DASH, Runners(own, other, roll), lambda positions: lead(POINT, positions), count)
+    few = DASH.top_turns(Runners(own, other, roll), lambda positions: lead(POINT, positions), count)
     for number, dash in enumerate(DASHES):
         worths = sorted(dash_turns(*dash, 1), reverse=True)
-        assert few.worth[few.there[:, number], number].tolist() == worths[: few.there[:, number].sum()]
-        assert few.there[:, number].sum() == min(count, len(worths))
+        assert few.worth[few.exist[:, number], number].tolist() == worths[: few.exist[:, number].sum()]
+        assert few.exist[:, number].sum() == min(count, len(worths))
 
 
 def pips_lead(positions):
@@ -227,7 +226,7 @@ def test_few_best_turns_of_backgammon():
     alone, two = [0, 0, 1] + [0] * 22, [1, 0, 0, 0, 1] + [0] * 20
     cases = [(start, start, (3, 1)), (start, start, (4, 4)), (alone, last, (1, 1)), (two, last, (2, 1))]
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(from_plain(*sides, left_of(roll)) for *sides, roll in cases))
-    few = jax.jit(lambda positions: best_turns(BACKGAMMON, positions, far, 6))(positions)
+    few = jax.jit(lambda positions: BACKGAMMON.top_turns(positions, far, 6))(positions)
     numbers = []
     for number, case in enumerate(cases):
         results = rule_book_plays(np.array(case[:2]), case[2])
@@ -235,7 +234,7 @@ def test_few_best_turns_of_backgammon():
         sides = (board.from_counts(jnp.asarray(side, jnp.int32)) for side in (opponents, movers))
         worths = -np.asarray(far(Position(*sides, jnp.zeros(len(movers), jnp.uint32))))
         worths = np.sort(np.where(movers.sum(axis=1) == 0, 1, worths))[::-1]
-        there = np.flatnonzero(few.there[:, number])
+        there = np.flatnonzero(few.exist[:, number])
         np.testing.assert_allclose(few.worth[there, number], worths[:6], atol=1e-5)
         after = [np.asarray(x)[there, number].tolist() for x in jax.tree.leaves(few.outcome.position)]
         assert len(set(zip(*after, strict=True))) == len(there)

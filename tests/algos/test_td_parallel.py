@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.td import TDConfig, make_learner
-from jaxgames.algos.td.parallel import AXIS, Parallel
+from jaxgames.algos.td.parallel import Parallel, devices_for, place
 
 CONFIG = TDConfig(
     game="dash", encoding="track", hidden=(5,), batch=4, plies=6, optimizer="sgd", schedule="constant", step_size=0.1
 )
-
-
-@pytest.fixture(scope="module")
-def mesh():
-    return jax.make_mesh((2,), (AXIS,), devices=jax.devices()[:2])
 
 
 def parts(tree, device: int):
@@ -25,11 +20,11 @@ def parts(tree, device: int):
     return jax.tree.map(lambda x: np.asarray(x.addressable_shards[device].data), tree)
 
 
-@pytest.mark.parametrize("method", ["window", "exact"])
-def test_the_step_is_the_sum_of_both(mesh, method):
+@pytest.mark.parametrize("method", ["n_step", "exact"])
+def test_the_step_is_the_sum_of_both(method):
     """One step: with exact TD a single ply, which learns if one was played before."""
     config = dataclasses.replace(CONFIG, method=method, plies=1 if method == "exact" else 6)
-    parallel = Parallel(make_learner(config), mesh)
+    parallel = place(make_learner(config), 2)
     update = jax.jit(parallel.update)
     start = parallel.init(jax.random.key(0))
     for number in range(2):
@@ -45,7 +40,7 @@ def test_the_step_is_the_sum_of_both(mesh, method):
         before, after = jax.tree.map(np.asarray, (parts(start, device).params, share.params))
         changes.append(jax.tree.map(np.subtract, after, before))
         counted.append(one)
-        for field in ("games", "last", "memory"):
+        for field in ("games", "last", "traces"):
             jax.tree.map(
                 lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(getattr(state, field), device),
                 jax.tree.map(np.asarray, getattr(share, field)),
@@ -59,20 +54,33 @@ def test_the_step_is_the_sum_of_both(mesh, method):
         jax.tree.map(np.testing.assert_array_equal, *(parts(getattr(state, field), device) for device in range(2)))
 
 
-def test_backgammon_whole_games(mesh):
+def test_backgammon_whole_games():
     """Loops whose length differs from device to device."""
     config = dataclasses.replace(
-        CONFIG, game="short_backgammon", encoding="tesauro", method="result", plies=30, optimizer="adam"
+        CONFIG, game="short_backgammon", encoding="tesauro", method="monte_carlo", plies=30, optimizer="adam"
     )
-    parallel = Parallel(make_learner(config), mesh)
+    parallel = place(make_learner(config), 2)
     start = parallel.init(jax.random.key(0))
     state, metrics = jax.jit(parallel.update)(start, jax.random.key(1))
-    assert metrics.games == 4 and metrics.cut_off == 0 and metrics.positions > 4
+    assert metrics.games == 4 and metrics.truncated == 0 and metrics.positions > 4
     jax.tree.map(np.testing.assert_array_equal, parts(state.params, 0), parts(state.params, 1))
     moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), state.params, start.params)
     assert min(jax.tree.leaves(moved)) > 1e-3
 
 
-def test_batches_that_cannot_be_split(mesh):
+def test_batches_that_cannot_be_split():
     with pytest.raises(ValueError, match="^batch=3 cannot be split over 2 devices evenly$"):
-        Parallel(make_learner(dataclasses.replace(CONFIG, batch=3)), mesh)
+        place(make_learner(dataclasses.replace(CONFIG, batch=3)), 2)
+
+
+def test_one_device_and_too_many():
+    learner = make_learner(CONFIG)
+    assert place(learner, 1) is learner and isinstance(place(learner, 2), Parallel)
+    state = learner.init(jax.random.key(0))
+    assert learner.place(state) is state
+    with pytest.raises(ValueError, match="^this runs on 3 devices, but 2 are here; use a machine with as many$"):
+        place(learner, 3)
+
+
+def test_each_device_gets_128_games_or_more():
+    assert [devices_for(batch) for batch in (128, 255, 256, 257, 512)] == [1, 1, 2, 1, 2]

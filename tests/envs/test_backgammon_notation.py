@@ -9,13 +9,14 @@ import pytest
 from jaxgames.envs.backgammon import notation
 from tests.envs import reference_backgammon as reference
 from tests.envs.reference_backgammon import START
+from tests.oracles import oracle
 
 
 @pytest.fixture(scope="module")
 def gnubg():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever an extension module says when it is imported
-        return pytest.importorskip("gnubg")
+        return oracle("gnubg")
 
 
 @pytest.fixture(scope="module")

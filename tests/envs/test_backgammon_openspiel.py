@@ -13,6 +13,7 @@ import pytest
 
 from tests.envs import reference_backgammon as reference
 from tests.envs.backgammon_boards import all_plays, as_bytes, masks, play_actions
+from tests.oracles import oracle
 
 BAR = 100
 POINTS = [[24 - point for point in range(1, 25)] + [BAR], [*range(24), BAR]]  # of players 0 and 1, by their own numbers
@@ -33,7 +34,7 @@ class Decision(NamedTuple):
 def openspiel():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever an extension module says when it is imported
-        pyspiel = pytest.importorskip("pyspiel")
+        pyspiel = oracle("pyspiel")
         return pyspiel.load_game("backgammon(hyper_backgammon=false,scoring_type=full_scoring)")
 
 

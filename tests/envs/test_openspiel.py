@@ -15,6 +15,7 @@ import pytest
 import jaxgames
 from jaxgames.envs import random_action, rollout
 from jaxgames.ops.random_bits import random_bits
+from tests.oracles import oracle
 
 
 class Played(NamedTuple):
@@ -112,7 +113,7 @@ def draughts_actions(game):
 def openspiel():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever an extension module says when it is imported
-        return pytest.importorskip("pyspiel")
+        return oracle("pyspiel")
 
 
 GAMES = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxgames
+from tests.oracles import oracle
 
 SCRIPT = Path(__file__).with_name("pgx_mctx_script.py")
 OTHER_IMPORTS = {
@@ -36,7 +37,7 @@ def quickly():
 @pytest.fixture
 def api_test(monkeypatch, quickly):
     """pgx's test of a game. Its sampler asks for a second axis that the mask of one state does not have."""
-    pgx = pytest.importorskip("pgx")
+    pgx = oracle("pgx")
 
     def act_randomly(key, mask):
         return jax.random.categorical(key, jnp.log(mask.astype(jnp.float32)), axis=-1)
@@ -61,7 +62,7 @@ def test_api_test_knows_no_checkers(api_test, monkeypatch):
 
 @pytest.mark.parametrize("name", ["connect_four", "backgammon"])
 def test_the_wrapper_of_pgx_does_the_same(quickly, name):
-    wrappers = pytest.importorskip("pgx.experimental.wrappers")
+    wrappers = oracle("pgx.experimental.wrappers")
     game = jaxgames.make(name)
     steps = [auto_reset(game.step, game.init) for auto_reset in (jaxgames.auto_reset, wrappers.auto_reset)]
 
@@ -92,7 +93,7 @@ def train_of(text):
 def histories(name):
     """What both trainings saw and learned."""
     for package in ("pgx", "mctx"):
-        pytest.importorskip(package)
+        oracle(package)
     theirs = ours = SCRIPT.read_text("utf-8")
     for line, other in OTHER_IMPORTS.items():
         assert theirs.count(line) == 1

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon.plain import to_plain
+from jaxgames.envs.backgammon.board import to_plain
+from tests.oracles import oracle
 
 PAGE = Path(__file__).parents[2] / "docs" / "pgx.md"
 ROWS = re.findall(
@@ -27,7 +28,7 @@ def theirs():
     """pgx's games and their steps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pgx = pytest.importorskip("pgx")
+        pgx = oracle("pgx")
         envs = {name: pgx.make(name) for name in GAMES}
     return {name: (env, jax.jit(env.step, compiler_options=UNOPTIMIZED)) for name, env in envs.items()}
 

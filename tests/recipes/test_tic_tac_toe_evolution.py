@@ -17,10 +17,10 @@ from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.methods import make_method
-from jaxgames.recipes.evolution.recipe import Checkpoint, config_of
+from jaxgames.recipes.evolution.recipe import Checkpoint
+from jaxgames.recipes.evolution.registry import config_of
 from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
-from jaxgames.recipes.evolution.tic_tac_toe_exact import against, board, choices_of, kept, measured
+from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
 from jaxgames.runs import Run, checkpoints
 
 NETWORK = RECIPE.settings["original"].network
@@ -39,7 +39,7 @@ def finished(tmp_path_factory):
 
 
 def test_all_positions_are_known():
-    every = board()
+    every = all_positions()
     facts = json.loads((Path(__file__).parent.parent / "data/tic_tac_toe/tictactoe.json").read_text("utf-8"))
     assert np.bincount(every.marks).tolist() == [facts["distinct_states_by_ply"][ply] for ply in range(10)]
     assert len(every.open) == 4_520 and every.value[0] == 1
@@ -48,7 +48,7 @@ def test_all_positions_are_known():
 
 
 def test_perfect_choices_keep_every_result_and_never_lose():
-    every = board()
+    every = all_positions()
     choices = every.keeps[every.open].argmax(axis=1)[None]
     assert kept(choices)[0] == 1
     assert against(choices).loss[0] == 0
@@ -74,7 +74,7 @@ def test_exact_shares_are_those_of_games():
 def test_kept_moves_are_counted_alike():
     genomes = NETWORK.genomes().init(jax.random.key(1), jnp.arange(2, dtype=jnp.int32))
     sampled = kept_moves(NETWORK.policy(), 40_000, genomes, jnp.arange(2), jax.random.key(0))
-    every, choices = board(), choices_of(NETWORK, np.asarray(genomes))
+    every, choices = all_positions(), choices_of(NETWORK, np.asarray(genomes))
     right, often = every.keeps[every.open, choices], every.reached[every.open]
     expected = (right.mean(axis=1) + right @ (often / often.sum())) / 2
     np.testing.assert_allclose(sampled, expected, atol=0.01)
@@ -135,7 +135,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
 
 def test_settings_differ_in_what_they_say():
     original = RECIPE.settings["original"]
-    assert make_method(original, 1, RECIPE.fitnesses).games(1) == 20 * (10 + 100 * 5) * 38
+    assert original.method().games(1) == 20 * (10 + 100 * 5) * 38
     assert abs(original.generations * 387_600 / PUBLISHED["games"] - 1) < 0.02
     assert RECIPE.settings["parallel"].schedule == "parallel" and RECIPE.settings["crossover"].crossover == "segments"
 
@@ -176,7 +176,7 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 
 def leaves(run):
-    method = make_method(config_of(run.config), 1, RECIPE.fitnesses)
+    method = config_of(run.config).method(fitnesses=RECIPE.fitnesses)
     template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4

@@ -1,15 +1,14 @@
-"""What a run needs of the memory, known before it starts."""
+"""How much memory a training needs, counted before it starts."""
 
 import dataclasses
 import math
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
 from jaxgames.algos.evolution.evaluate import Algorithm, block_sizes
+from jaxgames.ops.device_memory import machine_bytes
 
 GENOMES_AT_ONCE = 3
 """Copies of one block's genomes: the noise or the parents, the genomes, and the layers that the networks multiply."""
@@ -18,15 +17,15 @@ SCORES_AT_ONCE = 8
 """Arrays of a number for each candidate: scores, their order, ranks and weights."""
 
 
-class Memory(NamedTuple):
-    """Bytes: the algorithm's state, which is there twice while the next is made of it, and what it takes to make that
-    (`working_bytes` of the algorithm, where it has some); the genomes and the games of the blocks that are evaluated
-    at a time; and the scores.
-    """
+class MemoryNeeds(NamedTuple):
+    """Bytes of each part."""
 
     state: int
+    """The algorithm's old and new state, and scratch (`working_bytes` of the algorithm, where it has some)."""
     genomes: int
+    """Of the blocks that are evaluated at a time."""
     games: int
+    """Of these blocks."""
     scores: int
 
     @property
@@ -36,12 +35,11 @@ class Memory(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
-    """What decides how much of one memory a run takes.
+class MemoryPlan:
+    """What decides how much of one memory a training takes.
 
-    Each device holds a copy of the algorithm's state. For an algorithm that keeps its population that is the population
-    and the next one, so many devices belong to such an algorithm only where each has its own memory (GPUs, hosts): the
-    cores of a CPU work together as one device.
+    Each device holds the algorithm's state. Where that is the whole population, use many devices only if each has its
+    own memory (GPUs, hosts); the cores of a CPU work together as one device.
     """
 
     algorithm: Algorithm
@@ -55,21 +53,21 @@ class Run:
     game_bytes: int = 1024
     """Bytes of one game: its position, what the network reads of it, and the network's widest layers."""
 
-    def needs(self) -> Memory:
+    def needs(self) -> MemoryNeeds:
         """The bytes needed of each memory: counted, not measured."""
         state = _bytes_of(jax.eval_shape(self.algorithm.init, jax.random.key(0)))
         _, size = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)
-        return Memory(
+        return MemoryNeeds(
             state=self.devices * (2 * state + getattr(self.algorithm, "working_bytes", 0)),
             genomes=GENOMES_AT_ONCE * self.devices * size * self.algorithm.dimension * 4,
             games=self.devices * size * self.games * self.game_bytes,
             scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
         )
 
-    def check(self, limit: int | None = None) -> Memory:
-        """What is needed, if it fits `limit` bytes (None: this machine's memory).
+    def check(self, limit: int | None = None) -> MemoryNeeds:
+        """The bytes needed, if they fit into `limit` (None: this machine's memory).
 
-        Raises ValueError in one line otherwise: the bytes that are needed, and a setting that fits.
+        Raises ValueError if not; its one line names a setting that fits.
         """
         limit = machine_bytes() if limit is None else limit
         needed = self.needs()
@@ -82,8 +80,8 @@ class Run:
             f"there are {limit} ({_readable(limit)}); " + (f"{fits} fits" if fits else "no smaller setting fits")
         )
 
-    def _smaller(self) -> Iterator[tuple[str, "Run"]]:
-        """Settings that need less, those first that change least of what is computed."""
+    def _smaller(self) -> Iterator[tuple[str, "MemoryPlan"]]:
+        """Settings that need less memory, first those that change the training least."""
         block = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)[1] // 2
         while block:
             yield f"block={block}", dataclasses.replace(self, block=block)
@@ -99,19 +97,6 @@ class Run:
             except ValueError:  # too few for the algorithm's other settings
                 return
             yield f"population={population}", dataclasses.replace(self, algorithm=smaller)
-
-
-def machine_bytes() -> int:
-    """The memory of a device, if it tells (GPUs do); else this machine's, or what its control group allows."""
-    stats = jax.local_devices()[0].memory_stats() or {}
-    if "bytes_limit" in stats:
-        return int(stats["bytes_limit"])
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        path = Path("/sys/fs/cgroup") / name
-        if path.exists() and (allowed := path.read_text().strip()).isdecimal():
-            total = min(total, int(allowed))
-    return total
 
 
 def _bytes_of(shapes: Any) -> int:

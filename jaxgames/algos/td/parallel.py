@@ -1,4 +1,9 @@
-"""A learner on several devices: each plays its share of the games, and all make the same steps."""
+"""A learner on one or several devices: each plays its share of the games, and all make the same steps.
+
+learner = place(make_learner(config), devices)
+state = learner.init(key)  # or learner.place(state), of a state that was saved
+state, metrics = jax.jit(learner.update)(state, key)
+"""
 
 import dataclasses
 
@@ -7,16 +12,34 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Key
 
 from jaxgames.algos.td.learner import Learner, Metrics, TDState
+from jaxgames.ops.devices import device_mesh
 
 AXIS = "games"
+GAMES_PER_DEVICE = 128
+"""With fewer games on each device, waiting for the others costs more than is gained."""
+
+
+def devices_for(batch: int) -> int:
+    """The most devices here that get equal shares of a batch, of at least `GAMES_PER_DEVICE` games each; else 1."""
+    numbers = range(1, jax.device_count() + 1)
+    return max(n for n in numbers if n == 1 or (batch % n == 0 and batch // n >= GAMES_PER_DEVICE))
+
+
+def place(learner: Learner, devices: int = 1) -> "Learner | Parallel":
+    """The learner on the first `devices` devices; `init`, `update` and `place(state)` are called alike on any number.
+
+    Raises `ValueError` if there are not so many devices, or if they cannot get equal shares of the batch.
+    """
+    mesh = device_mesh(devices, AXIS)
+    return learner if devices == 1 else Parallel(learner, mesh)
 
 
 @dataclasses.dataclass(frozen=True)
 class Parallel:
     """The same `init` and `update`, with the games of `learner` split over the devices of a mesh with one axis `games`.
 
-    The batch is that of all devices together. Results depend on the number of devices by the random numbers drawn and
-    by rounding. Raises `ValueError` if the batch cannot be split evenly.
+    The batch is that of all devices together. Results depend on the number of devices: each draws its own random
+    numbers, and sums are rounded differently. Raises `ValueError` if the batch cannot be split evenly.
     """
 
     learner: Learner
@@ -53,7 +76,7 @@ class Parallel:
 
 def _specs(state: TDState) -> TDState:
     """For each array, whether it is split over the devices (games and traces) or the same on all of them."""
-    split = ("games", "last", "memory")
+    split = ("games", "last", "traces")
     return TDState(
         **{
             name: jax.tree.map(lambda _, name=name: PartitionSpec(AXIS) if name in split else PartitionSpec(), part)

@@ -15,10 +15,8 @@ from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.arena.connect_four.solved import Solved, board_of
 from jaxgames.arena.connect_four.solver import Solver
-from jaxgames.envs.connect_four.board import Position
-from jaxgames.envs.connect_four.plain import from_plain
+from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.players import Player
-from jaxgames.players.towards import action_towards
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +110,7 @@ class Judge:
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
     after = player.turn(player.params, positions, words).position
-    return action_towards(player.game, positions, after, jnp.ones(len(words), bool), after)[0]
+    return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
 
 
 def _stones(board: np.ndarray) -> tuple[int, int]:

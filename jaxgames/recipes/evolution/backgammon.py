@@ -1,8 +1,9 @@
 """The comparison's third method: hill climbing from nothing, as Pollack and Blair did; and an evolution strategy."""
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.climb import HillClimbConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 PUBLISHED = (
@@ -23,10 +24,10 @@ RECIPE = EvolutionRecipe(
     name="backgammon-hill-climb",
     summary="hill climbing of a 198-40-4 network from zero, raw board input",
     settings={
-        "faithful": EvolutionConfig(_NETWORK, "hill_climb", generations=100_000, sigma=0.05, factor=0.05, duel=4),
-        "best": EvolutionConfig(
+        "faithful": HillClimbConfig(_NETWORK, generations=100_000, sigma=0.05, factor=0.05, duel=4),
+        "best": OpenESConfig(
             NetworkConfig("backgammon", "afterstate", encoding="tesauro", hidden=(), initializer="uniform:0.01"),
-            "open_es", generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,
+            generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,
             opponents="pubeval*32", score="points", block=64, most_plies=150,
         ),
     },

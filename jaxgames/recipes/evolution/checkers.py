@@ -3,8 +3,8 @@
 import dataclasses
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.config import EvolutionConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
+from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 PUBLISHED = (
@@ -23,10 +23,10 @@ PUBLISHED = (
     },
 )
 
-_MENDED = NetworkConfig("checkers", encoding="board64", reading="squares", hidden=(64,), activation="sigmoid")
+_MENDED = NetworkConfig("checkers", encoding="board64", head="squares", hidden=(64,), activation="sigmoid")
 _DEFECT = dataclasses.replace(_MENDED, encoding="one_square")
-_SELF_PLAY = EvolutionConfig(
-    _MENDED, "genetic", generations=200, population=200, keep=20, elites=20, rate=0.2, opponents="others*2", block=200,
+_SELF_PLAY = GeneticConfig(
+    _MENDED, generations=200, population=200, keep=20, elites=20, rate=0.2, opponents="others*2", block=200,
     most_plies=200,
 )  # fmt: skip
 _ALPHA_BETA = dataclasses.replace(_SELF_PLAY, opponents="alphabeta:2,ties=first*1")
@@ -39,8 +39,8 @@ RECIPE = EvolutionRecipe(
         "self-play-one-square": dataclasses.replace(_SELF_PLAY, network=_DEFECT),
         "alpha-beta": _ALPHA_BETA,
         "alpha-beta-one-square": dataclasses.replace(_ALPHA_BETA, network=_DEFECT),
-        "best": EvolutionConfig(
-            _MENDED, "open_es", generations=250, population=128, sigma=0.1, step_size=0.05, last_step_size=0.01,
+        "best": OpenESConfig(
+            _MENDED, generations=250, population=128, sigma=0.1, step_size=0.05, last_step_size=0.01,
             opponents="random*8+hall*4", score="material", block=64, most_plies=150,
         ),
     },

@@ -3,16 +3,16 @@
 import dataclasses
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.config import EvolutionConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 _NETWORK = NetworkConfig(
     "connect_four", "afterstate", encoding="cells", hidden=(64, 32), activation="relu", output="tanh",
     initializer="lecun_normal",
 )  # fmt: skip
-_USUAL = EvolutionConfig(
-    _NETWORK, "open_es", generations=500, population=256, sigma=0.05, step_size=0.02, last_step_size=0.002,
+_USUAL = OpenESConfig(
+    _NETWORK, generations=500, population=256, sigma=0.05, step_size=0.02, last_step_size=0.002,
     opponents="random*48+hall*16", block=64, most_plies=42,
 )  # fmt: skip
 

@@ -2,26 +2,66 @@
 
 import dataclasses
 import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.games.fitness import SCORES
+from jaxgames.algos.evolution.games.fitness import DETAILED, SCORES
 from jaxgames.algos.evolution.games.play import Networks, play
 from jaxgames.algos.evolution.operators import Multiplicative, best_first
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA, GroupState
-from jaxgames.recipes.evolution.methods import Keyed, Scores, crossover_of
+from jaxgames.recipes.evolution.strategy import (
+    CROSSOVERS,
+    BaseMethod,
+    EvolutionConfig,
+    Scores,
+    choice,
+    crossover_named,
+    number,
+)
 
 
 @dataclasses.dataclass(frozen=True)
-class Groups(Keyed):
-    """As `Method`: `groups`."""
+class GroupsConfig(EvolutionConfig):
+    """Settings of `groups`: groups of networks that meet each other's best."""
 
-    algorithm: None = None
+    name: ClassVar[str] = "groups"
+    unit: ClassVar[str] = "rounds"
+
+    groups: int = number(20, 2, 10_000)
+    members: int = number(10, 2, 10_000)
+    keep: int = number(5, 1, 2**24)
+    """So many of the best have children."""
+    rate: float = number(0.2, 0, 10)
+    """A mutation is x + r x with r uniform in [-rate, rate] for each weight x."""
+    turn: int = number(100, 1, 10**6)
+    """Iterations of a group, while all others stay as they are."""
+    schedule: str = choice("sequential", "parallel")
+    """`sequential`: one group after the other; `parallel`: all at once, against the best at the turn's beginning."""
+    crossover: str = choice(*CROSSOVERS)
+    """How children of two parents are made."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.keep >= self.members:
+            raise ValueError(f"keep={self.keep} of groups of {self.members}: expected less")
+
+    def method(self, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> "Groups":
+        """As `EvolutionConfig.method`."""
+        return Groups(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Groups(BaseMethod):
+    """As `BaseMethod`: `groups`."""
+
+    config: GroupsConfig
 
     @property
     def champions(self) -> int:
-        """As `Method.champions`: the best of each group."""
+        """As `BaseMethod.champions`: the best of each group."""
         return self.config.groups
 
     @functools.cached_property
@@ -30,24 +70,26 @@ class Groups(Keyed):
         config, genomes = self.config, self.config.network.genomes()
         return GroupGA(
             genomes.dimension, self.first, config.groups, config.members, config.keep, iterations=config.turn,
-            mutation=Multiplicative(config.rate), crossover=crossover_of(config), schedule=config.schedule,
+            mutation=Multiplicative(config.rate), crossover=crossover_named(config.crossover, config.network),
+            schedule=config.schedule,
         )  # fmt: skip
 
     def games(self, generations: int) -> int:
-        """As `Method.games`."""
+        """As `BaseMethod.games`."""
         return generations * self.groups.games * (2 if self.config.sides == "both" else 1)
 
     def init(self, key: Key[Array, ""]) -> GroupState:
-        """As `Method.init`."""
+        """As `BaseMethod.init`."""
         return self.groups.init(key)
 
     def generation(self, state: GroupState) -> tuple[GroupState, Scores]:
-        """As `Method.generation`; scores as shares of the most that is possible."""
+        """As `BaseMethod.generation`; scores as shares of the most that is possible."""
         config = self.config
 
         def play_matrix(genomes: Array, opponents: Array, numbers: Int32[Array, " n"], key: Key[Array, ""]) -> Array:
             met = Networks(self.policy, opponents)
-            results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies)
+            details = config.score in DETAILED
+            results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies, details)
             return SCORES[config.score](results)
 
         after, metrics = self.groups.update(state, play_matrix)
@@ -55,10 +97,10 @@ class Groups(Keyed):
         return after, Scores(jnp.max(metrics.scores) / possible, jnp.mean(metrics.scores[:, 0]) / possible)
 
     def best(self, state: GroupState) -> Float32[Array, "groups dimension"]:
-        """As `Method.best`."""
+        """As `BaseMethod.best`."""
         order = best_first(state.scores[:, 0])
         return self.groups.champions(state).at[order].get(mode="clip")
 
     def sample(self, state: GroupState) -> Float32[Array, "sample dimension"]:
-        """As `Method.sample`: everyone."""
+        """As `BaseMethod.sample`: everyone."""
         return state.genomes.reshape(-1, state.genomes.shape[-1])

@@ -7,8 +7,10 @@ from typing import Any
 from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.config import EvolutionConfig
+from jaxgames.recipes.evolution.groups import GroupsConfig
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
+from jaxgames.recipes.report import show_results
 from jaxgames.runs import Panel
 
 PUBLISHED: dict[str, Any] = {
@@ -21,7 +23,7 @@ PUBLISHED: dict[str, Any] = {
 }
 
 _NETWORK = NetworkConfig("tic_tac_toe", encoding="cells", output="softsign_unit")
-_ORIGINAL = EvolutionConfig(_NETWORK, "groups", generations=23, sides="alternate", most_plies=9)
+_ORIGINAL = GroupsConfig(_NETWORK, generations=23, sides="alternate", most_plies=9)
 """A round is 20 groups x (10 + 100 x 5) networks x 38 games: 387,600. The first weights are not known; those of the
 original program's champions are what uniform ones in [-1, 1] become (mean and spread of the weights' logarithms).
 """
@@ -37,9 +39,9 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
     import numpy as np
 
     from jaxgames.envs.tic_tac_toe import Position
-    from jaxgames.recipes.evolution.tic_tac_toe_exact import board
+    from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions
 
-    every = board()
+    every = all_positions()
     often = every.reached[every.open]
     weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
     fractions = jax.random.uniform(key, (count,))
@@ -97,27 +99,22 @@ def panels(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 
 def show(result: Mapping[str, Any]) -> None:
     """Prints how good the champions are, beside the original program's."""
-    from rich.console import Console
-    from rich.table import Table
-
-    speed = f", {result['games_per_second']:,.0f} games/s" if result["games_per_second"] else ""
-    table = Table(title=f"{result['recipe']} ({result['setting']}): {result['games']:,} games{speed}")
-    for name in ("mean of the champions", "here", "original"):
-        table.add_column(name, justify="left" if name.startswith("mean") else "right", no_wrap=True)
-    for name, label in LABELS.items():
-        here = f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}"
-        table.add_row(label, here, f"{PUBLISHED[name]:.1f}" if name in PUBLISHED else "-")
-    console = Console()
-    console.print(table)
+    rows = [
+        (
+            label,
+            f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}",
+            f"{PUBLISHED[name]:.1f}" if name in PUBLISHED else "-",
+        )
+        for name, label in LABELS.items()
+    ]
     count = len(result["champions"]["kept"])
-    for line in (
+    notes = (
         f"{count} champion{'s' if count > 1 else ''}; all figures exact, ± the 95 % interval of the mean",
         f"original: {PUBLISHED['source']}",
-        f"run folder      {result['run']}",
-        f"learning curve  {result['curve']}",
-        f"play it         jaxgames match {result['run']} random --games 10000",
-    ):
-        console.print(line, markup=False, highlight=False)
+    )
+    title = f"{result['recipe']} ({result['setting']}): {result['games']:,} games"
+    columns = ("mean of the champions", "here", "original")
+    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
 LABELS = {
@@ -135,8 +132,8 @@ RECIPE = EvolutionRecipe(
         "original": _ORIGINAL,
         "parallel": dataclasses.replace(_ORIGINAL, schedule="parallel"),
         "crossover": dataclasses.replace(_ORIGINAL, crossover="segments"),
-        "best": EvolutionConfig(
-            _NETWORK, "open_es", generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
+        "best": OpenESConfig(
+            _NETWORK, generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
             opponents="positions*512", sides="alternate", most_plies=9, block=32,
         ),
     },

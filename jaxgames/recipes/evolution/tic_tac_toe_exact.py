@@ -17,7 +17,7 @@ from jaxgames.envs.tic_tac_toe.notation import LINES
 WIN, DRAW, LOSS = range(3)
 
 
-class Board(NamedTuple):
+class AllPositions(NamedTuple):
     """Every position that a game can come to, those with fewer marks first; `cells` as in
     `jaxgames.envs.tic_tac_toe.Position`.
 
@@ -63,7 +63,7 @@ class Record(NamedTuple):
 
 
 @functools.cache
-def board() -> Board:
+def all_positions() -> AllPositions:
     """All positions."""
     words, number, begun = [0], {0: 0}, 0
     after: list[list[int]] = []
@@ -88,20 +88,20 @@ def board() -> Board:
     for ply in range(8, -1, -1):
         here = np.flatnonzero((marks == ply) & (result < 0))
         value[here] = np.where(table[here] < 0, LOSS, 2 - _at(value, table[here])).min(axis=1)
-    return Board(cells, marks, table, result, value)
+    return AllPositions(cells, marks, table, result, value)
 
 
 def kept(choices: Int[np.ndarray, "players open"]) -> Float[np.ndarray, " players"]:
     """The share of positions in which players choose an action that keeps the result; one row for each player, with an
-    action for each of `board().open`.
+    action for each of `all_positions().open`.
     """
-    every = board()
+    every = all_positions()
     return every.keeps[every.open, choices].mean(axis=1)
 
 
 def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> Record:
     """What comes of all games against one who draws any move, or (`perfect`) any of those that keep the result."""
-    every, players = board(), len(choices)
+    every, players = all_positions(), len(choices)
     allowed = every.keeps if perfect else every.after >= 0
     chosen = np.full((players, len(every.cells)), -1)
     chosen[:, every.open] = choices
@@ -123,9 +123,9 @@ def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> 
 def choices_of(
     network: NetworkConfig, genomes: Float[np.ndarray, "players dimension"]
 ) -> Int[np.ndarray, "players open"]:
-    """The actions of networks in each of `board().open`; of those that may be illegal, the best legal ones."""
+    """The actions of networks in each of `all_positions().open`; of those that may be illegal, the best legal ones."""
     policy = dataclasses.replace(network, strict=False).policy()
-    every = board()
+    every = all_positions()
     cells = jnp.broadcast_to(jnp.asarray(every.cells[every.open], jnp.uint32)[None], (len(genomes), len(every.open)))
     reached = np.asarray(_reached(policy, jnp.asarray(genomes), Position(cells)))
     cell = (reached >> 16) & ~every.cells[every.open][None] & 0x1FF  # the mover's new cell

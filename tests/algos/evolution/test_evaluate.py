@@ -14,8 +14,8 @@ import pytest
 from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh, replicated
-from jaxgames.algos.evolution.memory import Run, machine_bytes
-from jaxgames.algos.evolution.strategies.noise import noise
+from jaxgames.algos.evolution.memory import MemoryPlan, machine_bytes
+from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 
 ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
@@ -121,7 +121,7 @@ class Keeps:
 
 
 def test_a_million_networks_fit_or_what_fits_is_said():
-    run = Run(Keeps(1_000_000), games=64)
+    run = MemoryPlan(Keeps(1_000_000), games=64)
     assert run.check(24 * 2**30).state == 2 * 1_000_000 * 693 * 4
     with pytest.raises(
         ValueError, match=r"needs 11\d{9} bytes \(10\.\d GB.*but there are .* \(8\.0 GB\); devices=1 fits"
@@ -131,11 +131,12 @@ def test_a_million_networks_fit_or_what_fits_is_said():
         run.check(2**30)
     assert "\n" not in str(error.value)
     fits = int(str(error.value).split("population=")[-1].split()[0])
-    assert Run(Keeps(fits), games=64).needs().total <= 2**30 < Run(Keeps(fits * 5 // 4), games=64).needs().total
+    needed = [MemoryPlan(Keeps(number), games=64).needs().total for number in (fits, fits * 5 // 4)]
+    assert needed[0] <= 2**30 < needed[1]
 
 
 def test_smaller_blocks_fit_before_smaller_populations():
-    run = Run(OpenES(65536, 693), block=4096, games=64)
+    run = MemoryPlan(OpenES(65536, 693), block=4096, games=64)
     with pytest.raises(ValueError, match="; block=1024 fits"):
         run.check(100 * 2**20)
     with pytest.raises(ValueError, match="no smaller setting fits"):
@@ -155,7 +156,7 @@ def test_needs_cover_what_the_compiler_says():
     step = jax.jit(lambda state, key: generation(es, linear, state, key, block=1024))
     memory = step.lower(state, jax.eval_shape(lambda: jax.random.key(0))).compile().memory_analysis()
     peak = memory.temp_size_in_bytes + memory.output_size_in_bytes + memory.argument_size_in_bytes
-    needed = Run(es, block=1024, games=0).needs()
+    needed = MemoryPlan(es, block=1024, games=0).needs()
     assert peak <= needed.total
     network = 4 * es.dimension
     assert memory.temp_size_in_bytes <= 3 * 1024 * network + network

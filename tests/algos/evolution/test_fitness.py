@@ -15,11 +15,11 @@ from jaxgames.algos.evolution import (
     Details,
     Genomes,
     HallOfFame,
+    MoveTable,
     Networks,
     Outputs,
     RandomMoves,
     Results,
-    Table,
     by_table,
 )
 from jaxgames.algos.evolution.games import play
@@ -76,7 +76,7 @@ def test_table_of_right_moves():
     states = [GAME.from_string(text) for text in texts]
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(state._position for state in states))
     right = jax.vmap(GAME.play)(positions, jnp.asarray(actions, jnp.int32)).position
-    table = Table(positions, right, jnp.asarray([100.0, 125.0]), jnp.float32(-100))
+    table = MoveTable(positions, right, jnp.asarray([100.0, 125.0]), jnp.float32(-100))
     np.testing.assert_array_equal(by_table(POLICY, jnp.asarray(genomes), table), [[100, -100], [-100, 125]])
 
 
@@ -91,9 +91,9 @@ def test_hall_of_fame():
     ("make", "message"),
     [
         (lambda: Outputs(GAME, POLICY.genomes, "squares"), "unknown encoding 'squares' of tic_tac_toe; known: cells"),
-        (lambda: Outputs(GAME, POLICY.genomes, "cells", "lowest"), "unknown reading 'lowest' of tic_tac_toe; known"),
+        (lambda: Outputs(GAME, POLICY.genomes, "cells", "lowest"), "unknown head 'lowest' of tic_tac_toe; known"),
         (lambda: Outputs(GAME, Genomes(MLP((9,)), 8), "cells"), "8 inputs; encoding 'cells' of tic_tac_toe has 9"),
-        (lambda: Outputs(GAME, Genomes(MLP((8,)), 9), "cells"), "8 outputs; reading 'highest' of tic_tac_toe has 9"),
+        (lambda: Outputs(GAME, Genomes(MLP((8,)), 9), "cells"), "8 outputs; head 'highest' of tic_tac_toe has 9"),
         (lambda: Afterstate(GAME, POLICY.genomes, "cells"), "9 outputs; the worth of a position is one"),
         (
             lambda: Afterstate(jaxgames.make("backgammon"), Genomes(MLP((1,)), 198), "tesauro"),

@@ -11,7 +11,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.evolution.games.fitness import SCORES
-from jaxgames.algos.evolution.games.play import Networks, Others, RandomMoves, play
+from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, RandomMoves, play
 from jaxgames.algos.evolution.games.policies import Afterstate, Outputs
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.nets import MLP
@@ -197,6 +197,6 @@ def test_other_players():
         return jax.vmap(game.play)(positions, jnp.where(params, last, first))
 
     rows = exact_weights(12, 10, policy.genomes)
-    results = played(policy, rows, Others(turn, jnp.bool_(True), 2), "second")
+    results = played(policy, rows, FixedPlayer(turn, jnp.bool_(True), 2), "second")
     opponents = [lambda position, word: max(CONNECT_FOUR.legal(position))] * 2
     assert_same(results, expected(CONNECT_FOUR, choosers(CONNECT_FOUR, policy, rows), opponents, "second"))

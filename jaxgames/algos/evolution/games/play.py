@@ -1,7 +1,7 @@
 """Games of many networks with many opponents: all of them in lock-step, the candidates a row each.
 
-Games stand in two sets: in the one the candidates began, in the other the opponents. In every ply the candidates have
-to move in one set and the opponents in the other, so that whoever plays is asked about positions it has to play only.
+There are two sets of games: the candidates began one, the opponents the other. In every ply the candidates move in one
+set while the opponents move in the other, so no network computes moves that it does not play.
 """
 
 import dataclasses
@@ -14,17 +14,28 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.evolution.games.policies import LANES, Decision, Policy, Positions, flat, like_of, rows
+from jaxgames.algos.evolution.games.policies import LANES, Decision, Policy, Positions, flat, opaque_ints, rows
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in, random_bits
 
 SIDES = ("both", "alternate", "first", "second")
-GOES_ON, WAITS, LOST = jnp.nan, jnp.inf, -jnp.inf
-"""Stand in the place of points: of a game that goes on; that goes on with another turn of the player who has just
-moved; and that the candidate lost by an illegal action.
-"""
+
+
+class Status:
+    """What stands in place of a game's points: why it has none yet, or how it was lost.
+
+    These are numbers that no game is worth, and not a second array of an enum: the arrays of a game are written and
+    transposed in every ply, and of tic-tac-toe there are two.
+    """
+
+    PLAYING = jnp.nan
+    """It goes on."""
+    MOVES_AGAIN = jnp.inf
+    """It goes on with another turn of the player who has just moved."""
+    ILLEGAL = -jnp.inf
+    """The candidate has lost it by an illegal action."""
 
 
 class Details(NamedTuple):
@@ -35,10 +46,10 @@ class Details(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What became of each candidate's games, all [n, games].
+    """The results of each candidate's games, all [n, games].
 
-    `points` are the candidate's, 0 for a game that was stopped; `illegal` says that the candidate named an illegal
-    action, and so lost. `details` are there if they were asked for.
+    `points` are the candidate's, 0 for a game that was stopped; `illegal` marks games that it lost by naming an illegal
+    action; `details` is None unless asked for.
     """
 
     points: Float32[Array, "n games"]
@@ -46,21 +57,21 @@ class Results(NamedTuple):
     details: Details | None
 
 
-class Turn(Protocol):
-    """Plays a turn in each of a batch of positions, given one random word for each; a hashable value."""
+class TurnFunction(Protocol):
+    """Plays a turn in each of a batch of positions, given 32 random bits for each; a hashable value."""
 
-    def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"], /) -> Outcome:
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], /) -> Outcome:
         """What each turn leads to; chance after it is still to come."""
         ...
 
 
 class Opponents(Protocol):
-    """Who the candidates meet: `count` opponents, each by its number."""
+    """The opponents of the candidates: `count` of them, each with its number."""
 
     count: int
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """The turns of k opponents, those with these numbers, in as many positions each."""
         ...
@@ -80,10 +91,10 @@ class Networks:
         return len(self.genomes)
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return self.policy.turn(self.genomes[which], positions, words)
+        return self.policy.turn(self.genomes[which], positions, bits)
 
 
 @jax.tree_util.register_dataclass
@@ -94,72 +105,72 @@ class RandomMoves:
     count: int = dataclasses.field(metadata={"static": True})
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return _of_all(game.random_turn, positions, words)
+        return _of_all(game.random_turn, positions, bits)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Others:
-    """Opponents that are all the same player: `turn(params, positions, words)` plays turns in a flat batch of
+class FixedPlayer:
+    """Opponents that are all the same player: `turn(params, positions, bits)` plays turns in a flat batch of
     positions, as that of `jaxgames.players.Player` does.
     """
 
-    turn_of: Turn = dataclasses.field(metadata={"static": True})
+    turn_of: TurnFunction = dataclasses.field(metadata={"static": True})
     params: Any
     count: int = dataclasses.field(metadata={"static": True})
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, words)
+        return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, bits)
 
 
-class _Games(NamedTuple):
-    """A set of games under way, in few arrays, and flat: XLA:CPU makes no vector code of loops over short rows.
+class _GameSet(NamedTuple):
+    """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
 
-    Where the candidates are to move the games of each candidate stand together, `LANES` or a multiple of them, the last
-    one as often as that takes; where the opponents are, those of each opponent. Who is to move again does so when its
-    turn comes, a ply later. Each opponent has its number, and a random word.
+    Where the candidates move, the games of each candidate are adjacent, padded with copies of its last game to a
+    multiple of `LANES`; where the opponents move, those of each opponent are. A player who moves twice in a row does so
+    when its side is asked next. `which` are the opponents' numbers, `bits` 32 random bits for each.
     """
 
     positions: Any
     points: Float32[Array, " games"]
     details: Details | None
     which: Int32[Array, " k"]
-    words: UInt32[Array, " k"]
+    bits: UInt32[Array, " k"]
 
     @property
     def playing(self) -> Bool[Array, " games"]:
         """Which games are not over."""
-        return jnp.isnan(self.points) | (self.points == WAITS)
+        return jnp.isnan(self.points) | (self.points == Status.MOVES_AGAIN)
 
-    def of_opponents(self, n: int) -> "_Games":
+    def of_opponents(self, n: int) -> "_GameSet":
         """The games of n candidates in the order of the opponents."""
         k = len(self.which)
         return self.map(lambda x: flat(jnp.swapaxes(rows(x, n)[:, :k], 0, 1)))
 
-    def of_candidates(self, n: int) -> "_Games":
+    def of_candidates(self, n: int) -> "_GameSet":
         """The games of n candidates in the order of the candidates."""
         k = len(self.which)
         filled = np.minimum(np.arange(k + -k % LANES), k - 1)  # 19 games take longer than 24
         return self.map(lambda x: flat(jnp.swapaxes(rows(x, k)[filled], 0, 1)))
 
     def results(self, n: int) -> Results:
-        """What became of the games of n candidates, which are in the order of the candidates."""
-        points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == LOST
+        """The results of n candidates, whose games are in the order of the candidates."""
+        points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == Status.ILLEGAL
         results = rows(Results(jnp.where(illegal, -1.0, points), illegal, self.details), n)
         return jax.tree.map(lambda x: x[:, : len(self.which)], results)
 
     @property
     def arrays(self) -> list[Array]:
-        """All that games are."""
+        """All arrays of the games."""
         return jax.tree.leaves((self.positions, self.points, self.details))
 
-    def map(self, function: Callable[[Array], Array]) -> "_Games":
+    def map(self, function: Callable[[Array], Array]) -> "_GameSet":
         """The games after a function of each of their arrays."""
         positions, points, details = jax.tree.map(function, (self.positions, self.points, self.details))
         return self._replace(positions=positions, points=points, details=details)
@@ -181,7 +192,7 @@ def play(
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one
         game with each, [n, k], which the candidate begins if the opponent's number is even; `first` and `second`: one
         game with each, which the candidate begins, or the opponent.
-      numbers: the random words of a candidate's games are drawn by its number. Candidates of the same number meet
+      numbers: the random bits of a candidate's games are drawn by its number. Candidates of the same number meet
         the same luck (common random numbers), whatever else is played beside them.
       details: asks for the results' `details`, which take time.
 
@@ -189,15 +200,15 @@ def play(
     """
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
-    words, count = random_bits(key, (2, opponents.count)), opponents.count
+    bits, count = random_bits(key, (2, opponents.count)), opponents.count
     everyone, n = np.arange(count, dtype=np.int32), len(numbers)
 
-    def begin(which: np.ndarray, side: int) -> _Games:
-        return _begin(policy.game, n, jnp.asarray(which), words[side, which % count], key, details)
+    def begin(which: np.ndarray, side: int) -> _GameSet:
+        return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, details)
 
-    def move(games: _Games, number: Int32[Array, ""], candidates: bool) -> _Games:
+    def move(games: _GameSet, number: Int32[Array, ""], candidates: bool) -> _GameSet:
         """One ply of the candidates, or of the opponents."""
-        luck = games.words[:, None], numbers[None].astype(jnp.uint32)
+        luck = games.bits[:, None], numbers[None].astype(jnp.uint32)
         if candidates:
             drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
             drawn = jnp.pad(drawn, ((0, 0), (0, -len(games.which) % LANES)), mode="edge")
@@ -222,7 +233,7 @@ def play(
     return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
 
 
-def _two_sets(move: Callable, sets: tuple[_Games, _Games], n: int, most_plies: int) -> tuple[Results, Results]:
+def _two_sets(move: Callable, sets: tuple[_GameSet, _GameSet], n: int, most_plies: int) -> tuple[Results, Results]:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
     The sets change places after every ply, so that candidates and opponents stand in the program once.
@@ -231,7 +242,7 @@ def _two_sets(move: Callable, sets: tuple[_Games, _Games], n: int, most_plies: i
     def ply(carry):
         number, _, (ours, theirs) = carry
         ours, theirs = move(ours, number, True), move(theirs, number, False)
-        # What is known only after both sets have moved may be written in their places; else XLA copies all of it first.
+        # Where a number is known only after both sets have moved, XLA writes in place; else it copies all games first.
         number = order_after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
         left = jnp.any(ours.playing) | jnp.any(theirs.playing)
         sets = theirs.of_candidates(n), ours.of_opponents(n)
@@ -248,7 +259,7 @@ def _two_sets(move: Callable, sets: tuple[_Games, _Games], n: int, most_plies: i
     return tuple(jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair) for pair in ((one, other), (other, one)))
 
 
-def _one_set(move: Callable, games: _Games, n: int, most_plies: int, candidates_begin: bool) -> Results:
+def _one_set(move: Callable, games: _GameSet, n: int, most_plies: int, candidates_begin: bool) -> Results:
     """Plays games that the same side begins, two plies in each round."""
 
     def plies(carry):
@@ -273,48 +284,53 @@ def _begin(
     game: Game,
     n: int,
     which: Int32[Array, " k"],
-    words: UInt32[Array, " k"],
+    bits: UInt32[Array, " k"],
     key: Key[Array, ""],
     details: bool,
-) -> _Games:
+) -> _GameSet:
     """New games, in the order of the opponents; all candidates meet the same openings."""
     openings = jax.vmap(lambda opponent: game.init_position(jax.random.fold_in(key, opponent)))(which)
     positions = jax.tree.map(lambda x: jnp.repeat(x, n, axis=0), openings)
     games = n * len(which)
     more = Details(jnp.zeros(games, jnp.float32), jnp.zeros(games, jnp.int32)) if details else None
-    return _Games(positions, jnp.full(games, GOES_ON, jnp.float32), more, which, words)
+    return _GameSet(positions, jnp.full(games, Status.PLAYING, jnp.float32), more, which, bits)
 
 
 def _after(
-    game: Game, games: _Games, decision: Decision, words: UInt32[Array, " games"], on: Bool[Array, ""], candidates: bool
-) -> _Games:
+    game: Game,
+    games: _GameSet,
+    decision: Decision,
+    bits: UInt32[Array, " games"],
+    on: Bool[Array, ""],
+    candidates: bool,
+) -> _GameSet:
     """The games after the turns of one side, where they go `on`."""
-    (position, switch, over, reward), legal = decision
-    like = like_of(games.positions)
-    over, legal = (materialize(flags, like) for flags in (over, legal))
+    (position, turn_passes, over, reward), legal = decision
+    opaque = opaque_ints(games.positions)
+    over, legal = (materialize(flags, opaque) for flags in (over, legal))
     moved = jnp.isnan(games.points) & on
     if game.outcome_probabilities:
-        position = jax.vmap(game.chance)(position, game.draw_outcome(fold_in(words, 1)))
-    won = jnp.where(legal, reward, LOST) if candidates else -jnp.where(legal, reward, -1.0)
-    going_on = jnp.where(switch, GOES_ON, WAITS)
-    points = jnp.where(moved, jnp.where(over | ~legal, won, going_on), games.points)
-    points = jnp.where(games.points == WAITS, GOES_ON, points)
+        position = jax.vmap(game.chance)(position, game.draw_outcome(fold_in(bits, 1)))
+    won = jnp.where(legal, reward, Status.ILLEGAL) if candidates else -jnp.where(legal, reward, -1.0)
+    status = jnp.where(turn_passes, Status.PLAYING, Status.MOVES_AGAIN)
+    points = jnp.where(moved, jnp.where(over | ~legal, won, status), games.points)
+    points = jnp.where(games.points == Status.MOVES_AGAIN, Status.PLAYING, points)
     details = games.details
     if details is not None:
-        acting = jnp.where(switch, -1.0, 1.0) * (1.0 if candidates else -1.0)
+        acting = jnp.where(turn_passes, -1.0, 1.0) * (1.0 if candidates else -1.0)
         details = Details(
             material=jnp.where(moved & legal, acting * jax.vmap(game.material)(position), details.material),
             plies=details.plies + moved.astype(jnp.int32),
         )
     played = select(moved & legal, position, games.positions)
     return games._replace(
-        positions=jax.tree.map(lambda x: materialize(x, like), played),
-        points=materialize(points, like),
+        positions=jax.tree.map(lambda x: materialize(x, opaque), played),
+        points=materialize(points, opaque),
         details=details,
     )
 
 
-def _of_all(turn: Callable, positions: Positions, words: UInt32[Array, "k games"]) -> Decision:
+def _of_all(turn: Callable, positions: Positions, bits: UInt32[Array, "k games"]) -> Decision:
     """Legal turns of a player that plays in flat batches."""
-    outcome = turn(flat(positions), words.ravel())
-    return Decision(rows(outcome, len(words)), jnp.ones(words.shape, bool))
+    outcome = turn(flat(positions), bits.ravel())
+    return Decision(rows(outcome, len(bits)), jnp.ones(bits.shape, bool))

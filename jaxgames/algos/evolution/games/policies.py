@@ -1,6 +1,7 @@
 """How a population of networks plays: each with its own positions, all of them at once."""
 
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -10,26 +11,27 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.heads import best_of
+from jaxgames.envs.heads import best_of, heads_of
 from jaxgames.ops.materialize import materialize
 
 LANES = 8
-"""Games are computed in vectors of so many."""
+"""Games are computed in vectors of so many: 19 games take longer than 24."""
 FEW_ACTIONS = 16
+"""Where a game has so many actions at most, all of them are tried, one after the other."""
 
 Positions = Any
 """A pytree with leaves [n, games, ...]: for each of n networks as many positions."""
 
 
 class Decision(NamedTuple):
-    """What networks do, with leaves [n, games]. Where a choice is not `legal` its outcome is of no account."""
+    """The turns that networks play, with leaves [n, games]. Outcomes of illegal choices mean nothing."""
 
     outcome: Outcome
     legal: Bool[Array, "n games"]
 
 
 class Policy(Protocol):
-    """Plays for networks of one kind, given as rows of float32[n, dimension]; a hashable value."""
+    """How networks of one kind play; the networks are rows of float32[n, dimension]. A hashable value."""
 
     @property
     def game(self) -> Game:
@@ -42,9 +44,9 @@ class Policy(Protocol):
         ...
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """One turn in each position; `words` are random, one for each."""
+        """One turn in each position; `bits` are 32 random ones for each."""
         ...
 
 
@@ -74,63 +76,68 @@ class _Networks:
         return self.genomes.dimension
 
     def inputs(self, positions: Positions) -> Float32[Array, "n inputs games"]:
-        """What the networks see of their positions."""
+        """The positions as the networks see them."""
         encoding, n = self.game.encodings[self.encoding], len(jax.tree.leaves(positions)[0])
         positions = flat(positions)
         if hasattr(encoding, "inputs_first"):  # games last, so that vector code is made over them
             seen = encoding.inputs_first(positions)
         else:
             seen = encoding(positions).T
-        seen = materialize(seen, like_of(positions)[None])
+        seen = materialize(seen, opaque_ints(positions)[None])
         return jnp.swapaxes(seen.reshape(len(seen), n, -1), 0, 1)
 
     def outputs(
         self, genomes: Float32[Array, "n dimension"], positions: Positions
     ) -> Float32[Array, "n outputs games"]:
-        """What the networks say of their positions, up to an increasing function."""
+        """The networks' outputs for their positions, up to an increasing function."""
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         missing = -games % LANES  # 19 games take longer than 24
         positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
         outputs = self.genomes.apply(genomes, self.inputs(positions), monotone=True)
-        return materialize(outputs, rows(like_of(flat(positions)), n)[:, None])[:, :, :games]
+        return materialize(outputs, rows(opaque_ints(flat(positions)), n)[:, None])[:, :, :games]
 
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
-    """Networks whose outputs name an action, in one of the ways that `game.heads` lists.
+    """Networks whose outputs name an action, by one of `heads_of(game)`.
 
-    With `strict` a network may name an illegal action; without, the outputs of legal actions alone are looked at.
-    Raises `ValueError` for a reading that the game does not know, and for networks of another size.
+    With `strict` a network may name an illegal action; without, only the outputs of legal actions count. Raises
+    `ValueError` for a head that the game does not know, and for networks of another size.
     """
 
-    reading: str = "highest"
+    head: str = "highest"
     strict: bool = False
+    reading: dataclasses.InitVar[str | None] = None
+    """The old name of `head`, for one version."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, reading: str | None = None) -> None:
         super().__post_init__()
-        known = self.game.heads
-        if self.reading not in known:
-            raise ValueError(f"unknown reading {self.reading!r} of {self.game.id}; known: {', '.join(known)}")
-        if self.genomes.outputs != known[self.reading].size:
+        if reading is not None:
+            warnings.warn("Outputs(reading=...) is called head=... now", DeprecationWarning, stacklevel=3)
+            object.__setattr__(self, "head", reading)
+        known = heads_of(self.game)
+        if self.head not in known:
+            raise ValueError(f"unknown head {self.head!r} of {self.game.id}; known: {', '.join(known)}")
+        if self.genomes.outputs != known[self.head].size:
             raise ValueError(
-                f"the networks have {self.genomes.outputs} outputs; reading {self.reading!r} of {self.game.id} has "
-                f"{known[self.reading].size}"
+                f"the networks have {self.genomes.outputs} outputs; head {self.head!r} of {self.game.id} has "
+                f"{known[self.head].size}"
             )
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random words are used."""
-        del words
+        """As `Policy.turn`; no random bits are used."""
+        del bits
         outputs = self.outputs(genomes, positions)
-        actions, legal = self.game.heads[self.reading](outputs, positions, self.strict)
-        actions = materialize(actions, rows(like_of(flat(positions)), len(genomes)))
+        actions, legal = heads_of(self.game)[self.head](outputs, positions, self.strict)
+        actions = materialize(actions, rows(opaque_ints(flat(positions)), len(genomes)))
         return Decision(_played(self.game, positions, actions), legal)
 
 
 @dataclasses.dataclass(frozen=True)
 class Afterstate(_Networks):
-    """Networks with one output, what a position is worth to the player to act: each looks one turn ahead.
+    """Networks with one output, the value of a position for the player to act: each looks one action ahead.
 
     For games whose turns are single actions. Of equally good actions the one of the lowest number is taken; NaN is
     worse than any number. Raises `ValueError` for networks of another size, and for games with chance.
@@ -144,19 +151,19 @@ class Afterstate(_Networks):
             raise ValueError(f"{self.game.id} has chance: its turns are chosen by `Game.best_turn`, as in `duel`")
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random words are used."""
-        del words
+        """As `Policy.turn`; no random bits are used."""
+        del bits
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         here = flat(positions)
-        like = like_of(here)
+        opaque = opaque_ints(here)
         legal = jax.vmap(self.game.legal, out_axes=1)(here)
         outcomes = self._of_actions(here, len(legal))
         positions_after = [rows(outcome.position, n) for outcome in outcomes]
         after = jax.tree.map(lambda *of_each: jnp.concatenate(of_each, axis=1), *positions_after)
         worth = self.genomes.apply(genomes, self.inputs(after))[:, 0].reshape(n, len(legal), games)
-        worth = materialize(worth, rows(like, n)[:, None])
+        worth = materialize(worth, rows(opaque, n)[:, None])
 
         def choices() -> Iterator[tuple[int, Array, Array]]:
             for action, outcome in enumerate(outcomes):
@@ -164,18 +171,20 @@ class Afterstate(_Networks):
                 of_action = jnp.where(switch, -worth[:, action], worth[:, action])
                 yield action, jnp.where(over, reward, of_action), rows(legal[action], n)
 
-        best = materialize(best_of(choices()), rows(like, n))
+        best = materialize(best_of(choices()), rows(opaque, n))
         return Decision(_played(self.game, positions, best), jnp.ones((n, games), bool))
 
     def _of_actions(self, positions: Any, count: int) -> list[Outcome]:
-        """What each action leads to in a flat batch of positions, computed once: few actions one after the other,
-        which is twice as fast; many at once, since a program of 128 times the rules of draughts compiles for a minute.
+        """The outcome of each action in a flat batch of positions.
+
+        Few actions are tried one after the other, which is twice as fast; many at once, since 128 copies of the rules
+        of draughts would take a minute to compile.
         """
-        like = like_of(positions)
+        opaque = opaque_ints(positions)
 
         def play(action: Int32[Array, ""]) -> Outcome:
             outcome = jax.vmap(lambda position: self.game.play(position, action))(positions)
-            return jax.tree.map(lambda x: materialize(x, like), outcome)
+            return jax.tree.map(lambda x: materialize(x, opaque), outcome)
 
         if count <= FEW_ACTIONS:
             return [play(jnp.int32(action)) for action in range(count)]
@@ -198,7 +207,7 @@ def rows(tree: Any, n: int) -> Any:
     return jax.tree.map(lambda x: x.reshape(n, -1, *x.shape[1:]), tree)
 
 
-def like_of(positions: Any) -> Array:
-    """Whole numbers that are part of a flat batch of positions, one for each."""
-    words = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
-    return words.reshape(len(words), -1)[:, 0]
+def opaque_ints(positions: Any) -> Array:
+    """A whole number for each of a flat batch of positions, as `materialize` needs one that XLA does not know."""
+    bits = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
+    return bits.reshape(len(bits), -1)[:, 0]

@@ -2,15 +2,18 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+import functools
+import inspect
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import raw
-from jaxgames.algos.evolution.strategies.noise import noise
 
 
 class EvosaxState(NamedTuple):
@@ -24,43 +27,69 @@ class EvosaxState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evosax:
-    """An evosax (0.3) strategy over flat genomes; evosax minimises, so it is told minus the scores.
+    """A strategy of evosax (0.3) over flat genomes; evosax minimises, so it is told minus the scores.
 
-    The whole population is kept, as evosax makes it. A strategy that evolves a population begins with random genomes of
-    standard deviation 1 around the strategy's `solution`, one that moves a mean with that solution; `start` begins
-    elsewhere. Raises ValueError if the strategy's solution is not one vector of numbers.
+    The whole population is kept, as evosax makes it. A strategy that moves a mean begins with it at zero, one that
+    evolves a population with normal random genomes of standard deviation 1; `start` begins elsewhere.
+
+    Raises ValueError if evosax is not installed, has no such strategy, or refuses its settings.
     """
 
-    strategy: Any
-    params: Any = None
-    """The strategy's parameters; None: its own."""
+    name: str
+    """As in evosax: `CMA_ES`, `Open_ES`, `SimpleGA`, ..."""
+    population: int
+    dimension: int
+    numbers: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Settings that are numbers, those of `number_types(name)`; evosax's own for the rest."""
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Other keyword arguments of evosax's class."""
 
     def __post_init__(self) -> None:
-        if getattr(self.strategy.solution, "ndim", 0) != 1:
-            raise ValueError("the strategy's solution is not a vector; make it of a genome, jnp.zeros(dimension)")
+        _ = self.params
+
+    @functools.cached_property
+    def strategy(self) -> Any:
+        """Evosax's own object."""
+        kind, settings = kind_named(self.name), dict(self.settings)
+        if "sigma" in self.numbers and "std_schedule" in inspect.signature(kind).parameters:
+            settings["std_schedule"] = optax.constant_schedule(self.numbers["sigma"])
+        if "step_size" in self.numbers:
+            settings["optimizer"] = optax.adam(self.numbers["step_size"])
+        try:
+            with _as_evosax_expects(), jax.ensure_compile_time_eval():
+                return kind(population_size=self.population, solution=jnp.zeros(self.dimension), **settings)
+        except (AssertionError, TypeError) as error:
+            raise ValueError(f"evosax refuses {self.name} with population={self.population}: {error}") from error
+
+    @functools.cached_property
+    def params(self) -> Any:
+        """The parameters of evosax's functions."""
+        with _as_evosax_expects(), jax.ensure_compile_time_eval():
+            params = self.strategy.default_params
+        own = {name: value for name, value in self.numbers.items() if hasattr(params, name)}
+        if "sigma" in self.numbers and hasattr(params, "std_init"):
+            own["std_init"] = self.numbers["sigma"]
+        return params.replace(**own)
 
     @property
-    def population(self) -> int:
-        """The number of candidates of a generation."""
-        return int(self.strategy.population_size)
-
-    @property
-    def dimension(self) -> int:
-        """The number of genes."""
-        return int(self.strategy.num_dims)
+    def moves_a_mean(self) -> bool:
+        """Whether the strategy moves a mean; else it evolves a population."""
+        return hasattr(self.strategy, "get_mean")
 
     @property
     def working_bytes(self) -> int:
-        """What `tell` needs beside the old and the new state: the noise of the whole population."""
-        return 4 * self.population * self.dimension
+        """What `tell` needs beside the old and the new state: the noise of the whole population, and room to decompose
+        a covariance, where the strategy has one.
+        """
+        state = jax.eval_shape(self.init, jax.random.key(0))
+        square = any(leaf.shape == (self.dimension, self.dimension) for leaf in jax.tree.leaves(state.strategy))
+        return 4 * (2 * self.population * self.dimension + (6 * self.dimension**2 if square else 0))
 
     def init(self, key: Key[Array, ""]) -> EvosaxState:
         """The state before the first generation."""
-        first = jnp.asarray(self.strategy.solution, jnp.float32)
-        if self._moves_a_mean():
-            return self.start(key, first)
-        numbers = jnp.arange(self.population, dtype=jnp.int32)
-        return self.start(key, first[None] + noise(key, numbers, self.dimension))
+        if self.moves_a_mean:
+            return self.start(key, jnp.zeros(self.dimension, jnp.float32))
+        return self.start(key, noise(key, jnp.arange(self.population, dtype=jnp.int32), self.dimension))
 
     def start(
         self, key: Key[Array, ""], first: Float32[Array, " dimension"] | Float32[Array, "population dimension"]
@@ -68,12 +97,12 @@ class Evosax:
         """The state before the first generation: at a mean, or with a population, whichever the strategy has."""
         own, ask = jax.random.split(jax.random.fold_in(key, 0))
         with _as_evosax_expects():
-            if self._moves_a_mean():
-                strategy = self.strategy.init(own, first, self._params())
-                genomes, strategy = self.strategy.ask(ask, strategy, self._params())
+            if self.moves_a_mean:
+                strategy = self.strategy.init(own, first, self.params)
+                genomes, strategy = self.strategy.ask(ask, strategy, self.params)
             else:
                 genomes = first
-                strategy = self.strategy.init(own, genomes, jnp.zeros(self.population), self._params())
+                strategy = self.strategy.init(own, genomes, jnp.zeros(self.population), self.params)
         return EvosaxState(_settled(strategy), genomes, key, jnp.int32(0))
 
     def ask(self, state: EvosaxState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
@@ -86,41 +115,56 @@ class Evosax:
         own, ask = jax.random.split(jax.random.fold_in(state.key, state.generation + 1))
 
         def told() -> Any:
-            return _settled(self.strategy.tell(own, state.genomes, costs, state.strategy, self._params())[0])
+            return _settled(self.strategy.tell(own, state.genomes, costs, state.strategy, self.params)[0])
 
         def begun() -> Any:
-            return _settled(self.strategy.init(own, state.genomes, costs, self._params()))
+            return _settled(self.strategy.init(own, state.genomes, costs, self.params))
 
         with _as_evosax_expects():
-            strategy = told() if self._moves_a_mean() else jax.lax.cond(state.generation == 0, begun, told)
-            genomes, strategy = self.strategy.ask(ask, strategy, self._params())
+            strategy = told() if self.moves_a_mean else jax.lax.cond(state.generation == 0, begun, told)
+            genomes, strategy = self.strategy.ask(ask, strategy, self.params)
         return EvosaxState(_settled(strategy), genomes, state.key, state.generation + 1)
 
     def champion(self, state: EvosaxState) -> Float32[Array, " dimension"]:
         """The mean, if the strategy has one; else the best genome it has seen."""
-        return state.strategy.mean if self._moves_a_mean() else state.strategy.best_solution
-
-    def _params(self) -> Any:
-        return self.strategy.default_params if self.params is None else self.params
-
-    def _moves_a_mean(self) -> bool:
-        return hasattr(self.strategy, "get_mean")
+        return state.strategy.mean if self.moves_a_mean else state.strategy.best_solution
 
 
-def evosax_strategy(name: str, population: int, dimension: int, **settings: Any) -> Evosax:
-    """A strategy by its name in evosax (`Open_ES`, `SimpleGA`, ...), with keyword arguments of its class.
-
-    Raises ValueError if evosax is not installed or has no such strategy.
-    """
+def strategies() -> dict[str, Any]:
+    """Evosax's strategies by name, those that numbers alone describe. Raises ValueError if it is not installed."""
     try:
         from evosax.algorithms import distribution_based_algorithms, population_based_algorithms
     except ImportError as error:
-        raise ValueError(f"the strategy {name} needs evosax: pip install 'jaxgames[bench]'") from error
-    known = {**distribution_based_algorithms, **population_based_algorithms}
+        raise ValueError("strategies of evosax need evosax: pip install evosax") from error
+    needs_more = ("RandomSearch", "SV_CMA_ES", "SV_Open_ES")
+    found = {**distribution_based_algorithms, **population_based_algorithms}
+    return {name: kind for name, kind in found.items() if name not in needs_more}
+
+
+def kind_named(name: str) -> Any:
+    """Evosax's class. Raises ValueError if evosax is not installed or has no such strategy."""
+    known = strategies()
     if name not in known:
         raise ValueError(f"evosax has no strategy {name!r}; available: {', '.join(sorted(known))}")
-    with _as_evosax_expects():
-        return Evosax(known[name](population_size=population, solution=jnp.zeros(dimension), **settings))
+    return known[name]
+
+
+def number_types(name: str) -> dict[str, type]:
+    """The settings of a strategy that are numbers: its parameters by evosax's names, and two of ours where it has such.
+
+    `sigma` is the standard deviation of its first noise, `step_size` that of Adam in place of its own optimizer.
+    """
+    accepted, params = inspect.signature(kind_named(name)).parameters, vars(Evosax(name, 4, 2).params)
+    own = {setting: _number_type(value) for setting, value in params.items() if setting != "std_init"}
+    found = {"sigma": float} if "std_init" in params or "std_schedule" in accepted else {}
+    found |= {"step_size": float} if "optimizer" in accepted else {}
+    return found | {setting: kind for setting, kind in own.items() if kind is not None}
+
+
+def _number_type(value: Any) -> type | None:
+    if isinstance(value, (bool, int, float)):
+        return type(value)
+    return float if getattr(value, "shape", None) == () else None
 
 
 @contextlib.contextmanager

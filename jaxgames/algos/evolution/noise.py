@@ -1,0 +1,92 @@
+"""Standard normal noise that is computed again wherever it is needed, and never stored.
+
+A number of noise is a hash of a key, the number of its row and the number of its gene. So any block of rows, on any
+device, is the same noise, and a sum over a million rows needs the memory of a few.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+from jaxtyping import Array, Float32, Int32, Key, UInt32
+
+from jaxgames.ops.random_bits import fold_in
+
+AXIS = "population"
+"""The axis of a mesh over which a population is split."""
+
+ROWS_IN_CACHE = 2**17
+"""How many numbers of noise a sum holds at a time: 512 kilobytes."""
+
+
+def normals(bits: UInt32[Array, "..."]) -> Float32[Array, "..."]:
+    """A standard normal number for every 32 random bits, in about ten operations.
+
+    The number of ones among 32 bits is nearly normal; a uniform number between -1/2 and 1/2, their next hash,
+    fills the gaps between whole numbers. Counted over all 2^32 bits: mean 0, variance 1, skewness 0, kurtosis 2.939
+    (normal: 3), largest 5.80, distribution function within 0.0026 of the normal one.
+    """
+    ones = jax.lax.population_count(bits).astype(jnp.int32).astype(jnp.float32)
+    between = ((bits * np.uint32(0x735A2D97)) >> 8).astype(jnp.int32).astype(jnp.float32)
+    middle = np.float32(16.5 - 2**-25)
+    return (ones - middle + between * np.float32(2**-24)) * np.float32(1 / math.sqrt(8 + 1 / 12))
+
+
+def noise(key: Key[Array, ""], rows: Int32[Array, " n"], dimension: int) -> Float32[Array, "n dimension"]:
+    """The noise of these rows: standard normal numbers that depend on the key, the row and the gene only."""
+    bits = rows.astype(jnp.uint32)
+    for part in _key_words(key):
+        bits = fold_in(bits, part)
+    genes = jax.lax.iota(jnp.uint32, dimension)
+    return normals(fold_in(bits[:, None], genes[None]))
+
+
+def noise_sum(
+    key: Key[Array, ""], weights: Float32[Array, " rows"], dimension: int, mesh: Mesh | None = None
+) -> Float32[Array, " dimension"]:
+    """sum_i weights[i] * noise(i): the noise of rows 0, 1, ... summed, a few of them at a time.
+
+    With a mesh (axis `population`) each device sums its share of the rows, and all have the result. Devices change only
+    the order of the summation.
+    """
+    if mesh is None:
+        return _sum_from(key, weights, jnp.int32(0), dimension)
+    share = -(-weights.size // mesh.size)
+    weights = jnp.pad(weights, (0, share * mesh.size - weights.size))
+
+    def on_each(key: Key[Array, ""], weights: Float32[Array, " rows"]) -> Float32[Array, " dimension"]:
+        first = jax.lax.axis_index(AXIS) * np.int32(share)
+        mine = jax.lax.dynamic_slice(weights, (first,), (share,))
+        return jax.lax.psum(_sum_from(key, mine, first, dimension), AXIS)
+
+    everywhere = PartitionSpec()
+    return jax.shard_map(on_each, mesh=mesh, in_specs=everywhere, out_specs=everywhere, check_vma=False)(key, weights)
+
+
+def _sum_from(
+    key: Key[Array, ""], weights: Float32[Array, " rows"], first: Int32[Array, ""], dimension: int
+) -> Float32[Array, " dimension"]:
+    """sum_i weights[i] * noise(first + i).
+
+    One sum for each row of a block, added up at the end: every step is a loop over contiguous numbers, which XLA:CPU
+    makes vector code and splits over threads.
+    """
+    rows = min(weights.size, 2 ** max(0, (ROWS_IN_CACHE // dimension).bit_length() - 1))
+    blocks = -(-weights.size // rows)
+    weights = jnp.pad(weights, (0, blocks * rows - weights.size))
+    numbers = jax.lax.iota(jnp.int32, rows)
+
+    def add(block: Int32[Array, ""], sums: Float32[Array, "rows dimension"]) -> Float32[Array, "rows dimension"]:
+        start = block * np.int32(rows)
+        weight = jax.lax.dynamic_slice(weights, (start,), (rows,))
+        return sums + weight[:, None] * noise(key, first + start + numbers, dimension)
+
+    sums = jax.lax.fori_loop(0, blocks, add, jnp.zeros((rows, dimension), jnp.float32))
+    return jnp.sum(sums, axis=0)
+
+
+def _key_words(key: Key[Array, ""]) -> UInt32[Array, " words"]:
+    """The words of a key of either kind."""
+    return jax.random.key_data(key) if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else key

@@ -1,0 +1,15 @@
+"""The devices that a program runs on."""
+
+import jax
+from jax.sharding import AxisType, Mesh
+
+
+def device_mesh(number: int | None, axis: str) -> Mesh:
+    """A mesh with one axis over the first `number` devices (None: over all, of all processes).
+
+    Raises `ValueError` if there are not so many.
+    """
+    found = jax.devices()
+    if number is not None and not 1 <= number <= len(found):
+        raise ValueError(f"this runs on {number} devices, but {len(found)} are here; use a machine with as many")
+    return jax.make_mesh((number or len(found),), (axis,), axis_types=(AxisType.Auto,), devices=found[:number])

@@ -1,0 +1,142 @@
+"""Programs are lowered for GPUs and TPUs, so that nothing in them is for CPUs only. They are not compiled."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export
+from jaxgames.recipes.evolution.config import METHODS, EvolutionConfig
+from jaxgames.recipes.evolution.methods import make_method
+
+import jaxgames
+from jaxgames.algos import mcts
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.minimax import alphabeta
+from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.envs.rollout import rollout
+from jaxgames.players.mcts import KINDS
+
+PLATFORMS = ("cuda", "tpu")
+GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
+BATCH = 6
+KEY = jax.eval_shape(lambda: jax.random.key(0))
+
+
+@pytest.fixture
+def lower(monkeypatch):
+    """Lowers `function(*arguments)` for all platforms. Of the arguments only shapes and dtypes matter.
+
+    Code that asks for the backend is told that there is a GPU; else it would take its way for CPUs.
+    """
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+
+    def lowered(function, *arguments):
+        exported = export.export(jax.jit(function), platforms=PLATFORMS)(*arguments)
+        assert exported.platforms == PLATFORMS
+        assert "xla_cpu" not in exported.mlir_module()
+
+    return lowered
+
+
+def states_of(game):
+    """The shapes of a batch of states."""
+    return jax.eval_shape(lambda key: jax.vmap(game.init)(jax.random.split(key, BATCH)), KEY)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_steps_and_rollouts(name, lower):
+    """With all that a training loop reads: observations, masks, rewards."""
+    game = jaxgames.make(name)
+
+    def play(states, key):
+        states, kept = rollout(game, states, key, 3, auto_reset=True)
+        return states, kept.rewards, kept.states.observation, kept.states.legal_action_mask
+
+    def step(state, action, key):
+        after = game.step(state, action, key)
+        return after, after.observation, after.legal_action_mask
+
+    lower(play, states_of(game), KEY)
+    keys = jax.eval_shape(lambda key: jax.random.split(key, BATCH), KEY)
+    lower(jax.vmap(step), states_of(game), jnp.zeros(BATCH, jnp.int32), keys)
+
+
+def network(game):
+    """An evaluator with a policy: a network of one layer."""
+
+    def apply(params, observation):
+        outputs = observation.reshape(len(observation), -1).astype(jnp.float32) @ params
+        return outputs[:, 1:], jnp.tanh(outputs[:, 0])
+
+    return mcts.network(apply, jnp.zeros((int(np.prod(game.observation_shape)), game.num_actions + 1)))
+
+
+RULES = {
+    "uct": mcts.uct(),
+    "puct": mcts.puct(),
+    "gumbel": mcts.gumbel(),
+    "rave": mcts.rave(),
+    "amaf": mcts.amaf(),
+    "uct1": mcts.uct1(),
+    "uct2": mcts.uct2(),
+    "uct3": mcts.uct3(),
+    "bounded": mcts.bounded(mcts.uct()),
+}
+SEARCHES = [(rule, "tic_tac_toe") for rule in RULES]
+SEARCHES += [("uct", "backgammon"), ("puct", "checkers"), ("bounded", "connect_four")]
+
+
+def test_every_rule_is_searched_with():
+    """A new rule is to be added above."""
+    assert {rule for rule, _ in SEARCHES} == set(KINDS) - {"lgr", "rave+lgr"}
+
+
+@pytest.mark.parametrize(("rule", "name"), SEARCHES)
+def test_searches(rule, name, lower):
+    game, select = jaxgames.make(name), RULES[rule]
+    evaluate = network(game) if select.needs_policy else mcts.rollout()
+
+    def search(states, key):
+        return mcts.search(game, states, key, 8, select=select, evaluate=evaluate)
+
+    lower(search, states_of(game), KEY)
+
+
+def test_last_good_replies(lower):
+    game = jaxgames.make("tic_tac_toe")
+    lower(lambda states, key: mcts.search(game, states, key, 8, evaluate=mcts.last_good_reply()), states_of(game), KEY)
+
+
+def test_alpha_beta(lower):
+    game = jaxgames.make("checkers")
+    lower(lambda states: alphabeta(game, states, depth=3), states_of(game))
+
+
+@pytest.mark.parametrize("method", ["window", "exact", "result"])
+@pytest.mark.parametrize("game", ["backgammon", "connect_four"])
+def test_temporal_differences(game, method, lower):
+    seen = {"backgammon": {}, "connect_four": {"encoding": "observation", "outputs": 2}}[game]
+    learner = make_learner(TDConfig(game, **seen, method=method, batch=4, plies=2, hidden=(3,)))
+    lower(learner.update, jax.eval_shape(learner.init, KEY), KEY)
+
+
+EVOLUTION = {
+    "groups": {"groups": 2, "members": 3, "keep": 1, "turn": 1},
+    "genetic": {"population": 6, "elites": 1, "keep": 2, "opponents": "random*2+hall*2", "crossover": "segments"},
+    "open_es": {"population": 6, "opponents": "random*2"},
+    "hill_climb": {"duel": 2},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_generations(method, lower):
+    network = NetworkConfig("tic_tac_toe", hidden=(3,))
+    if method == "hill_climb":
+        network = NetworkConfig("backgammon", plays="outcomes", encoding="tesauro", hidden=(3,))
+    evolving = make_method(EvolutionConfig(network, method, generations=4, **EVOLUTION[method]), 1, {})
+    lower(evolving.generation, jax.eval_shape(evolving.init, KEY))
+
+
+def test_programs_for_cpus_only_are_seen(lower):
+    with pytest.raises(NotImplementedError, match="schur"):
+        lower(jax.lax.linalg.schur, jnp.eye(3))
