@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Run:
     """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`.
 
-    Whatever kills the process, each of them is the old or the new one, complete. One process writes at a time, any
+    If the process is killed, each file is the old or the new one, never half of one. One process writes at a time, any
     number may read. Make one with `Run.create` or `Run.open`.
     """
 
