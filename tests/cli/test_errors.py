@@ -191,11 +191,14 @@ def test_a_system_that_does_not_tell_cores(monkeypatch):
 @pytest.mark.parametrize("missing", ["matplotlib", "rich", "orbax.checkpoint"])
 def test_a_core_install_is_told_before_training(whole, tmp_path, monkeypatch, capsys, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    words = f"training needs {missing.replace('.', '-')}; install with: pip install 'jaxgames[cli]'"
-    for arguments in (begin(tmp_path / "a"), resume(whole.path)):
+    words = f"not installed: {missing.replace('.', '-')}; install with: pip install 'jaxgames[cli]'"
+    commands = [begin(tmp_path / "a"), resume(whole.path)]
+    if missing == "rich":
+        commands.append("match random random --games 2".split())
+    for arguments in commands:
         one_line(capsys, cli.main(arguments), words)
     if missing != "rich":
-        with pytest.raises(ValueError, match="training needs"):
+        with pytest.raises(ValueError, match="not installed: "):
             Run.check_free(tmp_path / "a")
     assert not (tmp_path / "a").exists() and not run._is_installed("not_there.at_all")
 
