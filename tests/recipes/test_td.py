@@ -1,41 +1,38 @@
 """The recipe `td`: every game, its results in its own terms, and the player of tic-tac-toe that loses no line."""
 
+import dataclasses
 import json
-from types import SimpleNamespace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.arena import every_line
+from jaxgames.algos.td import saved
+from jaxgames.algos.td.saved import config_of, template
+from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
+from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
+from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td import strength
-from jaxgames.runs import Run
-
-TINY = "--games 3000 --devices 1 --set hidden=8 --set batch=64 --measured-games 20 --final-games 40 --json".split()
+from jaxgames.recipes.td import step_tests, strength
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A short training, and what its command printed."""
-    path = tmp_path_factory.mktemp("runs") / "tic_tac_toe"
-    with pytest.MonkeyPatch.context() as patch:
-        printed = []
-        patch.setattr("builtins.print", lambda text, **_: printed.append(text))
-        assert cli.main(["train", "td", "--game", "tic_tac_toe", "--out", str(path), *TINY]) == 0
-    (text,) = printed
-    return SimpleNamespace(run=Run.open(path), result=json.loads(text))
+@pytest.fixture
+def finished(tic_tac_toe):
+    """The short training of tic-tac-toe."""
+    return tic_tac_toe
 
 
 def test_results_are_those_of_the_player_that_was_kept(finished):
     result, run = finished.result, finished.run
     assert (result["recipe"], result["game"]) == ("td", "tic_tac_toe")
-    (match,) = result["matches"]
-    assert match["b"] == "random" and match["games"] == 40
+    (final,) = result["matches"]
+    assert final["b"] == "random" and final["games"] == 40
     player = make_player(str(run.path), jaxgames.make("tic_tac_toe"))
     assert result["every_line"] == every_line(player).to_dict()
     measured = [line for line in run.metrics() if "lines_lost" in line]
@@ -47,6 +44,54 @@ def test_results_are_those_of_the_player_that_was_kept(finished):
         assert line["score_random"] == pytest.approx(line["win_random"] + line["draw_random"] / 2)
         assert 0 <= line["score_random_low"] <= line["score_random"] <= line["score_random_high"] <= 100
     assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_even_a_short_training_makes_a_better_player(finished):
+    metrics = finished.run.metrics()
+    lost = [line["lines_lost"] for line in metrics if "lines_lost" in line]
+    assert lost[-1] < 0.8 * lost[0]
+    assert metrics[-1]["loss"] < 0.9 * metrics[0]["loss"]
+
+
+def test_the_final_match_has_dice_of_its_own(finished):
+    """Those that chose the player would flatter it."""
+    run, (final,) = finished.run, finished.result["matches"]
+    player = make_player(str(run.path), jaxgames.make("tic_tac_toe"))
+    opponent = make_player("random", player.game)
+    chosen_by = match(player, opponent, 40, seed=run.config["seed"])
+    assert 100 * chosen_by.score == pytest.approx(run.best_info()["score"])
+    assert final["seed"] != chosen_by.seed
+    assert final["ppg"] == match(player, opponent, 40, seed=final["seed"]).ppg
+
+
+def test_a_worse_player_than_its_younger_self_lowers_the_step_size(finished):
+    """And one that is as good or better does not."""
+    run = finished.run
+    config = dataclasses.replace(config_of(run.config["learner"]), schedule="tested")
+    network, shapes = config.network(), template(config)
+    good = run.load_best(shapes.state.params)[1]
+    bad = jax.tree.map(jnp.zeros_like, good)
+    for params, younger, place in ((bad, good, 1), (good, bad, 0)):
+        tests = saved.Tests(
+            younger=jax.tree.map(lambda x: jnp.stack([x] * TESTS), younger),
+            points=jnp.zeros(TESTS, jnp.float32),
+            known=jnp.int32(TESTS - 1),
+            number=jnp.int32(TESTS),
+            place=jnp.int32(0),
+        )
+        checkpoint = shapes._replace(state=shapes.state._replace(params=params, factor=jnp.float32(1)), tests=tests)
+        after = step_tests.after_block(checkpoint, greedy(network.game, "now", params, network.value), config)
+        assert after.tests.place == place
+        assert after.state.factor == np.float32(STEP_SIZES[place] / config.batch)
+        jax.tree.map(lambda all_, new: np.testing.assert_array_equal(all_[-1], new), after.tests.younger, params)
+
+
+def test_weights_that_explode_end_the_training_in_one_line(tmp_path, capsys):
+    arguments = "td --game tic_tac_toe --games 3000 --devices 1 --measured-games 20 --final-games 20 --json".split()
+    arguments += ["--set", f"hidden={','.join(16 * ['8'])}", "--set", "activation=identity", "--set", "step_size=100"]
+    assert cli.main(["train", *arguments, "--out", str(tmp_path / "run")]) == 2
+    line = one_line(capsys)
+    assert "infinite or NaN at update" in line and "no player was kept; try a smaller step_size" in line
 
 
 def test_the_table_fits_80_columns(finished, capsys):
@@ -80,6 +125,10 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
         ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
         ("td --game connect_four --set explore=2", "explore=2.0: expected a number from 0 to 1"),
+        ("td --game connect_four --games 99999999999999999", "games 99999999999999999: expected a whole number from 1"),
+        ("td --game connect_four --games 999999999999999", "expected at most"),
+        ("td --game connect_four --minutes nan", "minutes nan: expected a number above 0"),
+        ("td --game connect_four --minutes inf", "minutes inf: expected a number above 0"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
