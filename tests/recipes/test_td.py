@@ -1,7 +1,7 @@
 """The recipe `td`: every game, its results in its own terms, and the player of tic-tac-toe that loses no line."""
 
-import dataclasses
 import json
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +10,8 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.algos.td import saved
-from jaxgames.algos.td.saved import config_of, template
+from jaxgames.algos.td import TDConfig, saved
+from jaxgames.algos.td.saved import template
 from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
 from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import available_games
@@ -64,26 +64,37 @@ def test_the_final_match_has_dice_of_its_own(finished):
     assert final["ppg"] == match(player, opponent, 40, seed=final["seed"]).ppg
 
 
-def test_a_worse_player_than_its_younger_self_lowers_the_step_size(finished):
-    """And one that is as good or better does not."""
-    run = finished.run
-    config = dataclasses.replace(config_of(run.config["learner"]), schedule="tested")
+@pytest.mark.parametrize(("now", "younger", "place"), [(1.0, 2.0, 1), (2.0, 1.0, 0), (1.0, 1.0, 0)])
+def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger, place, monkeypatch):
+    """Here a player is as strong as its weights are large."""
+
+    def strength_of(player):
+        return float(jax.tree.leaves(player.params)[0].mean())
+
+    def match(a, b, games, seed, batch):
+        return SimpleNamespace(ppg=np.sign(strength_of(a) - strength_of(b)))
+
+    monkeypatch.setattr(step_tests, "match", match)
+    config = TDConfig(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
     network, shapes = config.network(), template(config)
-    good = run.load_best(shapes.state.params)[1]
-    bad = jax.tree.map(jnp.zeros_like, good)
-    for params, younger, place in ((bad, good, 1), (good, bad, 0)):
-        tests = saved.Tests(
-            younger=jax.tree.map(lambda x: jnp.stack([x] * TESTS), younger),
-            points=jnp.zeros(TESTS, jnp.float32),
-            known=jnp.int32(TESTS - 1),
-            number=jnp.int32(TESTS),
-            place=jnp.int32(0),
-        )
-        checkpoint = shapes._replace(state=shapes.state._replace(params=params, factor=jnp.float32(1)), tests=tests)
-        after = step_tests.after_block(checkpoint, greedy(network.game, "now", params, network.value), config)
-        assert after.tests.place == place
-        assert after.state.factor == np.float32(STEP_SIZES[place] / config.batch)
-        jax.tree.map(lambda all_, new: np.testing.assert_array_equal(all_[-1], new), after.tests.younger, params)
+
+    def weights(size, *lead):
+        return jax.tree.map(lambda x: jnp.full((*lead, *x.shape), size, x.dtype), shapes.state.params)
+
+    tests = saved.Tests(
+        younger=weights(younger, TESTS),
+        points=jnp.zeros(TESTS, jnp.float32),
+        known=jnp.int32(TESTS - 1),
+        number=jnp.int32(TESTS),
+        place=jnp.int32(0),
+    )
+    checkpoint = shapes._replace(state=shapes.state._replace(params=weights(now), factor=jnp.float32(1)), tests=tests)
+    player = greedy(network.game, "now", weights(now), network.value)
+    after = step_tests.after_block(checkpoint, player, config)
+    assert after.tests.place == place
+    assert after.state.factor == np.float32(STEP_SIZES[place] / config.batch)
+    for leaf in jax.tree.leaves(after.tests.younger):
+        assert np.all(leaf[-1] == now) and np.all(leaf[:-1] == younger)
 
 
 def test_weights_that_explode_end_the_training_in_one_line(tmp_path, capsys):
@@ -124,11 +135,11 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --setting foo", "unknown setting 'foo' of td; available: fast"),
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
         ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
-        ("td --game connect_four --set explore=2", "explore=2.0: expected a number from 0 to 1"),
         ("td --game connect_four --games 99999999999999999", "games 99999999999999999: expected a whole number from 1"),
         ("td --game connect_four --games 999999999999999", "expected at most"),
         ("td --game connect_four --minutes nan", "minutes nan: expected a number above 0"),
         ("td --game connect_four --minutes inf", "minutes inf: expected a number above 0"),
+        ("td --game connect_four --set epsilon=2", "epsilon=2.0: expected a number from 0 to 1"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
@@ -150,7 +161,7 @@ def test_every_game_has_settings_that_make_sense(monkeypatch):
         for config in recipe.settings.values():
             network = config.network()
             assert network.game == jaxgames.make(game)
-            assert (config.explore > 0) == (not network.game.outcome_probabilities)  # else all games are the same
+            assert (config.epsilon > 0) == (not network.game.outcome_probabilities)  # else all games are the same
             assert len(network.outcomes) == 2 or network.game.max_reward > 1
 
 
