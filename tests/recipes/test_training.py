@@ -4,6 +4,7 @@ told.
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from jaxgames import cli
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
-from jaxgames.recipes import RECIPES, Plan
+from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
@@ -166,6 +167,16 @@ def test_champions_are_judged_with_dice_of_their_own(tmp_path):
     result = job.results(checkpoint)
     assert result["first"] == 2
     assert measured["seed_met"] == 5 != result["seed_met"]
+
+
+def test_the_way_to_the_first_jitted_call_is_short():
+    """The files that a reader passes through, as the loop's own page names them."""
+    package = Path(jaxgames.__file__).parent
+    files = re.findall(r"^    (\S+\.py) ", training.__doc__, re.MULTILINE)
+    assert len(files) <= 8
+    sources = [(package / file).read_text("utf-8") for file in files]
+    assert all("import" in source for source in sources)
+    assert "jax.jit" in (package / "recipes/td/recipe.py").read_text("utf-8")
 
 
 def test_help_lists_the_recipes(capsys):
