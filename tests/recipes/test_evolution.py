@@ -243,7 +243,7 @@ def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
         shutil.rmtree(path / "checkpoints" / f"step-{step}")
     recipe.resume(Run.open(path), Report(quiet=True)).run_to_end()
     _, again = state_of(Run.open(path))
-    for one, other in zip(trees.to_numpy(whole), trees.to_numpy(again), strict=True):
+    for one, other in zip(checkpoints.to_numpy(whole), checkpoints.to_numpy(again), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -284,7 +284,7 @@ def test_a_short_training_improves():
 def test_weights_that_become_infinite_end_in_one_line(tmp_path, capsys):
     """Where steps or first weights are too large: nothing that is no number is measured or kept."""
     out = tmp_path / "out"
-    changes = "generations=3 population=4 opponents=random*2 initializer=uniform:1e39".split()
+    changes = "generations=3 population=4 opponents=random*2 initializer=uniform:3e38".split()
     arguments = [part for change in changes for part in ("--set", change)]
     assert cli.main(["train", "connect-four-evolution", "--setting", "random-only", *arguments, "--out", str(out)]) == 2
     captured = capsys.readouterr()

@@ -4,10 +4,11 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import AXIS
+from jaxgames.ops.devices import device_mesh
 
 Tree = TypeVar("Tree")
 
@@ -57,12 +58,9 @@ class Algorithm(Protocol):
 def population_mesh(devices: int | None = None) -> Mesh:
     """A mesh with the axis `population` over `devices` devices (None: all, of all processes).
 
-    Raises ValueError if there are not so many.
+    Raises `ValueError` if there are not so many.
     """
-    found = jax.devices()
-    if devices is not None and not 1 <= devices <= len(found):
-        raise ValueError(f"devices={devices}, but there are {len(found)}")
-    return jax.make_mesh((devices or len(found),), (AXIS,), axis_types=(AxisType.Auto,), devices=found[:devices])
+    return device_mesh(devices, AXIS)
 
 
 def replicated(tree: Tree, mesh: Mesh) -> Tree:
