@@ -150,5 +150,5 @@ def _changes(options: argparse.Namespace) -> dict[str, str]:
 def _assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as decay=0.5")
+        raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as lambda_=0.5")
     return name, value

@@ -79,7 +79,7 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --setting foo", "unknown setting 'foo' of td; available: fast"),
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
         ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
-        ("td --game connect_four --set explore=2", "explore=2.0: expected a number from 0 to 1"),
+        ("td --game connect_four --set epsilon=2", "epsilon=2.0: expected a number from 0 to 1"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
@@ -101,7 +101,7 @@ def test_every_game_has_settings_that_make_sense(monkeypatch):
         for config in recipe.settings.values():
             network = config.network()
             assert network.game == jaxgames.make(game)
-            assert (config.explore > 0) == (not network.game.outcome_probabilities)  # else all games are the same
+            assert (config.epsilon > 0) == (not network.game.outcome_probabilities)  # else all games are the same
             assert len(network.outcomes) == 2 or network.game.max_reward > 1
 
 

@@ -14,7 +14,7 @@ from jaxgames.runs import Run
 
 _OPPONENTS = ("random", "simple:3", "pubeval")
 _FAST = TDConfig()
-_EXACT = TDConfig(method="exact", decay=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
+_EXACT = TDConfig(method="exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
 TD_GAMMON = TDRecipe(
     name="td-gammon",
     summary="TD-Gammon 0.0: TD(lambda) by self-play, 198-40-4 network, raw board input",
@@ -35,7 +35,7 @@ TD_GAMMON = TDRecipe(
     ),
 )
 
-_BACKPROP = TDConfig(method="result", batch=128, plies=1024)
+_BACKPROP = TDConfig(method="monte_carlo", batch=128, plies=1024)
 BACKGAMMON_BACKPROP = TDRecipe(
     name="backgammon-backprop",
     summary="Monte-Carlo self-play: 198-40-4 network, backprop to the final result",
@@ -69,7 +69,7 @@ def _of_any_game(config: TDConfig, **settings: Any) -> TDRecipe:
 
 
 TIC_TAC_TOE = _of_any_game(
-    TDConfig(**_DEEP, game="tic_tac_toe", decay=0.3, explore=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
+    TDConfig(**_DEEP, game="tic_tac_toe", lambda_=0.3, epsilon=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
     minutes=None,
     games=300_000,
     plies_per_game=7,
@@ -77,12 +77,12 @@ TIC_TAC_TOE = _of_any_game(
     every_line=True,
 )
 CONNECT_FOUR = _of_any_game(
-    TDConfig(**_DEEP, game="connect_four", explore=0.3, plies=8, step_size=0.002),
+    TDConfig(**_DEEP, game="connect_four", epsilon=0.3, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=25,
 )
 CHECKERS = _of_any_game(
-    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", explore=0.1, plies=8, step_size=0.002),
+    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", epsilon=0.1, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=75,
 )
@@ -99,9 +99,9 @@ def recipe_for(game_id: str) -> TDRecipe:
     if game_id in BY_GAME:
         return BY_GAME[game_id]
     game = make(game_id)
-    explore = 0.0 if game.outcome_probabilities else 0.1
+    epsilon = 0.0 if game.outcome_probabilities else 0.1
     outputs = 2 * min(game.max_reward, 3)
-    config = TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, explore=explore, plies=8, step_size=0.002)
+    config = TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, epsilon=epsilon, plies=8, step_size=0.002)
     return _of_any_game(config)
 
 

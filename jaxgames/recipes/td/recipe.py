@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxgames.algos.td import Metrics, TDConfig, TDState
+from jaxgames.algos.td import Metrics, TDConfig, TDState, make_learner
+from jaxgames.algos.td.config import current_names
 from jaxgames.algos.td.parallel import devices_for, place
-from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, make_learner, template
+from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, template
 from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
@@ -88,7 +89,7 @@ class TDRecipe(Recipe):
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
         types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in NOT_FOR_PEOPLE}
-        return dataclasses.replace(self.settings[setting], **parse_overrides(types, plan.changes))
+        return dataclasses.replace(self.settings[setting], **parse_overrides(types, current_names(plan.changes)))
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
@@ -185,8 +186,8 @@ class TDJob(Job[Checkpoint]):
             "plies_per_game": metrics.plies / max(metrics.games, 1),
             "points_per_game": metrics.points / max(metrics.games, 1),
         }
-        if metrics.cut_off:
-            entry["cut_off"] = metrics.cut_off
+        if metrics.truncated:
+            entry["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)
         if checkpoint.tests is not None:
             checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)

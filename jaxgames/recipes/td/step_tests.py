@@ -14,7 +14,7 @@ from jaxgames.players.player import Player
 
 def plies_in_update(config: TDConfig, plies_per_game: int) -> int:
     """Plies of one update, all games together."""
-    return config.batch * (plies_per_game if config.method == "result" else config.plies)
+    return config.batch * (plies_per_game if config.method == "monte_carlo" else config.plies)
 
 
 def updates_per_test(config: TDConfig, plies_per_game: int) -> int:
