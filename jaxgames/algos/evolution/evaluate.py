@@ -92,11 +92,16 @@ def evaluate(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> Float32[Array, " population"]:
-    """The score of every candidate, at most `block` of them at a time on each device.
+    """The score of every candidate.
 
-    With a mesh (axis `population`; devices of one process or of many) each device makes and plays its share of the
-    candidates, and all devices exchange the scores; the state is the same on all of them. The last candidate fills up
-    the last block, and its further scores are dropped. Scores do not depend on blocks and devices, but for rounding.
+    Scores do not depend on blocks and devices, but for rounding: each device makes and plays its share of the
+    candidates, and all exchange the scores. The last candidate fills up the last block; its further scores are dropped.
+
+    Args:
+      state: the algorithm's, the same on all devices.
+      key: decides what is random in the games.
+      block: each device scores so many candidates at a time, at most.
+      mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
     Raises ValueError if the block is smaller than 1 or the mesh has other axes.
     """
@@ -138,6 +143,6 @@ def generation(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> tuple[Any, Float32[Array, " population"]]:
-    """One generation: every candidate is scored, and the algorithm told. The next state, and the scores."""
+    """The next state and the scores: one generation. Its arguments are those of `evaluate`."""
     scores = evaluate(fitness, algorithm, state, key, block, mesh)
     return algorithm.tell(state, scores), scores
