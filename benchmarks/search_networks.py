@@ -177,8 +177,8 @@ def apply_mlp(params: Any, observation: jax.Array) -> tuple[jax.Array, jax.Array
     """Logits and values of a batch of observations."""
     x = observation.reshape(len(observation), -1).astype(jnp.float32)
     for kernel, bias in params[:-1]:
-        x = jax.nn.relu(x @ kernel + bias)
-    x = x @ params[-1][0] + params[-1][1]
+        x = jax.nn.relu(x @ kernel + bias[None])
+    x = x @ params[-1][0] + params[-1][1][None]
     return x[:, :-1], jnp.tanh(x[:, -1])
 
 
