@@ -20,7 +20,7 @@ from _figures import Comparison, Figure, Report
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import dice_of_roll
 
 TITLE = "Backgammon: equity lost by players' choices"
 DATA = Path(__file__).parent.parent / "tests" / "data" / "backgammon" / "move_choice_gnubg2ply.jsonl.gz"
@@ -93,7 +93,7 @@ def of_player(player: Any, decisions: list[Decision]) -> list[str]:
     @jax.jit
     def turn(params, sides, dice, words):
         own, opponent = (board.from_counts(side) for side in (sides[:, :25], sides[:, 25:]))
-        after = player.turn(params, Position(own, opponent, rolled(dice[:, 1], dice[:, 0])), words).position
+        after = player.turn(params, Position(own, opponent, dice_of_roll(dice[:, 1], dice[:, 0])), words).position
         return jnp.concatenate([board.to_counts(after.opponent), board.to_counts(after.own)], axis=1)
 
     words = jax.random.bits(jax.random.key(0), (len(decisions),))

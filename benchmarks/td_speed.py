@@ -33,8 +33,7 @@ from _figures import Comparison, Figure, Report, Timing
 from _machine import cores
 
 import jaxgames
-from jaxgames.algos.td import TDConfig, load_player_value, make_learner
-from jaxgames.algos.td.parallel import AXIS, Parallel
+from jaxgames.algos.td import TDConfig, load_player_value, make_learner, parallel
 from jaxgames.algos.td.saved import config_of
 from jaxgames.envs.backgammon.play_lists import pairs, repeats
 from jaxgames.envs.rollout import rollout
@@ -165,9 +164,7 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
         train = min(MIXING, train)
     updates = max(BLOCK // (config.batch * config.plies), 1)
     for devices in (everywhere, 1) if case.alone and everywhere > 1 else (everywhere,):
-        placed: Any = learner
-        if devices > 1:
-            placed = Parallel(learner, jax.make_mesh((devices,), (AXIS,)))
+        placed = parallel.place(learner, devices)
         state = placed.place(state) if devices > 1 else jax.device_put(jax.device_get(state), jax.devices()[0])
         trainer = Trainer(placed, state, options.seed, updates)
         seconds = trainer.learn(train if devices == everywhere else min(train, 1.0))

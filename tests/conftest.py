@@ -1,5 +1,7 @@
 """Strict JAX for every test: two CPU devices, no implicit promotion of dtypes or ranks."""
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -21,3 +23,11 @@ hypothesis.settings.load_profile("jaxgames")
 def data_dir() -> Path:
     """The folder of reference data made by others, tests/data."""
     return Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_programs() -> Iterator[None]:
+    """Compiled programs are dropped when a file ends; of all files together they fill several gigabytes."""
+    yield
+    jax.clear_caches()
+    gc.collect()

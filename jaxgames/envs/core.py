@@ -1,8 +1,8 @@
 """What a game is: `Game`, from which every game derives.
 
-A game states its rules as pure functions on one *position*, always seen by the player to act. What all games share is
-composed here, once: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names,
-dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
+A game defines its rules as pure functions of one *position*, always seen by the player to act. `Game` adds what all
+games share: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names, dtypes
+and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
 """
 
 import dataclasses
@@ -30,12 +30,11 @@ __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", 
 
 @dataclasses.dataclass(frozen=True)
 class Game(Generic[Position]):
-    """The rules of one game: frozen, hashable, nothing but pure functions.
+    """The rules of one game: a frozen, hashable object with nothing but pure functions.
 
-    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`,
-    for chance also `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action
-    names.
-    Players use the methods further down, which work on a `State`.
+    A new game sets the class attributes and defines the rules: `init_position`, `legal`, `play`, `observe_position`;
+    with chance also `chance` and `outcome_probabilities`; for people `parse`, `unparse`, `draw_board` and the names of
+    actions. Users call the methods further down, which work on a `State`.
     """
 
     id: ClassVar[str]
@@ -48,7 +47,7 @@ class Game(Generic[Position]):
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
     alternates: ClassVar[bool] = True
-    """Whether each turn hands over to the other player, with turns as in `best_turn`."""
+    """Whether the turn always passes to the other player after a whole turn, as `best_turn` plays it."""
 
     @property
     def encodings(self) -> Mapping[str, Any]:
@@ -57,9 +56,9 @@ class Game(Generic[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """How the outputs of networks name actions, by name, each a `jaxgames.envs.heads.ActionHead`.
+        """The game's own ways to read an action from the outputs of networks, by name.
 
-        `heads_of` adds the one that every game has.
+        Each is a `jaxgames.envs.heads.ActionHead`; `heads_of` in the same module adds the one that all games share.
         """
         return {}
 
@@ -71,7 +70,7 @@ class Game(Generic[Position]):
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The ways to turn or mirror the board that change nothing in the rules; the first leaves it as it is."""
+        """The ways to turn or mirror the board that the rules allow; the first leaves it as it is."""
         return (identity(self.num_actions, self.observation_shape),)
 
     @property
@@ -86,7 +85,7 @@ class Game(Generic[Position]):
     # The rules, on one position seen by the player to act.
 
     def init_position(self, key: Key[Array, ""]) -> Position:
-        """The position before the first action, with whatever chance comes before it."""
+        """The position before the first action, after any chance that comes before it."""
         raise NotImplementedError
 
     def legal(self, position: Position) -> Bool[Array, " actions"]:
@@ -94,7 +93,7 @@ class Game(Generic[Position]):
         raise NotImplementedError
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """Whether one action (any integer) is legal."""
+        """Whether one action is legal; it may be any integer."""
         inside = (action >= 0) & (action < self.num_actions)
         return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
 
@@ -103,42 +102,42 @@ class Game(Generic[Position]):
         return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether the game is over in a position that was set up; where it is played, `play` tells."""
+        """Whether the game is over in a position that somebody sets up. In a game that is played, `play` says so."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
-        """What an action is known by wherever it is taken, as a set of bits: its number, if a game knows no better.
+        """What makes actions of different positions the same move, as a set of bits; by default the action's number.
 
-        Searches that also learn of an action where it was taken later (AMAF) ask for it.
+        Searches that also learn about an action from simulations that take it later (AMAF) ask for it.
         """
         place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
-        return bit(place)  # none where the place is not one of 0 .. 31: it is of another word
+        return bit(place)  # 0 in all words but one: only there the place is one of 0 .. 31
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
         raise NotImplementedError
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
-        """The position after outcome number `outcome`, or the same position where no chance is awaited."""
+        """The position after outcome number `outcome`; a position that awaits no chance stays the same."""
         return position
 
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
-        """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
+        """The observation of the player to act or, where `acting` is false, of the other player."""
         raise NotImplementedError
 
-    # What searches ask of one position. A game overrides the first two together, where it lists its moves faster.
+    # What searches ask of one position. A game that lists its moves faster overrides the first two together.
 
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
-        """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
+        """The legal moves as a set of bits: bit b of word w is move 32 w + b. Searches try low numbers first."""
         packed = pack(self.legal(position))
         return tuple(packed[word] for word in range(packed.shape[-1]))
 
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """The action that a number of `moves` stands for."""
+        """The action of a move, by its number in `moves`."""
         return move.astype(jnp.int32)
 
     def material(self, position: Position) -> Float32[Array, ""]:
-        """The worth of the pieces of the player to act, less that of the other one's; 0 where no pieces are taken."""
+        """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
     # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
@@ -155,16 +154,21 @@ class Game(Generic[Position]):
         return best.top_of_all(self, positions, value, count)
 
     def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
-        """A turn drawn uniformly from those that lead to different positions, by 32 random bits for each position."""
+        """A turn drawn uniformly from those that lead to different positions; 32 random bits for each position."""
         return jax.vmap(lambda position, draw: self.play(position, self.draw_action(position, draw)))(positions, bits)
 
     def turn_actions(
         self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
     ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
-        """The next action of a turn that is known by the position after it.
+        """The next action of a chosen turn, which is given by the position that it leads to.
 
-        It is the turn to `target` where that is `wanted` and possible, else the turn to `otherwise`. Also returns where
-        it is the turn to `target`.
+        Args:
+            positions: Where the turn is under way.
+            target: The position that the turn is to lead to.
+            wanted: Where there is such a target.
+            otherwise: The position to go to where `target` is not wanted or out of reach; it must be in reach.
+
+        Returns the actions, and where they are on the way to `target`.
         """
         return best.action_to(self, positions, target, wanted, otherwise)
 

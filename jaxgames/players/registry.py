@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,41 +28,20 @@ def _simple(game: Game, level: str) -> Player:
 
 _TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
 
-_SEARCHES = {
-    "uct": "UCT with random rollouts",
-    "rave": "RAVE: what a move brings later counts too, at first",
-    "amaf": "alpha-AMAF: what a move brings later counts too",
-    "lgr": "UCT with rollouts by last good replies",
-    "rave+lgr": "RAVE with rollouts by last good replies",
-    "uct1": "UCT on a graph: equal positions share their edges",
-    "uct2": "as uct1, and edges are worth what the position they lead to is worth",
-    "uct3": "as uct2, values made anew from below",
-    "bounded": "UCT that proves wins, losses and draws, and prunes by them",
-}
-_GUIDED = {
-    "puct": "AlphaZero's search, with the values of a trained network",
-    "gumbel": "Gumbel MuZero's search, with the values of a trained network",
-}
 
+def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
+    """A player that searches by simulations: with rollouts, or guided by the network of a run."""
 
-def _search_entry(name: str, line: str) -> PlayerEntry:
-    """A player that searches by rollouts."""
+    def make_player(game: Game, *arguments: Any, **options: str) -> Player:
+        *run, simulations = arguments
+        return mcts.mcts_player(name, game, simulations, *run, **options)
 
-    def make_player(game: Game, simulations: int, **options: str) -> Player:
-        return mcts.mcts_player(name, game, simulations, **options)
-
-    usage = f"{name} needs a number of simulations: write {name}:800"
-    return PlayerEntry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
-
-
-def _guided_entry(name: str, line: str) -> PlayerEntry:
-    """A player whose search is guided by the network of a run."""
-
-    def make_player(game: Game, run: str, simulations: int, **options: str) -> Player:
-        return mcts.mcts_player(name, game, simulations, run, **options)
-
-    usage = f"{name} needs a run folder and a number of simulations: write {name}:RUN:800"
-    return PlayerEntry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
+    arguments: tuple[str, ...]
+    example, needs, arguments = f"{name}:800", "a number of simulations", ("N",)
+    if kind.evaluate is None:
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", "N")
+    usage = f"{name} needs {needs}: write {example}"
+    return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
 
 
 PLAYERS = {
@@ -104,8 +84,7 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    **{name: _search_entry(name, line) for name, line in _SEARCHES.items()},
-    **{name: _guided_entry(name, line) for name, line in _GUIDED.items()},
+    **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
 }
 
 

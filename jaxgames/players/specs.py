@@ -13,6 +13,8 @@ from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
 
 MOST = 10**9
+MOST_NUMBER = 1e6
+"""Of an option. Scores of searches are float32, and untried moves have 1e9."""
 _OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 
 
@@ -95,14 +97,14 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     return int(text)
 
 
-def number(text: str, what: str, low: float = 0.0) -> float:
-    """A number from `low` on. Raises `ValueError` otherwise."""
+def number(text: str, what: str) -> float:
+    """A number from 0 to a million. Raises `ValueError` otherwise."""
     try:
         found = float(text)
     except ValueError:
         found = math.nan
-    if not low <= found < math.inf:
-        raise ValueError(f"{what} {text!r}: expected a number from {low:g} on")
+    if not 0 <= found <= MOST_NUMBER:
+        raise ValueError(f"{what} {text!r}: expected a number from 0 to {MOST_NUMBER:,.0f}")
     return found
 
 

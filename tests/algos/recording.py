@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxgames.algos.td import Learner, Metrics, TDConfig, TDState, ValueNetwork, WindowTD
+from jaxgames.algos.td import Learner, Metrics, NStepTD, TDConfig, TDState, ValueNetwork
 from jaxgames.algos.td.self_play import Games, Ply, play_ply
 from tests.algos import reference_td as reference
 from tests.algos.reference_td import Game, Layer, Seen
@@ -69,13 +69,13 @@ def see_checkers(own, other, player: int, symmetric: bool) -> Seen:
 
 def begin(learner: Learner) -> TDState:
     """What `learner.init(jax.random.key(1))` gives, compiled once for all learners with the same network and batch."""
-    state = _begin(dataclasses.replace(learner.config, method="window", plies=1, decay=0.0, step_size=0.1))
-    return state._replace(memory=learner.init_memory(state.params))
+    state = _begin(dataclasses.replace(learner.config, method="n_step", plies=1, lambda_=0.0, step_size=0.1))
+    return state._replace(traces=learner.init_traces(state.params))
 
 
 @cache
 def _begin(config: TDConfig) -> TDState:
-    return jax.jit(WindowTD(config).init)(jax.random.key(1))
+    return jax.jit(NStepTD(config).init)(jax.random.key(1))
 
 
 @partial(jax.jit, static_argnames="learner")
@@ -91,10 +91,10 @@ class Recorded(NamedTuple):
     random: np.ndarray | None
 
 
-@partial(jax.jit, static_argnames=("network", "explore"))
-def play(network: ValueNetwork, params, games: Games, key, explore: float = 0.0) -> tuple[Games, Recorded]:
+@partial(jax.jit, static_argnames=("network", "epsilon"))
+def play(network: ValueNetwork, params, games: Games, key, epsilon: float = 0.0) -> tuple[Games, Recorded]:
     """One ply of all games, chosen as a learner with this network does; compiled once for all learners that have it."""
-    games, *ply = play_ply(network.game, games, network.value(params, 1 - games.player[0]), key, explore)
+    games, *ply = play_ply(network.game, games, network.value(params, 1 - games.player[0]), key, epsilon)
     return games, Recorded(*ply)
 
 

@@ -109,7 +109,7 @@ def expected(outputs: np.ndarray) -> float:
 # Learning. All methods return the weights after learning, and the sum of squared errors.
 
 
-def td_lambda(layers, games: list[Game], plies: int, decay: float, step_size: float):
+def td_lambda(layers, games: list[Game], plies: int, lambda_: float, step_size: float):
     """TD(lambda) with eligibility traces, a step after each ply; games in lock-step make the sum of their steps.
 
     Delta w_t = alpha sum_k (Y^k_{t+1} - Y^k_t) e^k_t with e^k_t = lambda e^k_{t-1} + grad Y^k_t (Sutton 1988, eq. 4;
@@ -133,13 +133,13 @@ def td_lambda(layers, games: list[Game], plies: int, decay: float, step_size: fl
             errors = following - predict(layers, before)
             squared_error += float((errors**2).sum())
             for k, slope in enumerate(gradients(layers, before)):
-                game_traces[k] = add(slope, game_traces[k], decay)
+                game_traces[k] = add(slope, game_traces[k], lambda_)
                 step = add(step, game_traces[k], errors[k])
         layers = add(layers, step, step_size)
     return layers, squared_error
 
 
-def lambda_return(values: list[np.ndarray], result: np.ndarray | None, decay: float) -> np.ndarray:
+def lambda_return(values: list[np.ndarray], result: np.ndarray | None, lambda_: float) -> np.ndarray:
     """The mean of all n-step returns with weights (1 - lambda) lambda^(n-1), the last of them with what is left of 1.
 
     `values` are the predictions of the following positions as far as they are known, `result` is how the game ended, if
@@ -147,11 +147,11 @@ def lambda_return(values: list[np.ndarray], result: np.ndarray | None, decay: fl
     """
     returns = values if result is None else [*values, result]
     last = len(returns) - 1
-    weights = [(1 - decay) * decay**n for n in range(last)] + [decay**last]
+    weights = [(1 - lambda_) * lambda_**n for n in range(last)] + [lambda_**last]
     return sum(weight * value for weight, value in zip(weights, returns, strict=True))
 
 
-def window(layers, games: list[Game], begin: int, end: int, decay: float, step_size: float):
+def n_step(layers, games: list[Game], begin: int, end: int, lambda_: float, step_size: float):
     """One step towards the lambda-returns as known after ply `end - 1`.
 
     It is made for the positions that plies `begin - 1` .. `end - 2` led to.
@@ -163,7 +163,7 @@ def window(layers, games: list[Game], begin: int, end: int, decay: float, step_s
         known = [predict(layers, seen) for seen in game.positions[: max(0, end - game.start)]]
         for number, seen in enumerate(game.positions):
             if begin - 1 <= game.start + number <= end - 2 and (ended or known[number + 1 :]):
-                errors = lambda_return(known[number + 1 :], result, decay) - known[number]
+                errors = lambda_return(known[number + 1 :], result, lambda_) - known[number]
                 squared_error += float((errors**2).sum())
                 for k, slope in enumerate(gradients(layers, seen)):
                     step = add(step, slope, errors[k])

@@ -14,7 +14,7 @@ from jaxgames.algos import expectimax
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.algos.td import TDConfig
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.plain import from_plain
+from jaxgames.envs.backgammon.board import from_plain
 from tests.envs.backgammon_boards import left_of, rule_book_plays
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Position as Runners

@@ -9,20 +9,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig, load_player_value, make_learner, step_sizes
-from jaxgames.algos.td.saved import METHODS, config_of
+from jaxgames.algos.td import ExactTD, MonteCarlo, NStepTD, TDConfig, load_player_value, make_learner, step_sizes
+from jaxgames.algos.td.config import METHODS
+from jaxgames.algos.td.saved import config_of
+from jaxgames.recipes import recipe_named
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"method": "windows"}, "method='windows': expected one of window, exact, result"),
+        ({"method": "windows"}, "method='windows': expected one of n_step, exact, monte_carlo"),
         ({"optimizer": "rmsprop"}, "optimizer='rmsprop': expected one of sgd, adam"),
         ({"schedule": "linear"}, "schedule='linear': expected one of constant, cosine, exponential, tested"),
         ({"outputs": 5}, "outputs=5: expected one of 2, 4, 6"),
-        ({"decay": 1.1}, "decay=1.1: expected a number from 0 to 1"),
-        ({"decay": float("nan")}, "decay=nan: expected a number from 0 to 1"),
-        ({"explore": 1.5}, "explore=1.5: expected a number from 0 to 1"),
+        ({"lambda_": 1.1}, "lambda_=1.1: expected a number from 0 to 1"),
+        ({"lambda_": float("nan")}, "lambda_=nan: expected a number from 0 to 1"),
+        ({"epsilon": 1.5}, "epsilon=1.5: expected a number from 0 to 1"),
         ({"batch": 0}, "batch=0: expected a number from 1 to"),
         ({"plies": 0}, "plies=0: expected a number from 1 to"),
         ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),
@@ -63,17 +65,48 @@ def test_the_first_players_view_needs_turns_that_alternate():
 
 
 def test_settings_survive_json():
-    config = TDConfig(hidden=(40, 20), symmetric=False, method="exact", decay=0.3)
+    config = TDConfig(hidden=(40, 20), symmetric=False, method="exact", lambda_=0.3)
     assert config_of(json.loads(json.dumps(dataclasses.asdict(config)))) == config
     assert hash(config) == hash(dataclasses.replace(config))
     assert config.hidden == TDConfig(hidden=[40, 20]).hidden
-    with pytest.raises(ValueError, match="^unknown setting 'lambda' of a TD learner; known: activation, batch, "):
-        config_of({"lambda": 0.7})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s | {"lambda": 0.7}, "unknown setting 'lambda' of a TD learner; known: activation, batch, "),
+        (
+            lambda s: {n: s[n] for n in s if n != "hidden"},
+            "setting 'hidden' of the TD learner is missing; expected all of activation, ",
+        ),
+        (lambda s: s | {"hidden": 40}, "hidden=40 of a TD learner: expected a value such as (40,)"),
+        (lambda s: s | {"batch": "128"}, "batch='128' of a TD learner: expected a value such as 128"),
+        (lambda s: s | {"symmetric": 1}, "symmetric=1 of a TD learner: expected a value such as True"),
+        (lambda s: s | {"step_size": None}, "step_size=None of a TD learner: expected a value such as 0.004"),
+        (lambda s: s | {"outputs": 5}, "outputs=5: expected one of 2, 4, 6"),
+        (lambda s: [s], "the settings of a TD learner are [{"),
+    ],
+)
+def test_configs_that_cannot_be_read(change, message):
+    settings = change(dataclasses.asdict(TDConfig()))
+    with pytest.raises(ValueError) as error:
+        load_player_value(SimpleNamespace(path="runs/x", config={"learner": settings}))
+    assert str(error.value).startswith(f"runs/x/config.json: {message}") and "\n" not in str(error.value)
 
 
 def test_a_run_without_a_player():
     with pytest.raises(ValueError, match="^runs/x holds no TD player; expected a run of "):
         load_player_value(SimpleNamespace(path="runs/x", config={}))
+
+
+def test_old_names_still_work():
+    with pytest.warns(DeprecationWarning, match="^setting 'decay' is now called 'lambda_'$"):
+        assert recipe_named("td-gammon").config(None, {"decay": "0.5"}).lambda_ == 0.5
+    with pytest.warns(DeprecationWarning, match="^setting 'explore' is now called 'epsilon'$"):
+        assert config_of({"explore" if n == "epsilon" else n: v for n, v in dataclasses.asdict(TDConfig()).items()})
+    for old, new in (("window", "n_step"), ("result", "monte_carlo")):
+        with pytest.warns(DeprecationWarning, match=f"^method '{old}' is now called '{new}'$"):
+            assert TDConfig(method=old) == TDConfig(method=new)
 
 
 def sizes(config: TDConfig, steps: int) -> list[float]:
@@ -88,7 +121,7 @@ def sizes(config: TDConfig, steps: int) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize(("method", "steps"), [("window", 3), ("result", 3), ("exact", 12)])
+@pytest.mark.parametrize(("method", "steps"), [("n_step", 3), ("monte_carlo", 3), ("exact", 12)])
 def test_schedules_end_with_the_training(method, steps):
     """Exact TD makes a step after each ply, the others one in each update."""
     config = TDConfig(method=method, optimizer="sgd", step_size=0.5, last_step_size=0.0625, updates=3, plies=4)
@@ -118,9 +151,8 @@ def test_the_factor_multiplies_steps(optimizer):
 
 
 def test_each_method_has_its_learner():
-    for method, kind in METHODS.items():
-        assert type(make_learner(TDConfig(method=method))) is kind
-    assert len(set(METHODS.values())) == 3
+    kinds = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo}
+    assert {method: type(make_learner(TDConfig(method=method))) for method in METHODS} == kinds
 
 
 # The step sizes of the comparison

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import ExactTD, TDConfig, WindowTD
+from jaxgames.algos.td import ExactTD, NStepTD, TDConfig
 from tests.algos import reference_td as reference
 from tests.algos.recording import (
     assert_close,
@@ -26,7 +26,7 @@ from tests.algos.recording import (
 
 PLIES = 8
 DASH = TDConfig(
-    game="dash", encoding="track", hidden=(7,), method="exact", decay=0.7, batch=4, plies=PLIES,
+    game="dash", encoding="track", hidden=(7,), method="exact", lambda_=0.7, batch=4, plies=PLIES,
     optimizer="sgd", schedule="constant", step_size=0.2,
 )  # fmt: skip
 BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesauro", hidden=(5,), symmetric=False)
@@ -34,11 +34,11 @@ BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesaur
 CASES = {
     "symmetric": (dataclasses.replace(DASH, symmetric=True), see_track(True)),
     "first player": (
-        dataclasses.replace(DASH, symmetric=False, outputs=6, hidden=(5, 4), decay=0.9, step_size=2.0),
+        dataclasses.replace(DASH, symmetric=False, outputs=6, hidden=(5, 4), lambda_=0.9, step_size=2.0),
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
-    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", explore=0.4), see_track(True)),
+    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", epsilon=0.4), see_track(True)),
 }
 
 
@@ -54,18 +54,18 @@ def test_equals_the_reference(case):
         state, metrics = update(learner, state, key)
         totals += metrics.squared_error, metrics.positions, metrics.games
         for ply_key in jax.random.split(key, PLIES):
-            games, ply = play(learner.network, params_of(layers), games, ply_key, config.explore)
+            games, ply = play(learner.network, params_of(layers), games, ply_key, config.epsilon)
             plies.append(jax.device_get(ply))
             played = written(plies, see)
             layers, squared_error = reference.td_lambda(
-                layers_of(start.params), played, len(plies), config.decay, config.step_size
+                layers_of(start.params), played, len(plies), config.lambda_, config.step_size
             )
     assert_same_games(state.games, games)
     assert_same_games(state.last, plies[-1].ply)
     assert_close(state.params, layers, start.params)
     finished = over_in(plies).sum()
     assert finished >= 4 and any(game.start > 0 and game.result is not None for game in played)
-    assert (random_in(plies).sum() > 10) == (config.explore > 0)
+    assert (random_in(plies).sum() > 10) == (config.epsilon > 0)
     assert goes_on_in(plies) == (config.game == "relay")
     learned = sum(len(game.positions) - (game.result is None and game.positions != []) for game in played)
     np.testing.assert_allclose(totals, [squared_error, learned, finished], rtol=1e-4)
@@ -73,8 +73,8 @@ def test_equals_the_reference(case):
 
 
 def test_windows_of_one_ply_are_td_0():
-    config = dataclasses.replace(DASH, decay=0.0, plies=1)
-    exact, window = ExactTD(config), WindowTD(dataclasses.replace(config, method="window"))
+    config = dataclasses.replace(DASH, lambda_=0.0, plies=1)
+    exact, window = ExactTD(config), NStepTD(dataclasses.replace(config, method="n_step"))
     start = begin(exact)
     states = [start, begin(window)]
     for number in range(40):

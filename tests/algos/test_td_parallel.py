@@ -20,7 +20,7 @@ def parts(tree, device: int):
     return jax.tree.map(lambda x: np.asarray(x.addressable_shards[device].data), tree)
 
 
-@pytest.mark.parametrize("method", ["window", "exact"])
+@pytest.mark.parametrize("method", ["n_step", "exact"])
 def test_the_step_is_the_sum_of_both(method):
     """One step: with exact TD a single ply, which learns if one was played before."""
     config = dataclasses.replace(CONFIG, method=method, plies=1 if method == "exact" else 6)
@@ -40,7 +40,7 @@ def test_the_step_is_the_sum_of_both(method):
         before, after = jax.tree.map(np.asarray, (parts(start, device).params, share.params))
         changes.append(jax.tree.map(np.subtract, after, before))
         counted.append(one)
-        for field in ("games", "last", "memory"):
+        for field in ("games", "last", "traces"):
             jax.tree.map(
                 lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(getattr(state, field), device),
                 jax.tree.map(np.asarray, getattr(share, field)),
@@ -57,12 +57,12 @@ def test_the_step_is_the_sum_of_both(method):
 def test_backgammon_whole_games():
     """Loops whose length differs from device to device."""
     config = dataclasses.replace(
-        CONFIG, game="short_backgammon", encoding="tesauro", method="result", plies=30, optimizer="adam"
+        CONFIG, game="short_backgammon", encoding="tesauro", method="monte_carlo", plies=30, optimizer="adam"
     )
     parallel = place(make_learner(config), 2)
     start = parallel.init(jax.random.key(0))
     state, metrics = jax.jit(parallel.update)(start, jax.random.key(1))
-    assert metrics.games == 4 and metrics.cut_off == 0 and metrics.positions > 4
+    assert metrics.games == 4 and metrics.truncated == 0 and metrics.positions > 4
     jax.tree.map(np.testing.assert_array_equal, parts(state.params, 0), parts(state.params, 1))
     moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), state.params, start.params)
     assert min(jax.tree.leaves(moved)) > 1e-3

@@ -37,8 +37,8 @@ def pre_output(layers, inputs):
     return hidden @ layers[1].kernel + layers[1].bias
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.4, 1.0])
-def test_lambda_returns(decay):
+@pytest.mark.parametrize("lambda_", [0.0, 0.4, 1.0])
+def test_lambda_returns(lambda_):
     """Sums of n-step returns, for games that end anywhere in the window, and some that do not."""
     rng = np.random.default_rng(1)
     plies, batch = 9, 5
@@ -47,18 +47,18 @@ def test_lambda_returns(decay):
     over = rng.random((plies, batch)) < 0.25
     over[:, 0] = False
     over[:, 1] = True
-    found = lambda_returns(*map(jnp.asarray, (values, results, over)), decay)
+    found = lambda_returns(*map(jnp.asarray, (values, results, over)), lambda_)
     for game in range(batch):
         for start in range(plies):
             ends = [ply for ply in range(start, plies) if over[ply, game]]
             end = ends[0] if ends else plies
             result = results[end, game] if ends else None
-            wanted = reference.lambda_return(list(values[start + 1 : end + 1, game]), result, decay)
+            wanted = reference.lambda_return(list(values[start + 1 : end + 1, game]), result, lambda_)
             np.testing.assert_allclose(found[start, game], wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.7, 1.0])
-def test_forward_view_equals_backward_view(decay):
+@pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
+def test_forward_view_equals_backward_view(lambda_):
     """With weights that stay, errors times traces sum to (lambda-return - V) grad V, over two games in a row."""
     network = TDConfig(game="dash", encoding="track", hidden=(4,)).network()
     params = network.init(jax.random.key(3))
@@ -73,7 +73,7 @@ def test_forward_view_equals_backward_view(decay):
 
     values = jnp.stack([predict(params, jax.tree.map(lambda x, t=t: x[t], track), player[t]) for t in range(length)])
     targets = network.outcomes.target(results)
-    traces = eligibility_traces(decay)
+    traces = eligibility_traces(lambda_)
     step = jax.jit(traces.update)
     memory, total = traces.init(params, 1, 4), jax.tree.map(jnp.zeros_like, params)
     for t in range(length - 1):
@@ -83,7 +83,7 @@ def test_forward_view_equals_backward_view(decay):
         change, memory = step(slopes, memory, errors, jnp.asarray(over[t]))
         total = jax.tree.map(jnp.add, total, change)
 
-    returns = lambda_returns(values, targets[1:], jnp.asarray(over[1:]), decay)
+    returns = lambda_returns(values, targets[1:], jnp.asarray(over[1:]), lambda_)
     ply = Ply(jax.tree.map(lambda x: x[:, 0], track), player[:, 0], over, results)
     layers = layers_of(params)
     wanted = reference.zeros(layers)

@@ -9,7 +9,7 @@ import pytest
 
 from jaxgames.algos.td import TDConfig, ValueNetwork
 from jaxgames.algos.td.self_play import Ply
-from jaxgames.algos.td.traces import Outer
+from jaxgames.algos.td.td_lambda import OuterProduct
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.core import Game
 from tests.algos import reference_td as reference
@@ -87,9 +87,9 @@ def test_gradients(symmetric):
     for value_network, weights in ((made, params), (deep, deep.init(jax.random.key(2)))):
         found = jax.jit(value_network.gradients)(weights, track, player)
         found = jax.tree.map(
-            lambda x: x.inputs[:, None, :, None] * x.errors[:, :, None, :] if isinstance(x, Outer) else x,
+            lambda x: x.inputs[:, None, :, None] * x.errors[:, :, None, :] if isinstance(x, OuterProduct) else x,
             found,
-            is_leaf=lambda x: isinstance(x, Outer),
+            is_leaf=lambda x: isinstance(x, OuterProduct),
         )
         for number in range(4):
             wanted = reference.gradients(layers_of(weights), see_track(symmetric)(ply, number))

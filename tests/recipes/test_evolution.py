@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from jaxgames.recipes.evolution.config import EvolutionConfig
 from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
+from jaxgames.recipes.evolution.training import check_memory
 
 import jaxgames
 from jaxgames import cli
@@ -20,7 +21,6 @@ from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.matches import ByMatches, show
 from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
-from jaxgames.recipes.evolution.training import check_memory
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints

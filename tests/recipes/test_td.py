@@ -12,7 +12,7 @@ from jaxgames.arena import every_line
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan
-from jaxgames.recipes.td import any_game as td
+from jaxgames.recipes.td import named as td
 from jaxgames.recipes.td import strength
 from jaxgames.runs import Run
 
@@ -79,7 +79,7 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --setting foo", "unknown setting 'foo' of td; available: fast"),
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
         ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
-        ("td --game connect_four --set explore=2", "explore=2.0: expected a number from 0 to 1"),
+        ("td --game connect_four --set epsilon=2", "epsilon=2.0: expected a number from 0 to 1"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
@@ -101,7 +101,7 @@ def test_every_game_has_settings_that_make_sense(monkeypatch):
         for config in recipe.settings.values():
             network = config.network()
             assert network.game == jaxgames.make(game)
-            assert (config.explore > 0) == (not network.game.outcome_probabilities)  # else all games are the same
+            assert (config.epsilon > 0) == (not network.game.outcome_probabilities)  # else all games are the same
             assert len(network.outcomes) == 2 or network.game.max_reward > 1
 
 
@@ -122,18 +122,17 @@ def measured(lost: int | None, score: float) -> dict:
     ],
 )
 def test_the_player_that_is_kept(before, now, kept):
-    recipe = td.TIC_TAC_TOE
-    assert strength.is_kept(recipe, measured(*before), None)
-    remembered = strength.remembered(recipe, measured(*before))
-    assert strength.is_kept(recipe, measured(*now), remembered) == kept
+    assert strength.is_kept("random", measured(*before), None)
+    remembered = strength.remembered("random", measured(*before))
+    assert strength.is_kept("random", measured(*now), remembered) == kept
 
 
 def test_backgammon_is_measured_in_points():
     metrics = [{"ppg_pubeval": 0.1, "loss": 0.1}]
-    assert strength.panels(td.BACKGAMMON, metrics) is None
-    panels = strength.panels(td.CONNECT_FOUR, [measured(None, 90.0)])
+    assert strength.panels("pubeval", metrics) is None
+    panels = strength.panels("random", [measured(None, 90.0)])
     assert list(panels[0].lines) == ["score_random", "win_random", "draw_random", "loss_random"]
-    panels = strength.panels(td.TIC_TAC_TOE, [measured(0, 90.0)])
+    panels = strength.panels("random", [measured(0, 90.0)])
     assert "lines_lost" in {key for panel in panels for key in panel.lines}
 
 

@@ -10,13 +10,13 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
-from jaxgames.recipes.recipe import Plan
+from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of
 from jaxgames.recipes.tic_tac_toe_self_play.lines import NetworkTurn
 from jaxgames.recipes.tic_tac_toe_self_play.population import Features, Populations, encode
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, SETTINGS, VARIANTS
-from jaxgames.recipes.tic_tac_toe_self_play.training import _train
+from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, _train
+from jaxgames.recipes.tic_tac_toe_self_play.variants import SETTINGS, VARIANTS
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12
@@ -137,21 +137,21 @@ def test_seeds_fill_blocks():
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        (Plan(game="checkers"), "learns tic_tac_toe"),
-        (Plan(setting="nope"), "available: all, faithful"),
-        (Plan(minutes=5.0), "--games"),
-        (Plan(games=0), "from 1"),
-        (Plan(changes={"hidden": "3"}), "available: seeds, weights"),
-        (Plan(changes={"weights": "0"}), "above 0"),
-        (Plan(changes={"seeds": "x"}), "whole number"),
-        (Plan(changes={"seeds": "0"}), "from 1"),
-        (Plan(setting="faithful", devices=2), "evenly"),
-        (Plan(devices=3), "2 are here"),
+        (dict(game="checkers"), "learns tic_tac_toe"),
+        (dict(setting="nope"), "available: all, faithful"),
+        (dict(minutes=5.0), "--games"),
+        (dict(games=0), "from 1"),
+        (dict(changes={"hidden": "3"}), "available: seeds, weights"),
+        (dict(changes={"weights": "0"}), "above 0"),
+        (dict(changes={"seeds": "x"}), "whole number"),
+        (dict(changes={"seeds": "0"}), "from 1"),
+        (dict(setting="faithful", devices=2), "evenly"),
+        (dict(devices=3), "2 are here"),
     ],
 )
 def test_bad_plans_leave_no_folder(plan, expected, tmp_path):
     with pytest.raises(ValueError, match=expected):
-        RECIPE.begin(plan, str(tmp_path / "out"), Report(quiet=True))
+        RECIPE.begin(Plan(**plan), str(tmp_path / "out"), Report(quiet=True))
     assert not (tmp_path / "out").exists()
 
 

@@ -119,10 +119,10 @@ def test_help_lists_the_recipes(capsys):
     [
         ("train nope --out {out}", "available: td-gammon"),
         ("train --out {out}", "name a recipe"),
-        ("train td-gammon --out {out} --games 0", "above 0"),
+        ("train td-gammon --out {out} --games 0", "from 1 to"),
         ("train td-gammon --out {out} --minutes -1", "above 0"),
-        ("train td-gammon --out {out} --set decay=x", "expected a number"),
-        ("train td-gammon --out {out} --set decay=1.5", "from 0 to 1"),
+        ("train td-gammon --out {out} --set lambda_=x", "expected a number"),
+        ("train td-gammon --out {out} --set lambda_=1.5", "from 0 to 1"),
         ("train td-gammon --out {out} --set decay", "NAME=VALUE"),
         ("train td-gammon --out {out} --set foo=1", "available: encoding"),
         ("train td-gammon --out {out} --setting foo", "available: fast"),

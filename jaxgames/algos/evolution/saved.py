@@ -9,7 +9,7 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.games.policies import FEW_ACTIONS, Afterstate, Decision, Outputs, Policy, Positions
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.td.outcomes import Outcomes
+from jaxgames.algos.td import Outcomes
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make

@@ -10,9 +10,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from jaxgames.algos.minimax.search import Result, Search
-from jaxgames.algos.minimax.tick import LIMIT, WIN
-from jaxgames.algos.minimax.values import network, result
+from jaxgames.algos.minimax.search import Result, Search, network, result
+from jaxgames.algos.minimax.step import LIMIT, WIN
 from jaxgames.envs.core import Game, State, Value
 
 __all__ = ["LIMIT", "WIN", "Result", "Search", "alphabeta", "minimax", "network", "result"]
@@ -27,12 +26,21 @@ def alphabeta(
     evaluate: Value | None = None,
     **settings: Any,
 ) -> Result:
-    """The best action of each of a batch of states by alpha-beta search `depth` turns deep, and what it is worth.
+    """The best action of each of a batch of states by alpha-beta search, and what it is worth.
 
-    The values are those of `minimax`, from a fraction of the nodes. With a key, one of equally good actions is drawn,
-    all with the same probability; without, it is the first in the order of the game's moves. The positions at the
-    horizon are worth `evaluate(positions)` to the player to act; by default the change of `game.material` since the
-    root. `settings` are those of `Search`, as are the errors. Raises `ValueError` if the states are no batch of rank 1.
+    The values are those of `minimax`, from a fraction of the nodes.
+
+    Args:
+      game: one without chance.
+      states: of shape [batch].
+      depth: how many turns deep; a turn of several actions counts as one.
+      key: draws one of equally good actions, all with the same probability; without, the first is taken, in the order
+        of the game's moves.
+      evaluate: what positions at the horizon are worth to the player to act, float32[n]; by default the change of
+        `game.material` since the root.
+      **settings: those of `Search`.
+
+    Raises `ValueError` for states of another shape and settings out of range.
     """
     return _search(Search(game, depth, ties="first" if key is None else "random", **settings), states, key, evaluate)
 
@@ -55,5 +63,5 @@ def _search(search: Search, states: State, key: Key[Array, ""] | None, evaluate:
     if states.terminated.ndim != 1:
         raise ValueError(f"search needs states of shape [batch], not {list(states.terminated.shape)}")
     shape = states.terminated.shape
-    words = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape)
-    return search(states._position, words, evaluate, states.terminated | states.truncated)
+    random = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape)
+    return search(states._position, random, evaluate, states.terminated | states.truncated)

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.minimax.node import NO_MOVE, OWN, RAISED, TURN, Lanes, Node, empty
-from jaxgames.algos.minimax.tick import Rules, tick
+from jaxgames.algos.minimax.state import NO_MOVE, OWN_VALUE, RAISED, TURN, Node, SearchState, init_state
+from jaxgames.algos.minimax.step import Problem, step
 from jaxgames.ops.pytrees import select
 
 STEPS = 128
@@ -15,17 +15,14 @@ STEPS = 128
 
 
 class Roots(NamedTuple):
-    """The positions to search, as rows of words.
+    """The positions to search."""
 
-    `horizon` is the last turn that is searched, `base` the evaluation that leaves are compared with. `moves` lists the
-    moves of each position in the order in which they are to be tried, `number` of them, in rows of equal length.
-    """
-
-    words: UInt32[Array, "batch words"]
-    horizon: UInt32[Array, " batch"]
-    base: Float32[Array, " batch"]
+    words: UInt32[Array, "batch words"]  # their words
+    horizon: UInt32[Array, " batch"]  # the last turn that is searched
+    value: Float32[Array, " batch"]  # the evaluation that leaves are compared with
+    # the moves of each position in the order in which they are to be tried, in rows of equal length
     moves: UInt32[Array, "batch moves"]
-    number: UInt32[Array, " batch"]
+    number: UInt32[Array, " batch"]  # how many of them are moves
 
 
 class Found(NamedTuple):
@@ -38,45 +35,60 @@ class Found(NamedTuple):
     beta_cuts: UInt32[Array, " batch"]
 
 
-def search_all(rules: Rules, roots: Roots, lanes: int) -> Found:
-    """Searches all positions. A lane that is done takes the next one; later half of another lane's moves at the root.
+class Work(NamedTuple):
+    """Work for a lane where `taken`: the moves of `job` from rank `begin` to `end`, to find what beats `value`."""
 
-    The value and the move of a position do not depend on the others. The nodes do, where its search was shared.
+    taken: Bool[Array, " lanes"]
+    job: Int32[Array, " lanes"]
+    begin: UInt32[Array, " lanes"]
+    end: UInt32[Array, " lanes"]
+    value: Float32[Array, " lanes"]
+
+
+def search_all(problem: Problem, roots: Roots, lanes: int) -> Found:
+    """Searches all positions.
+
+    A lane that is done takes the next position. When there is none left, it takes the later half of the moves that
+    another lane has at its root. The value and the move of a position do not depend on the other positions. The nodes
+    do, where lanes shared a search.
     """
     count = len(roots.number)
-    none = jnp.zeros(count, jnp.uint32)
+    zeros = jnp.zeros(count, jnp.uint32)
 
     def more(carry):
         state, first, _ = carry
         return (first < count) | jnp.any(state.level >= 0)
 
     def some_steps(carry):
+        # `first` is the first position that no lane has taken.
         state, first, found = carry
-        found, state = _note(found, state)
+        found, state = harvest(found, state)
         idle = state.level < 0
         job = first + _numbered(idle)
         begins = idle & (job < count)
         first = jnp.minimum(first + jnp.sum(idle, dtype=jnp.int32), count)
-        state, part = _share(rules, state, idle & (first == count) & ~begins)
-        at = jnp.clip(jnp.where(begins, job, part.job), 0, count - 1)
-        begun = jnp.where(begins, jnp.uint32(0), part.begun)
-        end = jnp.where(begins, roots.number[at], part.end)
-        value = jnp.where(begins, -rules.most, part.value)
-        state = _put(rules, state, roots, Part(begins | part.taken, at, begun, end, value))
+        state, stolen = steal_work(problem, state, idle & (first == count) & ~begins)
+        at = jnp.clip(jnp.where(begins, job, stolen.job), 0, count - 1)
+        begin = jnp.where(begins, jnp.uint32(0), stolen.begin)
+        end = jnp.where(begins, roots.number[at], stolen.end)
+        value = jnp.where(begins, -problem.most, stolen.value)
+        state = assign(problem, state, roots, Work(begins | stolen.taken, at, begin, end, value))
 
-        def going(inner):
+        def busy(inner):
             return (inner[0] < STEPS) & jnp.any(inner[1].level >= 0)
 
-        def step(inner):
-            return inner[0] + 1, tick(rules, inner[1], listed)
+        def one_step(inner):
+            return inner[0] + 1, step(problem, inner[1], root_moves)
 
-        listed = state.moves.reshape(-1)
-        return lax.while_loop(going, step, (jnp.int32(0), state))[1], first, found
+        root_moves = state.moves.reshape(-1)
+        return lax.while_loop(busy, one_step, (jnp.int32(0), state))[1], first, found
 
-    state = empty(rules.packing.words, roots.moves.shape[1], rules.levels, lanes, rules.table)
-    nothing = Found(jnp.full(count, -rules.most, jnp.float32), jnp.full(count, NO_MOVE, jnp.uint32), none, none, none)
+    state = init_state(problem.packing.words, roots.moves.shape[1], problem.levels, lanes, problem.table)
+    nothing = Found(
+        jnp.full(count, -problem.most, jnp.float32), jnp.full(count, NO_MOVE, jnp.uint32), zeros, zeros, zeros
+    )
     state, _, found = lax.while_loop(more, some_steps, (state, jnp.int32(0), nothing))
-    return _note(found, state)[0]
+    return harvest(found, state)[0]
 
 
 def _numbered(which: Bool[Array, " lanes"]) -> Int32[Array, " lanes"]:
@@ -84,66 +96,66 @@ def _numbered(which: Bool[Array, " lanes"]) -> Int32[Array, " lanes"]:
     return jnp.cumsum(which, dtype=jnp.int32) - 1
 
 
-class Part(NamedTuple):
-    """Work for a lane where `taken`: of a root's moves those from rank `begun` to `end` that beat `value`."""
-
-    taken: Bool[Array, " lanes"]
-    job: Int32[Array, " lanes"]
-    begun: UInt32[Array, " lanes"]
-    end: UInt32[Array, " lanes"]
-    value: Float32[Array, " lanes"]
-
-
-def _share(rules: Rules, state: Lanes, idle: Bool[Array, " lanes"]) -> tuple[Lanes, Part]:
+def steal_work(problem: Problem, state: SearchState, idle: Bool[Array, " lanes"]) -> tuple[SearchState, Work]:
     """Idle lanes take the later half of the root's moves that other lanes have not begun.
 
-    What is taken comes later in the order, and has to beat what was found before: so the first of equally good moves is
-    found whoever searches it.
+    Stolen moves come later in the order and must be strictly better than what the giver has found: so of equally good
+    moves the first one is found, whoever searches it.
     """
-    lanes, column = len(state.level), rules.packing.words + 1
+    # The root's moves that each lane has left, [begin, end): in the node itself if the lane is at the root, else in the
+    # stack's row of level 0.
+    lanes, column = len(state.level), problem.packing.words + 1
     lane, below = jnp.arange(lanes, dtype=jnp.int32), state.level > 0
     order = jnp.where(below, state.stack[:lanes, column], state.node.order)
-    begun, end = order & 0xFFFF, order >> 16
-    may_give = (state.level >= 0) & (begun < end)
+    begin, end = order & 0xFFFF, order >> 16
+    may_give = (state.level >= 0) & (begin < end)
+
+    # The n-th idle lane takes from the n-th lane that has something to give.
     pairs = jnp.minimum(jnp.sum(may_give, dtype=jnp.int32), jnp.sum(idle, dtype=jnp.int32))
     gives, takes = may_give & (_numbered(may_give) < pairs), idle & (_numbered(idle) < pairs)
     givers = jnp.zeros(lanes, jnp.int32).at[jnp.where(gives, _numbered(gives), lanes)].set(lane, mode="drop")
     giver = givers[jnp.clip(_numbered(takes), 0, lanes - 1)]
-    middle = begun + (end - begun) // 2
-    kept = jnp.where(gives, begun | (middle << 16), order)
+
+    # The giver's moves now end in the middle, wherever its root is stored.
+    middle = begin + (end - begin) // 2
+    kept = jnp.where(gives, begin | (middle << 16), order)
     stack = state.stack.at[:lanes, column].set(jnp.where(below, kept, state.stack[:lanes, column]))
     node = state.node._replace(order=jnp.where(below, state.node.order, kept))
-    part = Part(takes, state.job[giver], middle[giver], end[giver], state.value[giver])
-    return state._replace(stack=stack, node=node), part
+    work = Work(takes, state.job[giver], middle[giver], end[giver], state.value[giver])
+    return state._replace(stack=stack, node=node), work
 
 
-def _put(rules: Rules, state: Lanes, roots: Roots, part: Part) -> Lanes:
+def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> SearchState:
     """Lanes with new work, at the root of its position."""
-    where, job, lanes = part.taken, part.job, len(part.job)
+    where, job, lanes = work.taken, work.job, len(work.job)
     node = Node(
-        [roots.words[job, place] for place in range(rules.packing.words)],
-        jnp.full(lanes, OWN | RAISED | 1 << TURN, jnp.uint32),
-        part.begun | (part.end << 16),
-        part.value,
-        jnp.full(lanes, rules.most - 1 if rules.prune else jnp.inf, jnp.float32),
+        [roots.words[job, place] for place in range(problem.packing.words)],
+        jnp.full(lanes, OWN_VALUE | RAISED | 1 << TURN, jnp.uint32),
+        work.begin | (work.end << 16),
+        work.value,
+        jnp.full(lanes, problem.most - 1 if problem.prune else jnp.inf, jnp.float32),
     )
-    # No move made a cut yet: what a search finds depends on its own position only.
+    # Forget the killers of the position before: what a search finds depends on its own position only.
     rows = state.stack.reshape(-1, lanes, state.stack.shape[1])
-    column = rules.packing.words + 1
+    column = problem.packing.words + 1
     order = jnp.where(where, jnp.uint32(NO_MOVE << 16), rows[:, :, column])
     stack = rows.at[:, :, column].set(order).reshape(state.stack.shape)
     zero, none = jnp.zeros(lanes, jnp.uint32), jnp.full(lanes, NO_MOVE, jnp.uint32)
     level = jnp.zeros(lanes, jnp.int32)
     moves = roots.moves[job]
-    horizon, base = roots.horizon[job], roots.base[job]
-    new = Lanes(node, level, zero, moves, zero, job, horizon, base, part.value, none, zero, zero, zero)
+    horizon, value = roots.horizon[job], roots.value[job]
+    new = SearchState(node, level, zero, moves, zero, job, horizon, value, work.value, none, zero, zero, zero)
 
     chosen = select(where, new, state._replace(stack=zero, table=zero))
     return chosen._replace(stack=stack, table=state.table)
 
 
-def _note(found: Found, state: Lanes) -> tuple[Found, Lanes]:
-    """What was found by now, and the lanes without what is noted."""
+def harvest(found: Found, state: SearchState) -> tuple[Found, SearchState]:
+    """What was found by now, and the lanes without the work that is done.
+
+    Several lanes may have searched parts of one position: the best value counts, and of the moves that have it the
+    first.
+    """
     done = (state.level < 0) & (state.job >= 0)
     nowhere = len(found.value)
     job = jnp.where(done, state.job, nowhere)
@@ -151,6 +163,7 @@ def _note(found: Found, state: Lanes) -> tuple[Found, Lanes]:
     before = found.value[jnp.clip(job, 0, nowhere - 1)]
     value = found.value.at[jnp.where(better, job, nowhere)].max(state.value, mode="drop")
     now = value[jnp.clip(job, 0, nowhere - 1)]
+    # A better value makes the old rank void; then the lowest rank with the new value counts.
     rank = found.rank.at[jnp.where(better & (now > before), job, nowhere)].set(NO_MOVE, mode="drop")
     rank = rank.at[jnp.where(better & (now == state.value), job, nowhere)].min(state.rank, mode="drop")
     counts = (

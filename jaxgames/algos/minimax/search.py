@@ -1,6 +1,8 @@
 """Searches to a fixed depth, of many positions at once."""
 
 import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -9,9 +11,8 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
 from jaxgames.algos.minimax.jobs import Roots, search_all
-from jaxgames.algos.minimax.node import MOST_MOVES
-from jaxgames.algos.minimax.packing import Packing
-from jaxgames.algos.minimax.tick import Rules
+from jaxgames.algos.minimax.state import MOST_MOVES, Packing
+from jaxgames.algos.minimax.step import LIMIT, WIN, Problem
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns.expand import single_actions
 from jaxgames.ops import bits
@@ -25,28 +26,39 @@ EXTRA_LEVELS = 24
 
 
 class Result(NamedTuple):
-    """What a search found, and how many nodes it looked at and cut branches off.
+    """What a search found."""
 
-    `actions`: the best one, -1 where the game is over. `values`: what it is worth to the player to act, 0 where the
-    game is over. `nodes` does not count the root. `alpha_cuts` are those where the root's opponent was to act,
-    `beta_cuts` the others.
-    """
-
-    actions: Int32[Array, " batch"]
+    actions: Int32[Array, " batch"]  # the best one; -1 where the game is over
+    # what it is worth to the player to act; 0 where the game is over. (`result` reads them.)
     values: Float32[Array, " batch"]
-    nodes: UInt32[Array, " batch"]
-    alpha_cuts: UInt32[Array, " batch"]
-    beta_cuts: UInt32[Array, " batch"]
+    nodes: UInt32[Array, " batch"]  # how many were looked at, without the root
+    alpha_cuts: UInt32[Array, " batch"]  # how often branches were cut off where the root's opponent was to act
+    beta_cuts: UInt32[Array, " batch"]  # the same where the root's player was
+
+
+def result(values: Float32[Array, "..."]) -> tuple[Float32[Array, "..."], Int32[Array, "..."]]:
+    """The points that the player to act wins by force, and after how many turns; 0 and 0 where nothing is decided.
+
+    The turns of both players count, the first one as 1: the player who wins makes the last one.
+    """
+    size = jnp.abs(values)
+    points = jnp.where(size > LIMIT, jnp.ceil(size / WIN), 0.0)
+    return jnp.sign(values) * points, (points * WIN - jnp.where(points > 0, size, 0.0)).astype(jnp.int32)
 
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """A search `depth` turns deep, called with a batch of positions; a turn of several actions counts as one.
+    """A search to a fixed depth, called with a batch of positions.
 
-    `prune`: alpha-beta, else minimax. `ties`: of equally good actions the `first` one in the order of the game's moves,
-    or a `random` one, all with the same probability. `forced`: a position with one legal move is answered at once, and
-    its value is that of depth 1. `table`: entries of the transposition table for each lane, a power of 2, or 0 for
-    none; only alpha-beta has use for it. `lanes`: how many searches go on at once, by default what suits the device.
+    Args:
+      game: one without chance.
+      depth: how many turns deep; a turn of several actions counts as one.
+      prune: alpha-beta, else minimax.
+      ties: of equally good actions the `first` one in the order of the game's moves, or a `random` one, all with the
+        same probability.
+      forced: a position with one legal move is answered at once, and its value is that of depth 1.
+      table: entries of the transposition table for each lane, a power of 2, or 0 for none. Only alpha-beta uses it.
+      lanes: how many searches go on at once, by default what suits the device.
 
     Raises `ValueError` for settings out of range, and for a game with chance.
     """
@@ -74,15 +86,21 @@ class Search:
     def __call__(
         self,
         positions: Any,
-        words: UInt32[Array, " batch"],
+        random: UInt32[Array, " batch"],
         evaluate: Value | None = None,
         over: Bool[Array, " batch"] | None = None,
     ) -> Result:
-        """Searches positions, given a random word for each. Those that are `over` are not searched.
+        """Searches positions.
 
-        A position at the horizon is worth `evaluate(positions)` to the player to act; by default the change of
-        `game.material` since the root. Evaluations are taken to lie within +-`LIMIT`: those beyond count as that, and
-        NaN as the worst for the player who moves there. Raises `ValueError` if they are not float32, one a position.
+        Args:
+          positions: a batch of them.
+          random: random bits for each, which decide between equally good actions.
+          evaluate: what positions at the horizon are worth to the player to act, float32[n]; by default the change of
+            `game.material` since the root. Evaluations count as at most `LIMIT` and at least -`LIMIT`, and NaN as the
+            worst for the player who moves there.
+          over: positions that are not searched.
+
+        Raises `ValueError` if the evaluation gives anything else.
         """
         game, packing = self.game, Packing(self.game)
         value = jax.vmap(game.material) if evaluate is None else evaluate
@@ -99,12 +117,12 @@ class Search:
             jnp.stack(packing.pack(positions), axis=1),
             jnp.where(alone, 1, self.depth).astype(jnp.uint32),
             value(positions) if evaluate is None else jnp.zeros(count, jnp.float32),
-            _in_order(legal, words if self.ties == "random" else None),
+            _in_order(legal, random if self.ties == "random" else None),
             sets.count(legal).astype(jnp.uint32),
         )
         levels = self.depth if single_actions(game) else self.depth + EXTRA_LEVELS
-        rules = Rules(game, packing, value, self.prune, levels, self.table if self.prune else 0)
-        found = search_all(rules, roots, self.lanes or _usual_lanes(count))
+        problem = Problem(game, packing, value, self.prune, levels, self.table if self.prune else 0)
+        found = search_all(problem, roots, self.lanes or _usual_lanes(count))
         rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
         move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
         action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
@@ -131,13 +149,39 @@ def _usual_lanes(count: int) -> int:
     return min(most, each * count)
 
 
-def _in_order(legal: sets.Moves, words: UInt32[Array, " batch"] | None) -> UInt32[Array, "batch moves"]:
-    """The numbers of the legal moves, ascending or in an order drawn by each word. What follows them is no move."""
+def _in_order(legal: sets.Moves, random: UInt32[Array, " batch"] | None) -> UInt32[Array, "batch moves"]:
+    """The numbers of the legal moves, ascending or in an order drawn by random bits. What follows them is no move."""
     size = 32 * len(legal)
     number, width = jnp.arange(size, dtype=jnp.uint32), (size - 1).bit_length()
     allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)
     keys = number[None]
-    if words is not None:
-        keys |= fold_in(words[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
+    if random is not None:
+        keys |= fold_in(random[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
     keys = jnp.sort(jnp.where(allowed, keys, jnp.uint32(0xFFFFFFFF)), axis=1)
     return keys & jnp.uint32((1 << width) - 1)
+
+
+def network(game: Game, apply: Callable[[Any, Array], Array], params: Any) -> Value:
+    """The evaluation by a network `apply(params, observations)`, which gives one number for each observation.
+
+    Observations are float32, of the player to act, whose expected points the numbers are. Raises `ValueError` if the
+    network is of another shape.
+    """
+
+    def value(positions: Any) -> Float32[Array, " n"]:
+        observed = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions).astype(
+            jnp.float32
+        )
+        try:
+            found = apply(params, observed)
+        except (TypeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            wanted = f"observations float32{list(observed.shape)} of {game.id}"
+            raise ValueError(f"the network does not take {wanted}: {reason}") from error
+        shape = getattr(found, "shape", None)
+        if shape is None or shape[:1] != (len(observed),) or math.prod(shape) != len(observed):
+            got = type(found).__name__ if shape is None else list(shape)
+            raise ValueError(f"the network gives {got} for {len(observed)} positions: expected one number for each")
+        return found.reshape(len(observed)).astype(jnp.float32)
+
+    return value

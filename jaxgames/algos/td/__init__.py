@@ -7,28 +7,23 @@ state, metrics = learner.update(state, key)
 """
 
 from jaxgames.algos.td.config import TDConfig
-from jaxgames.algos.td.exact import ExactTD
-from jaxgames.algos.td.learner import Learner, Metrics, TDState
-from jaxgames.algos.td.outcomes import Outcomes
-from jaxgames.algos.td.result import ResultTD
-from jaxgames.algos.td.returns import lambda_returns
-from jaxgames.algos.td.saved import load_player_value, make_learner
+from jaxgames.algos.td.learner import ExactTD, Learner, Metrics, MonteCarlo, NStepTD, TDState, make_learner
+from jaxgames.algos.td.saved import load_player_value
 from jaxgames.algos.td.step_sizes import TestedStepSizes
-from jaxgames.algos.td.traces import eligibility_traces
-from jaxgames.algos.td.value import ValueNetwork
-from jaxgames.algos.td.window import WindowTD
+from jaxgames.algos.td.td_lambda import eligibility_traces, lambda_returns
+from jaxgames.algos.td.value import Outcomes, ValueNetwork
 
 __all__ = [
     "ExactTD",
     "Learner",
     "Metrics",
+    "MonteCarlo",
+    "NStepTD",
     "Outcomes",
-    "ResultTD",
     "TDConfig",
     "TDState",
     "TestedStepSizes",
     "ValueNetwork",
-    "WindowTD",
     "eligibility_traces",
     "lambda_returns",
     "load_player_value",

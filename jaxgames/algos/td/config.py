@@ -1,20 +1,28 @@
 """The settings of temporal-difference self-play, in one place."""
 
 import dataclasses
+import warnings
+from collections.abc import Mapping
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from jaxgames.algos.td.outcomes import Outcomes
-from jaxgames.algos.td.value import ObservationEncoding, ValueNetwork
+from jaxgames.algos.td.value import ObservationEncoding, Outcomes, ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
 
-METHODS = ("window", "exact", "result")
+T = TypeVar("T")
+
+METHODS = ("n_step", "exact", "monte_carlo")
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
 OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam}
 SCHEDULES = ("constant", "cosine", "exponential", "tested")
+
+OLD_NAMES = {"decay": "lambda_", "explore": "epsilon"}
+OLD_METHODS = {"window": "n_step", "result": "monte_carlo"}
+"""What settings and methods used to be called; the old names work for one version more."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,18 +43,18 @@ class TDConfig:
     """2: win, lose. 4: win, lose, win and lose a gammon. 6: win and lose a backgammon too."""
     symmetric: bool = True
     """The network sees each position from the player to act; false: always from the first player, as in TD-Gammon."""
-    method: str = "window"
-    """`window`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply;
-    `result`: whole games with frozen weights, then backprop to the final result.
+    method: str = "n_step"
+    """`n_step`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply;
+    `monte_carlo`: whole games with frozen weights, then backprop to the final result.
     """
-    decay: float = 0.6
-    """Lambda of TD(lambda). Not used by `result`."""
-    explore: float = 0.0
+    lambda_: float = 0.6
+    """Lambda of TD(lambda). Not used by `monte_carlo`."""
+    epsilon: float = 0.0
     """Probability that a turn of self-play is a random one: without chance all games would be the same."""
     batch: int = 128
     """Games played at once."""
     plies: int = 4
-    """Plies of each game in one update; for `result` the most plies of one game."""
+    """Plies of each game in one update; for `monte_carlo` the most plies of one game."""
     optimizer: str = "adam"
     """`adam`, or `sgd` (the step size is then on the sum over the batch)."""
     step_size: float = 0.004
@@ -60,6 +68,9 @@ class TDConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
+        if self.method in OLD_METHODS:
+            _say_renamed("method", self.method, OLD_METHODS[self.method])
+            object.__setattr__(self, "method", OLD_METHODS[self.method])
         for name, value, allowed in (
             ("method", self.method, METHODS),
             ("optimizer", self.optimizer, tuple(OPTIMIZERS)),
@@ -69,8 +80,8 @@ class TDConfig:
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
         for name, low, high in (
-            ("decay", 0, 1),
-            ("explore", 0, 1),
+            ("lambda_", 0, 1),
+            ("epsilon", 0, 1),
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
             ("step_size", 0, 100),
@@ -101,6 +112,17 @@ class TDConfig:
         if not self.updates or self.schedule == "constant":
             return OPTIMIZERS[self.optimizer](self.step_size)
         return OPTIMIZERS[self.optimizer](_schedule(self))
+
+
+def current_names(settings: Mapping[str, T]) -> dict[str, T]:
+    """Settings by the names that they have now; an old name is a `DeprecationWarning`."""
+    for name in settings.keys() & OLD_NAMES.keys():
+        _say_renamed("setting", name, OLD_NAMES[name])
+    return {OLD_NAMES.get(name, name): value for name, value in settings.items()}
+
+
+def _say_renamed(kind: str, old: str, new: str) -> None:
+    warnings.warn(f"{kind} {old!r} is now called {new!r}", DeprecationWarning, stacklevel=3)
 
 
 def _schedule(config: TDConfig) -> optax.Schedule:

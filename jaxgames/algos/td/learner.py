@@ -1,4 +1,4 @@
-"""What the ways of TD self-play share: the state, and a step of the weights.
+"""TD self-play in three ways: `NStepTD`, `ExactTD` and `MonteCarlo`.
 
 A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. All predictions
 are those for the first player, so that one position's value is the next one's target, whoever moves.
@@ -12,44 +12,41 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.td import self_play
 from jaxgames.algos.td.config import TDConfig
-from jaxgames.algos.td.self_play import Games, Ply
+from jaxgames.algos.td.self_play import Games, Ply, init_games, play_ply
+from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import ValueNetwork
+
+BLOCK = 16
+"""Plies of whole games that `MonteCarlo` learns from at once."""
 
 
 class TDState(NamedTuple):
-    """All that a training is: a checkpoint of it continues bit by bit.
+    """All that a training is: a checkpoint of it continues bit by bit."""
 
-    `last` is what the latest ply led to (its position awaits chance), and `memory` belongs to the method (traces).
-    `factor` multiplies the step size.
-    """
-
-    params: Any
-    optimizer: Any
-    games: Games
-    last: Ply
-    memory: Any
-    factor: Float32[Array, ""]
-    updates: Int32[Array, ""]
+    params: Any  # the network's weights
+    optimizer: Any  # the state of the optax optimizer
+    games: Games  # the games in progress
+    last: Ply  # what the latest ply led to; its position awaits chance
+    traces: Any  # the eligibility traces of `ExactTD`, else ()
+    factor: Float32[Array, ""]  # multiplies each step; the schedule `tested` changes it
+    updates: Int32[Array, ""]  # the number of updates so far
 
 
 class Metrics(NamedTuple):
-    """Sums over one update: squared error and number of learned positions, plies, finished games, points won, cut-off
-    games.
-    """
+    """Sums over one update, over all devices."""
 
-    squared_error: Float32[Array, ""]
-    positions: Int32[Array, ""]
-    plies: Int32[Array, ""]
-    games: Int32[Array, ""]
-    points: Float32[Array, ""]
-    cut_off: Int32[Array, ""]
+    squared_error: Float32[Array, ""]  # of all learned positions and outcomes
+    positions: Int32[Array, ""]  # how many were learned
+    plies: Int32[Array, ""]  # how many were played
+    games: Int32[Array, ""]  # how many ended
+    points: Float32[Array, ""]  # won in them, by either player
+    truncated: Int32[Array, ""]  # games of more than `plies` plies, from which `MonteCarlo` learns nothing
 
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """The parts that the methods (`window`, `exact`, `result`) put together."""
+    """What the three ways share: the state, and a step of the weights."""
 
     config: TDConfig
     axis: str | None = None
@@ -64,16 +61,16 @@ class Learner:
         """The state before the first update."""
         weights_key, games_key = jax.random.split(key)
         params = self.network.init(weights_key)
-        games = self_play.start(self.network.game, games_key, self.config.batch)
+        games = init_games(self.network.game, games_key, self.config.batch)
         # Nothing has been played: the first ply's predecessor counts as over, so nothing is learned from it.
         over, result = jnp.ones(self.config.batch, bool), jnp.zeros(self.config.batch, jnp.float32)
         position, player = jax.tree.map(jnp.copy, (games.positions, games.player))  # so that states can be donated
         return TDState(
             params=params,
-            optimizer=self._optimizer().init(params),
+            optimizer=self.config.optimizer_for().init(params),
             games=games,
             last=Ply(position, player, over, result),
-            memory=self.init_memory(params),
+            traces=self.init_traces(params),
             factor=jnp.float32(1.0),
             updates=jnp.int32(0),
         )
@@ -82,8 +79,8 @@ class Learner:
         """The state where this learner wants it: on one device, as it is. (`parallel.Parallel` splits its games.)"""
         return state
 
-    def init_memory(self, params: Any) -> Any:
-        """What the method remembers between updates."""
+    def init_traces(self, params: Any) -> Any:
+        """Empty traces, where the method has any."""
         return ()
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
@@ -93,11 +90,11 @@ class Learner:
     def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
         """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
         with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
-            updates, optimizer = self._optimizer().update(self.everywhere(gradients), optimizer, params)
+            updates, optimizer = self.config.optimizer_for().update(self.psum(gradients), optimizer, params)
         updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, whose size Adam takes out
         return optax.apply_updates(params, updates), optimizer
 
-    def everywhere(self, sums: Any) -> Any:
+    def psum(self, sums: Any) -> Any:
         """Sums over the games of all devices."""
         return sums if self.axis is None else jax.lax.psum(sums, self.axis)
 
@@ -108,23 +105,195 @@ class Learner:
         """
         return 1 - player[0]
 
-    def _optimizer(self) -> optax.GradientTransformation:
-        return self.config.optimizer_for()
+
+@dataclasses.dataclass(frozen=True)
+class NStepTD(Learner):
+    """Fast TD(lambda): the weights stay for `plies` plies, then make one step towards the lambda-returns.
+
+    Returns are truncated where these plies end, by the value there. With one ply this is exact TD(0).
+    """
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """Plays `plies` plies of each game, then makes one step on half the sum of squared errors of all positions."""
+        network = self.network
+
+        def ply(games, key):
+            value = network.value(state.params, self.player_after(games.player))
+            games, ply, explored = play_ply(network.game, games, value, key, self.config.epsilon)
+            return games, (ply, explored)
+
+        games, (plies, explored) = jax.lax.scan(ply, state.games, jax.random.split(key, self.config.plies))
+        seen = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), state.last, plies)
+        learned = ~seen.over[:-1] if explored is None else ~(seen.over[:-1] | explored)
+        results = network.outcomes.target(plies.result)
+
+        def half_squared_error(params):
+            flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (seen.positions, seen.player))
+            values = network.predict(params, *flat).reshape(*seen.over.shape, -1)
+            targets = lambda_returns(jax.lax.stop_gradient(values), results, plies.over, self.config.lambda_, explored)
+            errors = jnp.where(learned[..., None], targets - values[:-1], 0.0)
+            return 0.5 * jnp.sum(errors**2), errors
+
+        gradients, errors = jax.grad(half_squared_error, has_aux=True)(state.params)
+        params, optimizer = self.step(state.params, state.optimizer, gradients, state.factor)
+        metrics = self.psum(_metrics(errors, learned, plies))
+        last = jax.tree.map(lambda x: x[-1], plies)
+        return state._replace(
+            params=params, optimizer=optimizer, games=games, last=last, updates=state.updates + 1
+        ), metrics
 
 
-def count(ply: Ply, cut_off: Int32[Array, ""] | int = 0) -> dict[str, Array]:
-    """The metrics that come from the plies themselves, [plies, batch]."""
-    return {
-        "plies": jnp.int32(ply.over.size),
-        "games": jnp.sum(ply.over, dtype=jnp.int32),
-        "points": jnp.sum(jnp.where(ply.over, jnp.abs(ply.result), 0.0)),
-        "cut_off": jnp.asarray(cut_off, jnp.int32),
-    }
+@dataclasses.dataclass(frozen=True)
+class ExactTD(Learner):
+    """Exact TD(lambda): eligibility traces, and a step after every ply (Sutton 1988; Tesauro 1992).
+
+    All games make their ply with the same weights, and the step is the sum of theirs; with a batch of 1 it is the
+    textbook's.
+    """
+
+    @property
+    def _traces(self) -> EligibilityTraces:
+        return eligibility_traces(self.config.lambda_)
+
+    def init_traces(self, params: Any) -> Any:
+        """Empty traces: one for each game, output and parameter."""
+        return self._traces.init(params, self.config.batch, self.config.outputs)
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """`plies` plies of each game, each followed by a step."""
+        state, metrics = jax.lax.scan(self._ply, state, jax.random.split(key, self.config.plies))
+        return state._replace(updates=state.updates + 1), jax.tree.map(
+            lambda x: jnp.sum(x, axis=0, dtype=x.dtype), metrics
+        )
+
+    def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        network, before = self.network, state.last
+        value = network.value(state.params, self.player_after(state.games.player))
+        games, ply, explored = play_ply(network.game, state.games, value, key, self.config.epsilon)
+        # A random turn tells nothing about the position before it: no error, and no trace that leads back beyond it.
+        nothing = before.over if explored is None else before.over | explored
+        expected = network.predict(state.params, before.positions, before.player)
+        following = network.predict(state.params, ply.positions, ply.player)
+        target = jnp.where(ply.over[:, None], network.outcomes.target(ply.result), following)
+        errors = jnp.where(nothing[:, None], 0.0, target - expected)
+        gradients = network.gradients(state.params, before.positions, before.player)
+        ascent, traces = self._traces.update(gradients, state.traces, errors, nothing)
+        descent = jax.tree.map(jnp.negative, ascent)
+        params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
+        metrics = self.psum(_metrics(errors, ~nothing, ply))
+        return state._replace(params=params, optimizer=optimizer, games=games, last=ply, traces=traces), metrics
 
 
-def sum_of_squares(errors: Float32[Array, "..."], learned: Bool[Array, "..."]) -> dict[str, Array]:
-    """The metrics of the errors of the learned positions, [..., outcomes] and [...]."""
-    return {
-        "squared_error": jnp.sum(jnp.where(learned[..., None], errors**2, 0.0)),
-        "positions": jnp.sum(learned, dtype=jnp.int32),
-    }
+class _Episodes(NamedTuple):
+    """A batch of whole games as far as they are played."""
+
+    games: Games  # where they stand
+    plies: Ply  # all plies, [plies, batch]
+    length: Int32[Array, " batch"]  # how many of them belong to each game
+    results: Float32[Array, " batch"]  # the first player's results
+    running: Bool[Array, " batch"]  # the games that are not over
+    explored: Int32[Array, " batch"]  # the number of each game's latest random ply
+    number: Int32[Array, ""]  # of the next ply
+
+
+@dataclasses.dataclass(frozen=True)
+class MonteCarlo(Learner):
+    """TD(1) with the weights frozen for whole games: every position is trained towards its game's result.
+
+    A game of more than `plies` plies is truncated: nothing is learned from it, and the metrics count it. From a game
+    with random turns only the positions after the last of them are learned.
+    """
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """Plays a batch of whole games, then makes one step on half the sum of squared errors of all positions."""
+        start_key, play_key = jax.random.split(key)
+        episodes = self._play(state.params, init_games(self.network.game, start_key, self.config.batch), play_key)
+        gradients, squared_error, positions = self._gradients(state.params, episodes)
+        params, optimizer = self.step(state.params, state.optimizer, gradients, state.factor)
+        metrics = Metrics(
+            squared_error=squared_error,
+            positions=positions,
+            plies=jnp.sum(episodes.length, dtype=jnp.int32),
+            games=jnp.sum(~episodes.running, dtype=jnp.int32),
+            points=jnp.sum(jnp.abs(episodes.results)),
+            truncated=jnp.sum(episodes.running, dtype=jnp.int32),
+        )
+        return state._replace(params=params, optimizer=optimizer, updates=state.updates + 1), self.psum(metrics)
+
+    def _play(self, params: Any, games: Games, key: Key[Array, ""]) -> _Episodes:
+        """Plays until all games are over, at most `plies` plies."""
+        network, config = self.network, self.config
+        nothing = jnp.zeros(config.batch, jnp.float32)
+        blank = Ply(games.positions, games.player, nothing > 0, nothing)
+        room = -(-config.plies // BLOCK) * BLOCK
+        plies = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), blank)
+        none = jnp.zeros(config.batch, jnp.int32)
+
+        def unfinished(episodes):
+            return jnp.any(episodes.running) & (episodes.number < config.plies)
+
+        def ply(episodes):
+            value, number = network.value(params, self.player_after(episodes.games.player)), episodes.number
+            ply_key = jax.random.fold_in(key, number)
+            games, ply, explored = play_ply(
+                network.game, episodes.games, value, ply_key, config.epsilon, auto_reset=False
+            )
+            ends, latest = episodes.running & ply.over, episodes.explored
+            return _Episodes(
+                games=games,
+                plies=jax.tree.map(lambda all_, one: all_.at[number].set(one), episodes.plies, ply),
+                length=episodes.length + episodes.running.astype(jnp.int32),
+                results=jnp.where(ends, ply.result, episodes.results),
+                running=episodes.running & ~ply.over,
+                explored=latest if explored is None else jnp.where(episodes.running & explored, number, latest),
+                number=number + 1,
+            )
+
+        return jax.lax.while_loop(
+            unfinished, ply, _Episodes(games, plies, none, nothing, nothing == 0, none, jnp.int32(0))
+        )
+
+    def _gradients(self, params: Any, episodes: _Episodes) -> tuple[Any, Float32[Array, ""], Int32[Array, ""]]:
+        """Gradient of half the squared error, the squared error, and the number of positions, over blocks of plies."""
+        network = self.network
+        targets = network.outcomes.target(episodes.results)
+
+        def block(number, total):
+            start = number * BLOCK
+            plies = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, start, BLOCK), episodes.plies)
+            index = start + jnp.arange(BLOCK, dtype=jnp.int32)
+            learned = (index[:, None] < episodes.length[None, :] - 1) & ~episodes.running[None, :]
+            learned &= index[:, None] >= episodes.explored[None, :]
+
+            def loss(params):
+                flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, plies.player))
+                values = network.predict(params, *flat).reshape(*learned.shape, -1)
+                errors = jnp.where(learned[..., None], targets[None] - values, 0.0)
+                return 0.5 * jnp.sum(errors**2)
+
+            error, gradients = jax.value_and_grad(loss)(params)
+            new = (gradients, 2.0 * error, jnp.sum(learned, dtype=jnp.int32))
+            return jax.tree.map(jnp.add, total, new)
+
+        nothing = (jax.tree.map(jnp.zeros_like, params), jnp.float32(0.0), jnp.int32(0))
+        return jax.lax.fori_loop(0, (episodes.number + BLOCK - 1) // BLOCK, block, nothing)
+
+
+METHODS: dict[str, type[Learner]] = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo}
+
+
+def make_learner(config: TDConfig) -> Learner:
+    """The learner that `config.method` names."""
+    return METHODS[config.method](config)
+
+
+def _metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
+    """The metrics of plies [..., batch] and of the errors [..., batch, outcomes] of the learned positions."""
+    return Metrics(
+        squared_error=jnp.sum(jnp.where(learned[..., None], errors**2, 0.0)),
+        positions=jnp.sum(learned, dtype=jnp.int32),
+        plies=jnp.int32(ply.over.size),
+        games=jnp.sum(ply.over, dtype=jnp.int32),
+        points=jnp.sum(jnp.where(ply.over, jnp.abs(ply.result), 0.0)),
+        truncated=jnp.int32(0),
+    )

@@ -1,8 +1,8 @@
 """A learner on one or several devices: each plays its share of the games, and all make the same steps.
 
-    learner = place(make_learner(config), devices)
-    state = learner.init(key)  # or learner.place(state), of a state that was saved
-    state, metrics = jax.jit(learner.update)(state, key)
+learner = place(make_learner(config), devices)
+state = learner.init(key)  # or learner.place(state), of a state that was saved
+state, metrics = jax.jit(learner.update)(state, key)
 """
 
 import dataclasses
@@ -76,7 +76,7 @@ class Parallel:
 
 def _specs(state: TDState) -> TDState:
     """For each array, whether it is split over the devices (games and traces) or the same on all of them."""
-    split = ("games", "last", "memory")
+    split = ("games", "last", "traces")
     return TDState(
         **{
             name: jax.tree.map(lambda _, name=name: PartitionSpec(AXIS) if name in split else PartitionSpec(), part)

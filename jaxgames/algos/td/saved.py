@@ -7,31 +7,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32, Int32
 
-from jaxgames.algos.td.config import TDConfig
-from jaxgames.algos.td.exact import ExactTD
-from jaxgames.algos.td.learner import Learner, TDState
-from jaxgames.algos.td.result import ResultTD
-from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
-from jaxgames.algos.td.window import WindowTD
+from jaxgames.algos.td.config import TDConfig, current_names
+from jaxgames.algos.td.learner import TDState, make_learner
+from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS, Tests
 from jaxgames.envs.core import Value
 from jaxgames.runs import Run
-
-METHODS: dict[str, type[Learner]] = {"window": WindowTD, "exact": ExactTD, "result": ResultTD}
-
-
-class Tests(NamedTuple):
-    """The memory of `TestedStepSizes`: the weights after each of the last 25 blocks of games, the oldest first; the
-    points of the tests, of which the last `known` count; the number of blocks so far; and the place in the list of
-    step sizes.
-    """
-
-    younger: Any
-    points: Float32[Array, " tests"]
-    known: Int32[Array, ""]
-    number: Int32[Array, ""]
-    place: Int32[Array, ""]
 
 
 class Checkpoint(NamedTuple):
@@ -42,11 +23,6 @@ class Checkpoint(NamedTuple):
     state: TDState
     games: Any
     tests: Tests | None
-
-
-def make_learner(config: TDConfig) -> Learner:
-    """The learner that `config.method` names."""
-    return METHODS[config.method](config)
 
 
 def first_checkpoint(config: TDConfig, state: TDState) -> Checkpoint:
@@ -68,24 +44,39 @@ def template(config: TDConfig) -> Checkpoint:
     return shapes._replace(games=np.int64(0))
 
 
-def config_of(settings: dict[str, Any]) -> TDConfig:
-    """The settings of a learner, read from JSON. Raises `ValueError` for a name it does not know."""
-    known = {field.name for field in dataclasses.fields(TDConfig)}
+def config_of(settings: Any) -> TDConfig:
+    """The settings of a learner, as read from a run's config.json.
+
+    Raises `ValueError` if one is unknown, missing, or no value of its kind.
+    """
+    if not isinstance(settings, dict):
+        raise ValueError(f"the settings of a TD learner are {settings!r}; expected names with values")
+    settings, defaults = current_names(settings), dataclasses.asdict(TDConfig())
+    known = ", ".join(sorted(defaults))
     for name in settings:
-        if name not in known:
-            raise ValueError(f"unknown setting {name!r} of a TD learner; known: {', '.join(sorted(known))}")
+        if name not in defaults:
+            raise ValueError(f"unknown setting {name!r} of a TD learner; known: {known}")
+    for name, default in defaults.items():
+        if name not in settings:
+            raise ValueError(f"setting {name!r} of the TD learner is missing; expected all of {known}")
+        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
+        if type(settings[name]) not in kinds:
+            raise ValueError(f"{name}={settings[name]!r} of a TD learner: expected a value such as {default!r}")
     return TDConfig(**settings)
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:
-    """The best weights of a run, or those of checkpoint `step`, and the function that makes of weights the value of
-    positions.
+    """The weights of a run's player, and the function that makes of weights the value of positions.
 
-    Raises `ValueError` if the run holds no TD player.
+    They are the best weights, or with `step` those of that checkpoint. Raises `ValueError` if the run holds no TD
+    player.
     """
     if "learner" not in run.config:
         raise ValueError(f"{run.path} holds no TD player; expected a run of `jaxgames train td-gammon` or the like")
-    config = config_of(run.config["learner"])
+    try:
+        config = config_of(run.config["learner"])
+    except ValueError as error:
+        raise ValueError(f"{run.path}/config.json: {error}") from None
     shapes = template(config)
     params = run.load_best(shapes.state.params)[1] if step is None else run.restore(shapes, step)[1].state.params
     return params, config.network().value

@@ -1,4 +1,4 @@
-"""One ply of many games of self-play at once, each game replaced by a new one when it is over."""
+"""One ply of many games of self-play at once."""
 
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, Value
+from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
 
@@ -19,8 +20,8 @@ class Games(NamedTuple):
 
 
 class Ply(NamedTuple):
-    """What a ply led to: the position before chance, who is to act in it, and the first player's result if it is
-    over.
+    """What a ply led to: the position before chance, who is to act in it, whether the game is over, and its result for
+    the first player.
     """
 
     positions: Any
@@ -29,47 +30,47 @@ class Ply(NamedTuple):
     result: Float32[Array, " batch"]
 
 
-def start(game: Game, key: Key[Array, ""], batch: int) -> Games:
-    """New games. All start with player 0 to act, which is as good as a drawn player where players differ by name
-    only.
-    """
+def init_games(game: Game, key: Key[Array, ""], batch: int) -> Games:
+    """New games. Player 0 begins all of them: players differ by name only, so nothing is lost by not drawing one."""
     return Games(jax.vmap(game.init_position)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
 
 
 def play_ply(
-    game: Game, games: Games, value: Value, key: Key[Array, ""], explore: float = 0.0, renew: bool = True
+    game: Game, games: Games, value: Value, key: Key[Array, ""], epsilon: float = 0.0, auto_reset: bool = True
 ) -> tuple[Games, Ply, Bool[Array, " batch"] | None]:
-    """The best turn of each game by `value`, or with probability `explore` a random one; then chance; where a game is
-    over a new one begins, with the next player to act.
+    """Plays a turn of each game, then lets chance act.
 
-    Also returns which turns were random, None if none ever is. If games are not to be renewed, a position at the end
-    stays without chance: there is nothing left to play, so it costs least.
+    Args:
+      game: the rules.
+      games: where the games stand.
+      value: expected points of the player to act in a position; each turn is the best one by it.
+      key: for random turns, chance and new games.
+      epsilon: the probability that a turn is drawn from all legal ones instead.
+      auto_reset: whether a game that is over is replaced by a new one, begun by the next player to act. Without, its
+        last position stays, before chance: nothing is left to play there, so it costs least.
+
+    Returns the games, what the ply led to, and which turns were random (None if `epsilon` is 0).
     """
     batch = len(games.player)
     outcome, _ = game.best_turn(games.positions, value)
+    # The first two keys do not depend on how many there are: without random turns the same games are played as ever.
+    chance_key, init_key, *explore_key = jax.random.split(key, 3 if epsilon else 2)
     explored = None
-    if explore:  # by words of their own, so that without it the same games are played as ever
-        words = random_bits(jax.random.fold_in(key, 1), (2, batch))
-        random = words[0] < np.uint32(min(round(explore * 2**32), 2**32 - 1))
-        other = game.random_turn(games.positions, words[1])
-        outcome = jax.tree.map(lambda new, old: jnp.where(_expand(random, new), new, old), other, outcome)
-        explored = random
+    if epsilon:
+        bits = random_bits(explore_key[0], (2, batch))
+        explored = bits[0] < np.uint32(min(round(epsilon * 2**32), 2**32 - 1))
+        outcome = select(explored, game.random_turn(games.positions, bits[1]), outcome)
     next_player = jnp.where(outcome.turn_passes, 1 - games.player, games.player)
     result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
-    chance_key, opening_key = jax.random.split(key)
-    positions = with_chance(game, outcome.position, chance_key)
-    ended = jax.vmap(game.init_position)(jax.random.split(opening_key, batch)) if renew else outcome.position
-    positions = jax.tree.map(lambda new, old: jnp.where(_expand(outcome.over, new), new, old), ended, positions)
+    positions = _after_chance(game, outcome.position, chance_key)
+    ended = jax.vmap(game.init_position)(jax.random.split(init_key, batch)) if auto_reset else outcome.position
+    positions = select(outcome.over, ended, positions)
     return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result), explored
 
 
-def with_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
-    """The positions after chance, where they await it."""
+def _after_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
+    """The positions after chance, in games that have it."""
     if not game.outcome_probabilities:
         return positions
-    words = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),))
-    return jax.vmap(game.chance)(positions, game.draw_outcome(words))
-
-
-def _expand(mask: Bool[Array, " batch"], like: Array) -> Bool[Array, "batch ..."]:
-    return mask.reshape(-1, *(1,) * (like.ndim - 1))
+    bits = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),))
+    return jax.vmap(game.chance)(positions, game.draw_outcome(bits))

@@ -1,7 +1,7 @@
 """Whole turns for people and tests: every distinct position that a roll can lead to, and the actions that lead there.
 
-`list_plays` is for one state, as NumPy arrays of exact size; `plays` for a batch, inside `jit`. Both read the flat
-lists that self-play chooses from (module `play_lists`).
+`list_plays` is for one state and gives NumPy arrays of exact size; `plays` is for a batch, inside `jit`. Both read the
+flat lists of `play_lists`, as self-play does.
 """
 
 from functools import partial
@@ -14,9 +14,8 @@ from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import State
 from jaxgames.ops import ragged
 
@@ -64,8 +63,8 @@ def plays(
 ) -> BatchPlays:
     """Every distinct position that the `wanted` states of a batch (default all) can reach in this turn.
 
-    By default there is room for 32 plays a state, twice the average, and never for less than `MOST_PLAYS`, so at least
-    the first wanted state is complete. To get the plays of all states whatever they are, ask again for the rest::
+    By default there is room for 32 plays a state, twice the average, and for `MOST_PLAYS` at least, so that the first
+    wanted state is always complete. To get the plays of all states, ask again for the rest::
 
         wanted = ~states.terminated
         while wanted.any():

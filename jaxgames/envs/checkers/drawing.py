@@ -134,7 +134,7 @@ def _plates(board: Board, colours: Theme, player: int, draw_after: int | None) -
     """A line about each side: its colour, the player's id, its pieces, what is to do."""
     for white, y in ((False, PLATE / 2), (True, HEIGHT - PLATE / 2)):
         piece, x = colours.pieces[0 if white else 1], LEFT + 7
-        yield element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+        yield svg.marker(x, y, piece)
         yield text(x + 15, y, side_name(white), 14, colours.ink, "start", font_weight=600)
         counts = f"{_player(board, white, player)} · {_counted(board, white)}"
         yield text(x + 70, y, counts, 13, colours.faint, "start")

@@ -13,7 +13,7 @@ from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.open_es import OpenESConfig
 from jaxgames.recipes.evolution.population import PopulationConfig
 from jaxgames.recipes.evolution.strategy import EvolutionConfig
-from jaxgames.recipes.overrides import read
+from jaxgames.recipes.overrides import parse_overrides
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
     kind.name: kind for kind in (GroupsConfig, GeneticConfig, OpenESConfig, HillClimbConfig)
@@ -40,7 +40,7 @@ def with_changes(config: EvolutionConfig, changes: Mapping[str, str]) -> Evoluti
         values = {name: getattr(config, name) for one in both for name in one.setting_types("")}
     own_types = kind.setting_types(strategy)
     network_types = {name: found for name, found in get_type_hints(NetworkConfig).items() if name != "game"}
-    read_values = read(own_types | network_types | {"strategy": str}, changes)
+    read_values = parse_overrides(own_types | network_types | {"strategy": str}, changes)
     network = {name: value for name, value in read_values.items() if name in network_types}
     values |= {name: value for name, value in read_values.items() if name in own_types}
     return kind.of(strategy, dataclasses.replace(config.network, **network), values)

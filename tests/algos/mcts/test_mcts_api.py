@@ -183,7 +183,7 @@ def test_more_bad_input(game, states, result, net):
         mcts.search(game, states, key, 4, select=mcts.rave(), tree=result.tree)
     with pytest.raises(ValueError, match="the tree is of 16 positions: expected 4"):
         mcts.search(game, jax.tree.map(lambda x: x[:4], states), key, 4, tree=result.tree)
-    with pytest.raises(ValueError, match="Gumbel plans the visits of one tree"):
+    with pytest.raises(ValueError, match="Gumbel schedules the visits of one tree"):
         mcts.search(game, states, key, 4, select=mcts.gumbel(), evaluate=net, num_trees=2)
     with pytest.raises(ValueError, match=r"the network gives .*\(16, 5\).*: expected apply\(params, observation\)"):
         bad = mcts.network(linear, jnp.zeros((18, 6)))

@@ -85,7 +85,9 @@ def by_mctx(policy, params, states, **options):
 def test_puct_visits_what_mctx_visits(params, states):
     theirs, _ = by_mctx("muzero_policy", params, states, num_simulations=48, dirichlet_fraction=0.0)
     evaluate = mcts.network(network, params)
-    ours = mcts.search(GAME, states, jax.random.key(1), 48, select=mcts.puct(siblings=True), evaluate=evaluate)
+    ours = mcts.search(
+        GAME, states, jax.random.key(1), 48, select=mcts.puct(qtransform="parent_and_siblings"), evaluate=evaluate
+    )
     np.testing.assert_array_equal(ours.visits, theirs)
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import ExactTD, TDConfig, WindowTD
+from jaxgames.algos.td import ExactTD, NStepTD, TDConfig
 from tests.algos import reference_td as reference
 from tests.algos.recording import (
     assert_close,
@@ -27,44 +27,44 @@ from tests.algos.recording import (
 
 PLIES = 8
 DASH = TDConfig(
-    game="dash", encoding="track", hidden=(7,), method="window", decay=0.7, batch=4, plies=PLIES,
+    game="dash", encoding="track", hidden=(7,), method="n_step", lambda_=0.7, batch=4, plies=PLIES,
     optimizer="sgd", schedule="constant", step_size=0.2,
 )  # fmt: skip
 BACKGAMMON = dataclasses.replace(DASH, game="short_backgammon", encoding="tesauro", hidden=(5,), symmetric=False)
 CASES = {
     "symmetric": (DASH, see_track(True)),
     "first player": (
-        dataclasses.replace(DASH, symmetric=False, outputs=6, hidden=(5, 4), decay=0.3, step_size=2.0),
+        dataclasses.replace(DASH, symmetric=False, outputs=6, hidden=(5, 4), lambda_=0.3, step_size=2.0),
         see_track(False),
     ),
     "backgammon": (BACKGAMMON, see_backgammon(False)),
-    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", explore=0.4), see_track(True)),
+    "random turns, and turns in a row": (dataclasses.replace(DASH, game="relay", epsilon=0.4), see_track(True)),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_equals_the_reference(case):
     config, see = CASES[case]
-    learner = WindowTD(config)
+    learner = NStepTD(config)
     state = start = begin(learner)
     games, layers, plies = start.games, layers_of(start.params), []
     for number in range(3):  # games go on from one window to the next
         key = jax.random.key(20 + number)
         for ply_key in jax.random.split(key, PLIES):
-            games, ply = play(learner.network, state.params, games, ply_key, config.explore)
+            games, ply = play(learner.network, state.params, games, ply_key, config.epsilon)
             plies.append(jax.device_get(ply))
         played = written(plies, see)
         first = len(plies) - PLIES
-        layers, squared_error = reference.window(layers, played, first, len(plies), config.decay, config.step_size)
+        layers, squared_error = reference.n_step(layers, played, first, len(plies), config.lambda_, config.step_size)
         state, metrics = update(learner, state, key)
         assert_close(state.params, layers, start.params)
         np.testing.assert_allclose(metrics.squared_error, squared_error, rtol=1e-4)
         over, random = over_in(plies)[first:], random_in(plies)[first:]
         before = np.array([plies[first - 1].ply.over if first else np.ones(config.batch, bool), *over[:-1]])
         assert metrics.positions == (~before & ~random).sum() and metrics.games == over.sum()
-        assert (random & ~before).any() == (config.explore > 0)
+        assert (random & ~before).any() == (config.epsilon > 0)
         points = [abs(ply.result[ply.over]).sum() for ply, _ in plies[first:]]
-        assert metrics.points == sum(points) and metrics.plies == over.size and metrics.cut_off == 0
+        assert metrics.points == sum(points) and metrics.plies == over.size and metrics.truncated == 0
     assert_same_games(state.games, games)
     assert_same_games(state.last, plies[-1].ply)
     assert over_in(plies).sum() >= 4
@@ -74,7 +74,7 @@ def test_equals_the_reference(case):
 def test_choices_are_the_best_by_the_reference():
     """The turn is the one after which the next player expects least, or that ends the game better than that."""
     config, see = CASES["first player"]
-    learner = WindowTD(config)
+    learner = NStepTD(config)
     state = begin(learner)
     state = state._replace(params=jax.tree.map(lambda x: 4 * x, state.params))
     game, layers, games = learner.network.game, layers_of(state.params), state.games
@@ -100,7 +100,7 @@ def test_choices_are_the_best_by_the_reference():
 
 def test_small_steps_of_both_kinds_agree():
     """From empty traces, and with weights that hardly move, errors times traces sum to the gradient of the window."""
-    window, exact = WindowTD(DASH), ExactTD(dataclasses.replace(DASH, method="exact"))
+    window, exact = NStepTD(DASH), ExactTD(dataclasses.replace(DASH, method="exact"))
     steps = []
     for learner in (window, exact):
         start = begin(learner)
@@ -117,7 +117,7 @@ def test_small_steps_of_both_kinds_agree():
 
 def test_weights_that_are_nan_do_not_stop_the_games():
     """What they choose is worth nothing, but it is a legal play, so that a broken training ends and can be reported."""
-    learner = WindowTD(CASES["backgammon"][0])
+    learner = NStepTD(CASES["backgammon"][0])
     state = begin(learner)
     state = state._replace(params=jax.tree.map(lambda x: np.full_like(x, np.nan), state.params))
     finished = 0
