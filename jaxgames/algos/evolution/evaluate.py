@@ -7,14 +7,14 @@ import jax.numpy as jnp
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.strategies.noise import AXIS
+from jaxgames.algos.evolution.noise import AXIS
 
 Tree = TypeVar("Tree")
 
 
 class Fitness(Protocol):
-    """What genomes are worth, higher is better: a score for each candidate that depends on its genome, its number and
-    the key only, not on who else is in its block.
+    """Scores candidates, higher is better. A score depends on the candidate's genome, its number and the key only, not
+    on the rest of its block.
     """
 
     def __call__(
@@ -25,7 +25,7 @@ class Fitness(Protocol):
 
 
 class Algorithm(Protocol):
-    """A way to evolve: pure functions over one state, a pytree that holds the key of its random numbers."""
+    """A strategy that is asked for candidates and told their scores: pure functions of one state, a pytree."""
 
     @property
     def population(self) -> int:
@@ -68,7 +68,7 @@ def population_mesh(devices: int | None = None) -> Mesh:
 def replicated(tree: Tree, mesh: Mesh) -> Tree:
     """The same arrays on every device of the mesh; every process gives the same values.
 
-    What jitted functions of a mesh over several processes are given must be placed so.
+    Functions that are jitted over the devices of several processes need their arguments so.
     """
     sharding = NamedSharding(mesh, PartitionSpec())
 
@@ -97,9 +97,8 @@ def evaluate(
     """The score of every candidate, at most `block` of them at a time on each device.
 
     With a mesh (axis `population`; devices of one process or of many) each device makes and plays its share of the
-    candidates, and only the scores are exchanged: all devices have all of them. The state is the same on all devices.
-    Where the population does not fill the last blocks, its last candidate is played again for the places left over, and
-    those scores are dropped. Candidates do not depend on blocks and devices, so neither do scores, but for rounding.
+    candidates, and all devices exchange the scores; the state is the same on all of them. The last candidate fills up
+    the last block, and its further scores are dropped. Scores do not depend on blocks and devices, but for rounding.
 
     Raises ValueError if the block is smaller than 1 or the mesh has other axes.
     """

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from jaxgames.algos.evolution.saved import NetworkConfig, network_of
+from jaxgames.algos.evolution.strategies import evosax
 from jaxgames.recipes.evolution.climb import HillClimbConfig
-from jaxgames.recipes.evolution.evosax import EvosaxConfig
-from jaxgames.recipes.evolution.genetic import GeneticConfig
 from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.open_es import OpenESConfig
-from jaxgames.recipes.evolution.population import PopulationConfig
+from jaxgames.recipes.evolution.population import EvosaxConfig, GeneticConfig, OpenESConfig, PopulationConfig
 from jaxgames.recipes.evolution.strategy import EvolutionConfig
 from jaxgames.recipes.overrides import parse_overrides
 
@@ -62,4 +60,7 @@ def content_of(config: EvolutionConfig) -> dict[str, Any]:
 
 
 def _kind_of(strategy: str) -> type[EvolutionConfig]:
+    if strategy not in STRATEGIES and strategy not in evosax.strategies():
+        known = ", ".join([*STRATEGIES, *sorted(evosax.strategies())])
+        raise ValueError(f"unknown strategy {strategy!r}; available: {known}")
     return STRATEGIES.get(strategy, EvosaxConfig)

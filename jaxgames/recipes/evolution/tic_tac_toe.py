@@ -8,7 +8,7 @@ from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.open_es import OpenESConfig
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
 from jaxgames.recipes.report import show_results
 from jaxgames.runs import Panel

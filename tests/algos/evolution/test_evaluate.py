@@ -15,7 +15,7 @@ from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh, replicated
 from jaxgames.algos.evolution.memory import MemoryPlan, machine_bytes
-from jaxgames.algos.evolution.strategies.noise import noise
+from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 
 ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
