@@ -164,7 +164,8 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
         for row in result["comparisons"]:
             peer = f"{row['peer_text']} ({row['peer_name']})" if row["peer"] is not None else row["published"]
             ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
-            rows.append((row["what"], f"{row['ours_text']} {row['unit']}", peer, ratio))
+            what = row["what"] + measured.mark(row, result)
+            rows.append((what, f"{row['ours_text']} {row['unit']}", peer, ratio))
     return _markdown(rows)
 
 
