@@ -25,8 +25,8 @@ POLICIES = tuple(programs.POLICIES)
 LIMIT = "the network alone"
 BLOCKS = {"mlp": (4, 16, 64, 256, 1024), "residual": (16, 64, 256)}
 """Sizes of blocks that mctx is tried with."""
-LEFT_OUT = {"residual": ((256, 128), (1024, 128))}
-"""Positions x simulations that would take minutes: on a CPU the residual tower makes some 10,000 evaluations/s."""
+LEFT_OUT = {"residual": ((1024, 128),)}
+"""Positions x simulations that would take minutes."""
 HIDDEN, CHANNELS, TOWER = 256, 32, 3
 
 
