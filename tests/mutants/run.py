@@ -83,7 +83,10 @@ def passes(project: Path, tests: Sequence[str], cache: Path, limit: float | None
 
 
 def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
-    """The names of the edits that no test noticed, of `jobs` at a time. Raises `ValueError` if tests fail without."""
+    """Tries all edits, `jobs` at a time, and returns the names of those that no test noticed.
+
+    Raises `ValueError` if a text is not there exactly once, and if tests fail without any edit.
+    """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         cache, projects = Path(folder) / "cache", queue.SimpleQueue[Path]()
         for job in range(jobs):
@@ -103,10 +106,12 @@ def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
                 path.write_text(edit.broken(source), "utf-8")
                 try:
                     passed, _ = passes(project, tests, cache, LIMIT)
+                    outcome, said = ("SURVIVED" if passed else "noticed"), ""
+                except ValueError as error:  # what cannot even be imported is no test's merit
+                    passed, outcome, said = True, "BROKEN", f"\n{error}"
                 finally:
                     path.write_text(source, "utf-8")
-                outcome = "SURVIVED" if passed else "noticed"
-                print(f"{outcome:8} {time.monotonic() - start:5.0f} s  {edit.name}", flush=True)
+                print(f"{outcome:8} {time.monotonic() - start:5.0f} s  {edit.name}{said}", flush=True)
                 return passed
             finally:
                 projects.put(project)
