@@ -111,7 +111,7 @@ def test_alpha_beta(lower):
     lower(lambda states: alphabeta(game, states, depth=3), states_of(game))
 
 
-@pytest.mark.parametrize("method", ["window", "exact", "result"])
+@pytest.mark.parametrize("method", ["n_step", "exact", "monte_carlo"])
 @pytest.mark.parametrize("game", ["backgammon", "connect_four"])
 def test_temporal_differences(game, method, lower):
     seen = {"backgammon": {}, "connect_four": {"encoding": "observation", "outputs": 2}}[game]
