@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train test lint docs certify bench
+.PHONY: setup train test test-oldest lint docs certify mutants bench
 
 setup: $(READY)
 
@@ -28,8 +28,27 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy jaxgames
 
+# worksteal: each worker begins with a share of the files that lie together, so that few are compiled by both.
 test: lint
-	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+# The core of the quick tests with the oldest versions that pyproject.toml allows, in a virtual environment of its own.
+OLDEST := .venv-oldest
+CORE := tests/envs/test_perft.py tests/envs/test_conformance.py tests/envs/test_rollout.py tests/envs/test_tools.py \
+	tests/export tests/nets tests/runs tests/algos/mcts/test_mcts_trees.py tests/algos/test_minimax.py \
+	tests/algos/test_td_generic.py tests/algos/test_td_exact.py tests/algos/test_td_parallel.py \
+	tests/algos/test_self_play_backprop.py tests/algos/evolution/test_neuroevolution.py \
+	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/arena/test_match.py \
+	tests/recipes/test_td.py tests/recipes/test_tic_tac_toe_evolution.py tests/test_import.py
+
+$(OLDEST)/.ready: pyproject.toml .ci/oldest.txt
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/oldest.txt \
+		-e '.[cli]' pytest pytest-xdist hypothesis
+	@touch $@
+
+test-oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" $(CORE)
 
 # The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
 # counts what it prints. The variable turns an advertisement off.
@@ -37,8 +56,15 @@ docs: $(READY)
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
+# What takes longer than `make test` may: long trainings, whole data sets, the oldest versions, edits that break the code.
 certify: $(READY)
 	$(BIN)/pytest -m slow
+	$(MAKE) test-oldest
+	$(MAKE) mutants
+
+# Each of a list of edits that break the code must fail a test. ONLY=PATTERN tries those of a name or file.
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py --jobs $(WORKERS) --only '$(ONLY)'
 
 # One subject a file, each printing its peer's figure and ours; files that begin with an underscore are shared helpers.
 bench: $(READY)

@@ -11,7 +11,7 @@ import numpy as np
 from _common import peer
 
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import high_low
+from jaxgames.envs.backgammon.board import high_low
 from jaxgames.envs.core import Game
 
 Turn = Callable[[Position, jax.Array], Any]

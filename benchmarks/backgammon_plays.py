@@ -168,7 +168,7 @@ def masks(report: Report, options: argparse.Namespace, batches: list[Any]) -> No
 
     import jaxgames
     from jaxgames.envs.backgammon import board
-    from jaxgames.envs.backgammon.position import high_low
+    from jaxgames.envs.backgammon.board import high_low
 
     legal = jax.vmap(jaxgames.make("backgammon").legal)
     program, seconds = compiled(legal, batches[0])

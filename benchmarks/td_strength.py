@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,16 +47,17 @@ def main() -> int:
         return 0
     report = Report("td_strength", TITLE)
     begin()
-    groups: dict[Settings, list[Figure]] = {}
+    groups: dict[Settings, list[tuple[float, Figure]]] = {}
     with one_line_errors():
         game = jaxgames.make("backgammon")
         loaded = [(short_name(folder), Run.open(folder), players.make(folder, game)) for folder in folders]
         for name, run, player in loaded:
             settings = Settings.of(run)
             during(report, f"{name}: {settings}", run)
-            groups.setdefault(settings, []).append(after(report, f"{name}: {settings}", run, player, options))
-    for settings, figures in groups.items():
-        report.comparisons.append(together(settings, figures))
+            figure = after(report, f"{name}: {settings}", run, player, options)
+            groups.setdefault(settings, []).append((minutes_of(run), figure))
+    for settings, found in groups.items():
+        report.comparisons.append(together(settings, *zip(*found, strict=True)))
     options.runs = [name for name, _, _ in loaded]
     return finish(report, options)
 
@@ -77,7 +79,7 @@ class Settings(NamedTuple):
         return cls(config["recipe"], config["setting"], tuple(config["learner"]["hidden"]), goal)
 
     def __str__(self) -> str:
-        return f"{self.recipe} {self.setting}, {'-'.join(map(str, self.hidden))} hidden, {self.goal}"
+        return f"{self.recipe} {self.setting}, {'-'.join(map(str, self.hidden))} hidden"
 
     @property
     def asked(self) -> float | None:
@@ -119,8 +121,7 @@ def after(report: Report, name: str, run: Run, player: Any, options: argparse.Na
         for what, key in (("wins", "win"), ("gammons won", "gammon"), ("gammons lost", "gammon_loss"))
     }
     info = run.best_info() or {}
-    minutes = max((line["seconds"] for line in run.metrics() if line.get("seconds")), default=0.0) / 60
-    learned = f"trained for {minutes:.1f} minutes, best after {info.get('games', 0):,} games"
+    learned = f"trained for {minutes_of(run):.1f} minutes, best after {info.get('games', 0):,} games"
     seconds = sum(result.seconds for result in results)
     speed = f"matches at {sum(result.games for result in results) / seconds:,.0f} games/s"
     return report.add(
@@ -137,13 +138,20 @@ def after(report: Report, name: str, run: Run, player: Any, options: argparse.Na
     )
 
 
-def together(settings: Settings, figures: list[Figure]) -> Comparison:
+def minutes_of(run: Run) -> float:
+    """How long a run has trained, whatever was planned."""
+    return max((line["seconds"] for line in run.metrics() if line.get("seconds")), default=0.0) / 60
+
+
+def together(settings: Settings, minutes: Sequence[float], figures: Sequence[Figure]) -> Comparison:
     """Runs with the same settings: the worst of them counts."""
     values = tuple(figure.value for figure in figures)
     worst = dataclasses.replace(figures[0], values=(min(values),), interval=None)
     runs = f"worst of {len(values)} seeds" if len(values) > 1 else "1 seed"
+    shortest, longest = f"{min(minutes):.1f}", f"{max(minutes):.1f}"
+    trained = f"{shortest} minutes" if shortest == longest else f"{shortest} to {longest} minutes"
     published = "; ".join(f"{ppg:+.2f} {source}" for hidden, ppg, source in PUBLISHED if (hidden,) == settings.hidden)
-    return Comparison(f"PPG against pubeval: {settings} ({runs})", worst, published=published)
+    return Comparison(f"PPG against pubeval: {settings}, {trained} ({runs})", worst, published=published)
 
 
 if __name__ == "__main__":

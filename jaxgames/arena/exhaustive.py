@@ -8,18 +8,8 @@ import numpy as np
 from jaxtyping import Array, Bool
 
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.envs.turns.expand import (
-    Children,
-    Expansion,
-    batch_of_one,
-    batches,
-    columns_of,
-    joined,
-    rows,
-    rows_of,
-    unique,
-)
-from jaxgames.ops.pytrees import equal
+from jaxgames.envs.turns.expand import Children, Expansion, batches
+from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, num_rows, take, unique_rows
 from jaxgames.players.player import Player
 
 CHUNK = 256  # positions at once, so that whatever the number of positions two programs do
@@ -65,7 +55,7 @@ class LinesResult:
 
 
 def every_line(player: Player, most_positions: int = MOST_POSITIONS) -> LinesResult:
-    """Plays out all lines: in each the player takes its own turns, and the other one anything that is legal.
+    """Plays every line there is: the player takes its own turns, the opponent every legal action.
 
     A line is a sequence of actions from the opening to the end of the game. Lines that come to the same position are
     followed together. For games without chance that are small enough.
@@ -74,7 +64,7 @@ def every_line(player: Player, most_positions: int = MOST_POSITIONS) -> LinesRes
     different positions after the same number of turns.
     """
     game = player.game
-    opening, other = (batch_of_one(game.init_position(jax.random.key(seed))) for seed in range(2))
+    opening, other = (add_batch_axis(game.init_position(jax.random.key(seed))) for seed in range(2))
     if game.outcome_probabilities or len(_merged([(opening, _ONCE), (other, _ONCE)])[1]) > 1:
         raise ValueError(f"{game.id} has chance: its lines of play cannot be counted")
     first, second = (_follow(player, opening, ours, most_positions) for ours in (True, False))
@@ -95,7 +85,7 @@ def _follow(player: Player, opening: Any, ours: bool, most_positions: int) -> Ta
                 ended[kind] += sum(numbers[children.over & (result == kind - 1)])
             for again in (True, False):
                 there = ~children.over & (children.complete != again)
-                reached[mine == again].append((rows(children.position, there), numbers[there]))
+                reached[mine == again].append((take(children.position, there), numbers[there]))
         merged = ((mine, _merged(parts)) for mine, parts in reached.items())
         waiting = {mine: (positions, numbers) for mine, (positions, numbers) in merged if len(numbers)}
         if sum(len(numbers) for _, numbers in waiting.values()) > most_positions:
@@ -107,11 +97,11 @@ def _follow(player: Player, opening: Any, ours: bool, most_positions: int) -> Ta
 def _turns(player: Player, positions: Any) -> Children:
     """What the player's turns lead to."""
     parts = []
-    for index, batch in batches(np.arange(rows_of(positions)), positions, CHUNK):
+    for index, batch in batches(np.arange(num_rows(positions)), positions, CHUNK):
         places = np.minimum(np.arange(CHUNK), len(index) - 1)  # the last one again, to fill the chunk
-        turned = jax.device_get(_deterministic_turn(player, rows(batch, places)))
-        parts.append((index, *rows(turned, slice(len(index)))))
-    index, outcome, certain = joined(parts)
+        turned = jax.device_get(_deterministic_turn(player, take(batch, places)))
+        parts.append((index, *take(turned, slice(len(index)))))
+    index, outcome, certain = concatenate(parts)
     if not certain.all():
         raise ValueError(f"{player.name} draws its turns: its lines of play cannot be counted")
     return Children(index, index, outcome.position, outcome.turn_passes | outcome.over, outcome.over, outcome.reward)
@@ -120,9 +110,9 @@ def _turns(player: Player, positions: Any) -> Children:
 def _replies(game: Game, positions: Any) -> Children:
     """What all legal actions lead to."""
     pages = []
-    for index, batch in batches(np.arange(rows_of(positions)), positions, CHUNK):
+    for index, batch in batches(np.arange(num_rows(positions)), positions, CHUNK):
         pages += [page._replace(parent=index[page.parent]) for page in Expansion(game, batch, CHUNK).pages()]
-    return joined(pages)
+    return concatenate(pages)
 
 
 @jax.jit
@@ -135,10 +125,10 @@ def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[A
 
 def _merged(parts: list[tuple[Any, np.ndarray]]) -> tuple[Any, np.ndarray]:
     """The different positions, and how many lines lead to each."""
-    positions, numbers = joined(parts)
+    positions, numbers = concatenate(parts)
     if not len(numbers):
         return positions, numbers
-    first, kind = unique(columns_of(positions))
+    first, kind = unique_rows(positions)
     total = np.zeros(len(first), object)
     np.add.at(total, kind, numbers)
-    return rows(positions, first), total
+    return take(positions, first), total

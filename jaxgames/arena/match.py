@@ -22,7 +22,7 @@ from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 
-MOST_GAMES = 10**9
+MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
 PLIES_PER_CALL = 32
 _Z95 = 1.959964  # 97.5 % quantile of the normal distribution

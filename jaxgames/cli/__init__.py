@@ -4,14 +4,29 @@ A command is one module of this package with `add(commands)`, which adds its par
 """
 
 import argparse
+import contextlib
+import errno
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 from jaxgames.cli import match, perft, score, train
 
 COMMANDS = (train, match, score, perft)
+
+ADVICE = {
+    errno.ENOSPC: "free some space; a training goes on with --resume",
+    errno.EDQUOT: "free some space; a training goes on with --resume",
+    errno.EACCES: "choose another place, or change its permissions",
+    errno.EPERM: "choose another place, or change its permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.EISDIR: "expected a file",
+    errno.ENOTDIR: "expected a folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+"""What would be right where the system refuses."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -21,20 +36,66 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: ends a command as Ctrl-C does."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns the exit status."""
-    options = _parser().parse_args(arguments)
+    """Runs a command and returns the exit status: 0, 2 after bad input or an error of the system, 130 after Ctrl-C, 143
+    after SIGTERM, 141 where nobody reads the output any more.
+    """
     try:
-        options.command(options)
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        return 130
-    except (ValueError, ImportError) as error:
+        with _sigterm_raises():
+            options = _parser().parse_args(arguments)
+            options.command(options)
+            sys.stdout.flush()
+    except KeyboardInterrupt as stop:
+        print(f"stopped; {stop}" if str(stop) else "stopped", file=sys.stderr)
+        return 143 if isinstance(stop, _Terminated) else 130
+    except BrokenPipeError:
+        _discard_stdout()
+        return 141
+    except (ValueError, ImportError, OSError, MemoryError) as error:
         if os.environ.get("JAXGAMES_TRACEBACK"):
             raise
-        print(f"jaxgames: {' '.join(str(error).split())}", file=sys.stderr)
+        line = _of_system(error) if isinstance(error, OSError) else str(error)
+        print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextlib.contextmanager
+def _sigterm_raises() -> Iterator[None]:
+    """SIGTERM raises `_Terminated` here, where signals can be caught: in the main thread."""
+
+    def end(*_: Any) -> NoReturn:
+        raise _Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _discard_stdout() -> None:
+    """Sends what is still to be written to nowhere, so that the interpreter's end does not complain."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _of_system(error: OSError) -> str:
+    """An error of the system in words: which file, what, and what would be right."""
+    parts = [str(error.filename)] if error.filename else []
+    line = ": ".join([*parts, error.strerror or str(error)])
+    advice = ADVICE.get(error.errno or 0)
+    return f"{line}; {advice}" if advice else line
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from jaxgames.cli.output import print_json
+from jaxgames.cli.output import ProgressLine, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -29,9 +29,21 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.arena import match
     from jaxgames.players import game_of
     from jaxgames.players import make as make_player
+    from jaxgames.runs import check_extras
 
+    if not options.json:
+        check_extras("rich")
     game = make(options.game or game_of(options.a) or game_of(options.b) or "backgammon")
-    result = match(make_player(options.a, game), make_player(options.b, game), options.games, seed=options.seed)
+    players = make_player(options.a, game), make_player(options.b, game)
+    line = ProgressLine(quiet=options.json)
+
+    def progress(done: int) -> None:
+        line.show(f"{done:,} of {options.games:,} games")
+
+    try:
+        result = match(*players, options.games, seed=options.seed, progress=progress)
+    finally:
+        line.clear()
     if options.json:
         print_json(result.to_dict())
     else:

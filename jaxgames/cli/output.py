@@ -1,9 +1,20 @@
-"""What the commands have in common: JSON, and a line of progress."""
+"""What the commands have in common: a seed as input, JSON and a line of progress as output."""
 
+import argparse
 import json
 import sys
 import time
 from typing import Any
+
+MOST_SEED = 2**32 - 1
+"""JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
+
+
+def seed(text: str) -> int:
+    """The seed that a text names. Raises `ArgumentTypeError` for one that JAX cannot use."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= MOST_SEED):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}: expected a whole number from 0 to {MOST_SEED}")
+    return int(text)
 
 
 def print_json(result: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from jaxgames.cli.output import ProgressLine, print_json
+from jaxgames.cli.output import ProgressLine, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
         help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -38,8 +38,10 @@ def run(options: argparse.Namespace) -> None:
     def progress(done: int) -> None:
         line.show(f"{done:,} of {len(positions):,} positions")
 
-    result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
-    line.clear()
+    try:
+        result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
+    finally:
+        line.clear()
     if options.json:
         print_json(result.to_dict())
         return

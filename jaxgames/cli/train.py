@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.cli.output import print_json
+from jaxgames.cli.output import print_json, seed
 
 _PLANNED = ("recipe", "game", "minutes", "games", "seed", "setting", "devices", "measured_games", "final_games")
 
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
-    parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
+    parser.add_argument("--seed", type=seed, help="of all random numbers (0 if nothing is said)")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
@@ -42,17 +42,20 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Trains and prints the result."""
     _use_all_cores()
+    from jaxgames.runs import check_extras
     from jaxgames.runs.processes import ending_together, join
 
+    check_extras()
+    advice = f"go on with: jaxgames train --out {options.out} --resume"
     with _stdout_kept():
         join(options.coordinator, options.processes, options.process)
-        with ending_together(f"go on with: jaxgames train --out {options.out} --resume"):
-            result, recipe = _train(options)
+        with ending_together(advice):
+            result, recipe = _train(options, advice)
     if _speaks():
         print_json(result) if options.json else recipe.show(result)
 
 
-def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], Any]:
     """The result, and the recipe that made it."""
     from jaxgames.recipes import Plan, recipe_named
     from jaxgames.recipes.report import Report
@@ -66,7 +69,7 @@ def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
         if "recipe" not in folder.config:
             raise ValueError(f"{options.out} holds no training; expected a run of `jaxgames train`")
         recipe = _shared(recipe_named(folder.config["recipe"]))
-        training = recipe.resume(folder, report)
+        training = _resumed(recipe, folder, report)
     else:
         if options.recipe is None:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
@@ -74,7 +77,19 @@ def _train(options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
         asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
         plan = Plan(**asked, changes=_changes(options))
         training = recipe.begin(plan, options.out, report)
-    return training.run_to_end(), recipe
+    try:
+        return training.run_to_end(), recipe
+    except KeyboardInterrupt as stop:
+        raise type(stop)(advice) from None
+
+
+def _resumed(recipe: Any, run: Any, report: Any) -> Any:
+    """The training of a run folder. Raises `ValueError` for a configuration that is not of this recipe."""
+    try:
+        return recipe.resume(run, report)
+    except (TypeError, KeyError, AttributeError) as error:
+        reason = f"{run.path}/config.json is no configuration of {recipe.name} ({error})"
+        raise ValueError(f"{reason}; restore it or start a new run") from error
 
 
 @contextlib.contextmanager
@@ -118,7 +133,12 @@ def _use_all_cores() -> None:
     import jax
 
     if "XLA_FLAGS" not in os.environ and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
-        jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
+        jax.config.update("jax_num_cpu_devices", _cores())
+
+
+def _cores() -> int:
+    """The cores that this process may use; macOS tells only how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _changes(options: argparse.Namespace) -> dict[str, str]:

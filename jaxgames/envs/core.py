@@ -1,8 +1,8 @@
 """What a game is: `Game`, from which every game derives.
 
-A game states its rules as pure functions on one *position*, always seen by the player to act. What all games share is
-composed here, once: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names,
-dtypes and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
+A game defines its rules as pure functions of one *position*, always seen by the player to act. `Game` adds what all
+games share: player ids, rewards, the end of a game, illegal actions, chance, and the derived attributes. Names, dtypes
+and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pgx runs on these games.
 """
 
 import dataclasses
@@ -22,20 +22,20 @@ from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
 from jaxgames.envs.turns import best
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops.bits import bit, bounded, choose_set, pack, select
+from jaxgames.ops.bits import bit, bounded, choose_set, nth_set, pack
 from jaxgames.ops.materialize import branchless, materialize
+from jaxgames.ops.pytrees import select, take
 
 __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Game(Generic[Position]):
-    """The rules of one game: frozen, hashable, nothing but pure functions.
+    """The rules of one game: a frozen, hashable object with nothing but pure functions.
 
-    A new game sets the class attributes and writes the *rules*: `init_position`, `legal`, `play`, `observe_position`,
-    for chance also `chance` and `outcome_probabilities`, and for people `parse`, `unparse`, `draw_board` and the action
-    names.
-    Players use the methods further down, which work on a `State`.
+    A new game sets the class attributes and defines the rules: `init_position`, `legal`, `play`, `observe_position`;
+    with chance also `chance` and `outcome_probabilities`; for people `parse`, `unparse`, `draw_board` and the names of
+    actions. Users call the methods further down, which work on a `State`.
     """
 
     id: ClassVar[str]
@@ -48,7 +48,7 @@ class Game(Generic[Position]):
     max_reward: ClassVar[int] = 1
     """The most points that one game is worth."""
     alternates: ClassVar[bool] = True
-    """Whether each turn hands over to the other player, with turns as in `best_turn`."""
+    """Whether the turn always passes to the other player after a whole turn, as `best_turn` plays it."""
 
     @property
     def encodings(self) -> Mapping[str, Any]:
@@ -57,9 +57,9 @@ class Game(Generic[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """How the outputs of networks name actions, by name, each a `jaxgames.envs.heads.ActionHead`.
+        """The game's own ways to read an action from the outputs of networks, by name.
 
-        `heads_of` adds the one that every game has.
+        Each is a `jaxgames.envs.heads.ActionHead`; `heads_of` in the same module adds the one that all games share.
         """
         return {}
 
@@ -71,7 +71,7 @@ class Game(Generic[Position]):
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The ways to turn or mirror the board that change nothing in the rules; the first leaves it as it is."""
+        """The ways to turn or mirror the board that the rules allow; the first leaves it as it is."""
         return (identity(self.num_actions, self.observation_shape),)
 
     @property
@@ -86,7 +86,7 @@ class Game(Generic[Position]):
     # The rules, on one position seen by the player to act.
 
     def init_position(self, key: Key[Array, ""]) -> Position:
-        """The position before the first action, with whatever chance comes before it."""
+        """The position before the first action, after any chance that comes before it."""
         raise NotImplementedError
 
     def legal(self, position: Position) -> Bool[Array, " actions"]:
@@ -94,7 +94,7 @@ class Game(Generic[Position]):
         raise NotImplementedError
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """Whether one action (any integer) is legal."""
+        """Whether one action is legal; it may be any integer."""
         inside = (action >= 0) & (action < self.num_actions)
         return inside & self.legal(position)[jnp.clip(action, 0, self.num_actions - 1)]
 
@@ -103,45 +103,45 @@ class Game(Generic[Position]):
         return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether the game is over in a position that was set up; where it is played, `play` tells."""
+        """Whether a position that a user sets up is over; in a game that is played, `play` says so."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
-        """What an action is known by wherever it is taken, as a set of bits: its number, if a game knows no better.
+        """What makes actions of different positions the same move, as a set of bits; by default the action's number.
 
-        Searches that also learn of an action where it was taken later (AMAF) ask for it.
+        Searches that also learn about an action from simulations that take it later (AMAF) ask for it.
         """
         place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
-        return bit(place)  # none where the place is not one of 0 .. 31: it is of another word
+        return bit(place)  # 0 in all words but one: only there the place is one of 0 .. 31
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
         raise NotImplementedError
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
-        """The position after outcome number `outcome`, or the same position where no chance is awaited."""
+        """The position after outcome number `outcome`; a position that awaits no chance stays the same."""
         return position
 
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
-        """The observation, for the player to act, or (`acting` false) what the other one may see of it."""
+        """The observation of the player to act or, where `acting` is false, of the other player."""
         raise NotImplementedError
 
-    # What searches ask of one position. A game overrides the first two together, where it lists its moves faster.
+    # What searches ask of one position. A game that lists its moves faster overrides the first two together.
 
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
-        """The legal actions as a set: bit b of word w is move 32 w + b. Searches try moves of low numbers first."""
+        """The legal moves as a set of bits: bit b of word w is move 32 w + b. Searches try low numbers first."""
         packed = pack(self.legal(position))
         return tuple(packed[word] for word in range(packed.shape[-1]))
 
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
-        """The action that a number of `moves` stands for."""
+        """The action of a move, by its number in `moves`."""
         return move.astype(jnp.int32)
 
     def material(self, position: Position) -> Float32[Array, ""]:
-        """The worth of the pieces of the player to act, less that of the other one's; 0 where no pieces are taken."""
+        """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
-    # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
+    # Whole turns of a batch of positions. A game whose turns are several actions long overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
@@ -155,16 +155,21 @@ class Game(Generic[Position]):
         return best.top_of_all(self, positions, value, count)
 
     def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
-        """A turn drawn uniformly from those that lead to different positions, by 32 random bits for each position."""
+        """A turn drawn uniformly from those that lead to different positions; 32 random bits for each position."""
         return jax.vmap(lambda position, draw: self.play(position, self.draw_action(position, draw)))(positions, bits)
 
     def turn_actions(
         self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
     ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
-        """The next action of a turn that is known by the position after it.
+        """The next action of a chosen turn, which is given by the position that it leads to.
 
-        It is the turn to `target` where that is `wanted` and possible, else the turn to `otherwise`. Also returns where
-        it is the turn to `target`.
+        Args:
+            positions: Where the turn is under way.
+            target: The position that the turn is to lead to.
+            wanted: Where there is such a target.
+            otherwise: The position to go to where `target` is not wanted or out of reach; it must be in reach.
+
+        Returns the actions, and where they are on the way to `target`.
         """
         return best.action_to(self, positions, target, wanted, otherwise)
 
@@ -233,13 +238,13 @@ class Game(Generic[Position]):
             terminated=state.terminated | over,
             truncated=truncated,
             _step_count=count + 1,
-            _position=_where(done | ~legal, state._position, after.position),
+            _position=select(done | ~legal, state._position, after.position),
         )
 
     def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
         """The state after the outcome of chance it awaits; any other state stays as it is."""
         position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
-        return state.replace(_position=_where(state.terminated | state.truncated, state._position, position))
+        return state.replace(_position=select(state.terminated | state.truncated, state._position, position))
 
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
         """An outcome of chance drawn by 32 random bits."""
@@ -276,9 +281,7 @@ class Game(Generic[Position]):
             return self.draw_board(state._position, theme, int(state.current_player))
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
-        boards = [
-            self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme, int(p)) for i, p in enumerate(players)
-        ]
+        boards = [self.draw_board(take(flat, i), theme, int(player)) for i, player in enumerate(players)]
         return grid_svg(boards, theme=theme)
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
@@ -304,8 +307,4 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
         jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
         for x in (32 * number, packed, rank - (after - counts))
     )
-    return (first + select(chosen, rank)).astype(jnp.int32)
-
-
-def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:
-    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), on_true, on_false)
+    return (first + nth_set(chosen, rank)).astype(jnp.int32)

@@ -1,4 +1,4 @@
-"""Boards as networks of the nineties saw them: one number for each square."""
+"""Encodings of boards with one number for each square, as the networks of the nineties had them."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -24,10 +24,10 @@ class Stones(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Cells:
-    """One input for each square, from the player to act: own piece 1, the other's -1, nothing `empty`.
+    """One input for each square, seen by the player to act: 1 for an own piece, -1 for the other's, else `empty`.
 
-    With `side` one more input says whose turn it is: 1 for the player whose pieces are the 1s. For games that are
-    observed as bool[rows, cols, 2], and know their `stones`.
+    With `side` one more input says whose turn it is: 1 for the player whose pieces are the 1s. The game is observed as
+    bool[rows, cols, 2] and has a method `stones`.
     """
 
     game: Any

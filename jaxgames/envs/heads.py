@@ -1,4 +1,4 @@
-"""How the outputs of networks name actions: whole populations at once, each network with its own positions."""
+"""Action heads: how the outputs of networks name actions, for many networks at once, each with its own positions."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float32, Int32
 from jaxgames.envs.rules import Rules
 
 LOWEST = jnp.finfo(jnp.float32).min
-"""What NaN and minus infinity count as: below every other number, but above what is not allowed."""
+"""NaN and minus infinity count as this number: below all others, but above the minus infinity of illegal actions."""
 
 
 class ActionHead(Protocol):
@@ -25,11 +25,15 @@ class ActionHead(Protocol):
     def __call__(
         self, outputs: Float32[Array, "n size g"], positions: Any, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """The actions, and whether they are legal. `positions` has leaves [n, g, ...].
+        """The actions, and whether they are legal.
 
-        `strict`: the action that the outputs name, whatever it is; only where it is legal its number counts. Else the
-        legal action that they favour, always legal. Of equal ones the action of the lowest number is taken, and NaN is
-        worse than any number.
+        Args:
+            outputs: Of n networks, for g positions each.
+            positions: With leaves [n, g, ...].
+            strict: Whether the outputs may name an illegal action. Its number is then arbitrary. Otherwise the best
+                legal action is chosen.
+
+        Of equal outputs the action of the lowest number is chosen. NaN is worse than any number.
         """
         ...
 
@@ -71,10 +75,10 @@ def highest(outputs: Float32[Array, "n size g"]) -> Int32[Array, "n g"]:
 def best_of(
     choices: Iterable[tuple[int, Float32[Array, "n g"], Bool[Array, "..."]]],
 ) -> Int32[Array, "n g"]:
-    """The best of many choices, each with its number, its worth and where it is allowed; the first of equal ones.
+    """The number of the best choice, of equal ones the first; a choice is a number, a worth, and where it is allowed.
 
-    One after the other: XLA:CPU makes one loop of vector code of all of them, which for the 128 actions of draughts
-    takes an eighth of the time of `argmax` over an array [n, actions, g].
+    The choices are compared one after the other, of which XLA:CPU makes a single loop of vector code. For the 128
+    actions of draughts it takes an eighth of the time of `argmax` over an array [n, actions, g].
     """
     best = chosen = None
     for number, worth, allowed in choices:

@@ -1,4 +1,4 @@
-"""The games by name. A new game is one file beside this one and one line here."""
+"""The games by name. A new game is a folder beside this file and one line here."""
 
 import dataclasses
 from typing import Any

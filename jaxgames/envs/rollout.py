@@ -1,4 +1,4 @@
-"""Playing many games on: one scan, with new games in place of those that end."""
+"""Playing many games for many steps, in one scan, with new games in place of those that end."""
 
 import dataclasses
 import functools
@@ -11,6 +11,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, State, action_from_bits
+from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
 Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
@@ -18,7 +19,7 @@ Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
 
 
 class Transition(NamedTuple):
-    """What one step of a batch of games was: the states, the actions, and the states they led to, before any reset."""
+    """One step of a batch of games: the states, the actions, and the states after them, before any reset."""
 
     states: State
     actions: Int32[Array, " batch"]
@@ -38,7 +39,7 @@ class Transition(NamedTuple):
 def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"]) -> Int32[Array, "..."]:
     """A legal action of each of `states` (or of masks, each allowing at least one), drawn uniformly.
 
-    One random word for each game, and no `jax.random.categorical`.
+    It takes 32 random bits for each game, and is much faster than `jax.random.categorical`.
     """
     if not isinstance(states, State):
         return action_from_bits(random_bits(key, states.shape[:-1]), states)
@@ -59,16 +60,26 @@ def rollout(
     games_at_once: int | None = None,
     keep: Callable[[Transition], Any] = lambda transition: transition,
 ) -> tuple[State, Any]:
-    """A batch of games played on for `num_steps` actions each, in one scan.
+    """Plays a batch of games for `num_steps` actions each, in one scan.
 
-    Games that have ended stay as they are or, with `auto_reset`, are followed by new ones. Returns the states after it
-    all, and `keep` of every transition, stacked: by default all of it, `[num_steps, batch]`. States are small and show
-    their observations and masks at any rank, so `transitions.states.observation` is `[num_steps, batch, ...]`; and as
-    `transitions.after` is what was there before a reset, the last observation and reward of a game are never lost.
+    States are small and derive observations and masks at any rank, so `transitions.states.observation` is
+    `[num_steps, batch, ...]`. `transitions.after` is the state before a reset, so the last observation and reward of a
+    game are never lost.
 
-    With `games_at_once` that many games are played to the end of the rollout before the next ones, and `keep` sees so
-    many. On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which costs
-    more than their small steps take. Raises `ValueError` unless it divides the batch.
+    Args:
+        game: The game.
+        states: Where the games start, of shape [batch].
+        key: For the policy, for chance and for new games.
+        num_steps: How many actions are taken in each game.
+        policy: Picks the actions; by default at random.
+        auto_reset: Whether a new game follows one that has ended. Otherwise it stays as it is.
+        games_at_once: How many games are played to the end of the rollout before the next ones; `keep` sees that many.
+            On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which
+            takes longer than the small steps themselves.
+        keep: What to return of each transition; by default all of it.
+
+    Returns the states after the last step, and what `keep` gave of every transition, stacked to `[num_steps, batch]`.
+    Raises `ValueError` unless `games_at_once` divides the batch.
     """
     if games_at_once is not None and games_at_once != len(states.terminated):
         play = functools.partial(rollout, game, num_steps=num_steps, policy=policy, auto_reset=auto_reset, keep=keep)
@@ -81,31 +92,31 @@ def rollout(
         if game.outcome_probabilities:
             outcomes = game.draw_outcome(random_bits(chance_key, actions.shape))
             after = jax.vmap(game.resolve)(after, outcomes)
-        return after, jax.tree.map(_flattened, keep(Transition(states, actions, after)))
+        return after, jax.tree.map(_flatten, keep(Transition(states, actions, after)))
 
-    def step_or_reset(running, keys):
-        after, kept = step(running.states(game), keys[:2])
-        return _Running.of(reset_ended(game, after, *keys[2:])), kept
+    def step_and_reset(carry, keys):
+        after, kept = step(carry.states(game), keys[:2])
+        return _Carry.of(_reset_done(game, after, *keys[2:])), kept
 
     keys = jax.random.split(key, (num_steps + 1, 4))  # in the loop it would cost as much as a step
     if auto_reset:
-        running = _Running.of(reset_ended(game, states, *keys[0, :2]))
-        running, kept = lax.scan(step_or_reset, running, keys[1:])
-        states = running.states(game)
+        carry = _Carry.of(_reset_done(game, states, *keys[0, :2]))
+        carry, kept = lax.scan(step_and_reset, carry, keys[1:])
+        states = carry.states(game)
     else:
         states, kept = lax.scan(step, states, keys[1:, :2])
-    return states, jax.tree.map(_stacked, kept, is_leaf=lambda x: isinstance(x, _Flat))
+    return states, jax.tree.map(_unflatten, kept, is_leaf=lambda x: isinstance(x, _FlatRows))
 
 
-class _Running(NamedTuple):
-    """States of which none has ended: what there is to carry of them. XLA need not ask which have ended, then."""
+class _Carry(NamedTuple):
+    """What the scan carries of states of which none has ended, so that XLA need not ask which have."""
 
     position: Any
     player: Int32[Array, " batch"]
     step_count: Int32[Array, " batch"]
 
     @classmethod
-    def of(cls, states: State) -> "_Running":
+    def of(cls, states: State) -> "_Carry":
         return cls(states._position, states.current_player, states._step_count)
 
     def states(self, game: Game) -> State:
@@ -113,7 +124,7 @@ class _Running(NamedTuple):
 
 
 def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> tuple[State, Any]:
-    """Plays `size` games after the other, and puts the results together."""
+    """Calls `play` for `size` games at a time, and puts the results together."""
     batch = len(states.terminated)
     if size < 1 or batch % size:
         raise ValueError(f"games_at_once {size} must divide the batch of {batch} games")
@@ -124,28 +135,28 @@ def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> 
 
 
 @dataclasses.dataclass(frozen=True)
-class _Flat:
+class _FlatRows:
     """An array of several axes as one row for each game: XLA:CPU fills such rows six times as fast."""
 
     rows: Array
     shape: tuple[int, ...]
 
 
-jax.tree_util.register_dataclass(_Flat, data_fields=["rows"], meta_fields=["shape"])
+jax.tree_util.register_dataclass(_FlatRows, data_fields=["rows"], meta_fields=["shape"])
 
 
-def _flattened(kept: Array) -> _Flat:
-    return _Flat(kept.reshape(*kept.shape[:1], -1) if kept.ndim > 2 else kept, kept.shape)
+def _flatten(kept: Array) -> _FlatRows:
+    return _FlatRows(kept.reshape(*kept.shape[:1], -1) if kept.ndim > 2 else kept, kept.shape)
 
 
-def _stacked(flat: _Flat) -> Array:
+def _unflatten(flat: _FlatRows) -> Array:
     return flat.rows.reshape(-1, *flat.shape)
 
 
-def reset_ended(game: Game, states: State, opening_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:
+def _reset_done(game: Game, states: State, init_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:
     """The states, with new games in place of those that have ended."""
     ended = states.terminated | states.truncated
-    positions = jax.vmap(game.init_position)(jax.random.split(opening_key, ended.size))
+    positions = jax.vmap(game.init_position)(jax.random.split(init_key, ended.size))
     players = random_bits(player_key, ended.shape) >> 31
     fresh = game.state(positions, players.astype(jnp.int32))
-    return jax.tree.map(lambda new, old: jax.vmap(jnp.where)(ended, new, old), fresh, states)
+    return select(ended, fresh, states)

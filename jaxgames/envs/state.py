@@ -27,8 +27,9 @@ class State:
 
     @property
     def legal_action_mask(self) -> Bool[Array, "... actions"]:
-        """The actions the current player may take; all true once the game has ended (not where `auto_reset` has begun a
-        new one).
+        """The actions the current player may take; all true once the game has ended.
+
+        Where `auto_reset` has started a new game, the mask is that of the new game.
         """
         return self._derived("_legal_action_mask")
 
@@ -73,7 +74,7 @@ def _look(game: Any, name: str, rank: int) -> Callable[[State], Array]:
 
 @functools.lru_cache(maxsize=64)
 def _look_compiled(game: Any, name: str, rank: int) -> Callable[[State], Array]:
-    """As `_look`, for whoever looks at a state outside of `jit`: one program instead of each operation for itself."""
+    """As `_look`, compiled: for states outside of `jit`, where each operation would else be a program of its own."""
     return jax.jit(_look(game, name, rank))
 
 

@@ -25,8 +25,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a board: page, text, the frame and its text, the playing area and its two shades, the pieces, and
-    what is to stand out.
+    """Colours of a board: the page, its text (`ink`, and `faint` for notes), the frame and its text, the field and its
+    two shades, the pieces of both players, and a colour that stands out (`accent`).
     """
 
     background: str
@@ -117,13 +117,17 @@ def disc(x: float, y: float, radius: float, piece: Piece) -> Iterator[str]:
     yield element("circle", **centre, r=radius * 0.68, fill="none", **ring)
 
 
+def marker(x: float, y: float, piece: Piece) -> str:
+    """A small piece before a line of text: the text is about its player."""
+    return element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+
+
 def status_line(
     left: float, right: float, y: float, colours: Theme, status: str, side: int | None = None, note: str = ""
 ) -> Iterator[str]:
-    """A line below a board: the piece of the player it is about (`side`, if any), what is to be said, and a note."""
+    """A line below a board: on the left the piece of player `side`, if any, and `status`; on the right a note."""
     if side is not None:
-        piece = colours.pieces[side]
-        yield element("circle", cx=left + 7, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+        yield marker(left + 7, y, colours.pieces[side])
     yield text(left + (0 if side is None else 22), y, status, 14, colours.ink, "start", font_weight=600)
     if note:
         yield text(right, y, note, 14, colours.faint, "end")
@@ -182,11 +186,11 @@ def grid_svg(
     return document(whole, theme, min(1200, whole.width) if size is None else size)
 
 
-_OPENING = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
+_SVG_TAG = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 
 
 def _size(page: str) -> tuple[float, float]:
-    match = _OPENING.match(page)
+    match = _SVG_TAG.match(page)
     if not match:
         raise ValueError(f"{page[:40]!r} is no SVG document made by jaxgames.envs.svg.document")
     return float(match[1]), float(match[2])
@@ -195,8 +199,8 @@ def _size(page: str) -> tuple[float, float]:
 def _placed(page: str, x: float, y: float, width: float, height: float) -> str:
     """The document as an element of another one."""
     box = f"0 0 {_number(width)} {_number(height)}"
-    opening = element("svg", viewBox=box, x=x, y=y, width=width, height=height).replace("/>", ">")
-    return _OPENING.sub(opening, page, count=1)
+    tag = element("svg", viewBox=box, x=x, y=y, width=width, height=height).replace("/>", ">")
+    return _SVG_TAG.sub(tag, page, count=1)
 
 
 def _number(value: float) -> str:

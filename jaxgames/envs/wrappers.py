@@ -1,4 +1,4 @@
-"""Around a step of one game: a new game when it is over, a limit of steps. `jax.vmap` them like the step itself."""
+"""Wrappers of a step of one game: a new game when it is over, a limit of steps. `jax.vmap` them like the step."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int32, Key
 
 from jaxgames.envs.core import State
+from jaxgames.ops.pytrees import select
 
 Step = Callable[..., State]
 
@@ -16,8 +17,8 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
     """The step that begins a new game after the last move of the old one: `(state, action, key) -> state`.
 
     As in pgx, the new game's state keeps `rewards`, `terminated` and `truncated` of the old one for this step; mask and
-    observation are those of the new game. `with_final` returns `(state, final)`, where `final` is the state before the
-    reset: its observation, its rewards, whether it was truncated. It costs nothing where it is not read.
+    observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
+    state before the reset, with its observation and its rewards. It costs nothing where it is not read.
     """
 
     def step_or_reset(state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> Any:
@@ -32,7 +33,7 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
         final = step(running, action, step_key)
         new = init(init_key).replace(rewards=final.rewards, terminated=final.terminated, truncated=final.truncated)
         ended = final.terminated | final.truncated
-        state = jax.tree.map(lambda fresh, old: jnp.where(ended, fresh, old), new, final)
+        state = select(ended, new, final)
         return (state, final) if with_final else state
 
     return step_or_reset

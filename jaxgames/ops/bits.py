@@ -1,6 +1,6 @@
-"""Sets as bits of uint32 words: the few word operations that the games share.
+"""Sets as bits of uint32 words: the operations on boards that the games share.
 
-Everything is elementwise, so it works at any batch shape, fuses, and needs no gather and no scatter.
+All are elementwise: they work at any batch shape, XLA fuses them, and they need no gather and no scatter.
 """
 
 import functools
@@ -56,13 +56,14 @@ def union(words: Word, axis: int = -1) -> Word:
     return lax.reduce(words, jnp.uint32(0), lax.bitwise_or, (axis % words.ndim,))
 
 
-def select(words: Word, rank: Word) -> Word:
-    """Index of the set bit that has `rank` set bits below it (rank 0 = the lowest), by halving the word five times.
+def nth_set(words: Word, rank: Word) -> Word:
+    """Index of the set bit that has `rank` set bits below it; rank 0 is the lowest set bit.
 
-    Only meaningful where `rank` is below the number of set bits.
+    Only meaningful where `rank` is below the number of set bits. The word is halved five times.
     """
     index = jnp.zeros_like(words)
     for width in (16, 8, 4, 2, 1):
+        # How many bits are set in the lower half of what is left. If not enough, the bit is in the upper half.
         low = lax.population_count((words >> index) & jnp.uint32((1 << width) - 1))
         skip = rank >= low
         rank = jnp.where(skip, rank - low, rank)
@@ -71,10 +72,10 @@ def select(words: Word, rank: Word) -> Word:
 
 
 def unpack(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[Array, " elements"]:
-    """Sets, of one word or of several, as flags: element `i * len(sets) + k` says whether set k holds bit `places[i]`.
+    """Sets as flags: element `i * len(sets) + k` says whether set k holds bit `places[i]`.
 
-    Places beyond a set show nothing. One `and` for each word and element, in one flat row: XLA:CPU makes vector code of
-    that, and of little else.
+    A set is one word or several; places beyond it are false. Each element takes one `and` for each word, in one flat
+    row, since XLA:CPU makes vector code of that form and of few others.
     """
     parts = []
     for number, words in enumerate(sets):
@@ -86,8 +87,9 @@ def unpack(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[
 
 
 def unpack_first(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "places ..."]:
-    """One set as flags at the given places, places first: beside `unpack` the form for many networks at once, as each
-    flag is an array over the positions.
+    """One set as flags at the given places, with the places first.
+
+    This form serves many networks at once: each flag is an array over the positions.
     """
     parts = []
     for index, word in enumerate(words):
@@ -97,23 +99,23 @@ def unpack_first(words: tuple[Word, ...], places: np.ndarray) -> Bool[Array, "pl
 
 
 def pack(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
-    """Flags as sets: bit i of word k says flag 32 k + i."""
+    """Flags as sets: bit i of word k is flag 32 k + i."""
     width = min(flags.shape[-1], 32)
     rows = jnp.pad(flags, [(0, 0)] * (flags.ndim - 1) + [(0, -flags.shape[-1] % width)])
     rows = rows.reshape(*flags.shape[:-1], -1, width)
     return jnp.sum(jnp.where(rows, bit(jnp.arange(width, dtype=jnp.uint32)), jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
 
 
-def bounded(word: Word, number: Word | int) -> Word:
-    """A random word as one of 0 .. `number` - 1: the high half of their product, without a division.
+def bounded(random: Word, number: Word | int) -> Word:
+    """A number from 0 to `number` - 1 drawn by 32 random bits: the high word of their product, without a division.
 
-    For `number` up to 65,536; no result is more likely than another by more than `number` / 2^32.
+    For `number` up to 65,536. No result is more likely than another by more than `number` / 2^32.
     """
-    return ((word >> 16) * number + (((word & 0xFFFF) * number) >> 16)) >> 16
+    return ((random >> 16) * number + (((random & 0xFFFF) * number) >> 16)) >> 16
 
 
 def choose_set(flags: Sequence[Bool[Array, "..."]], random: Word) -> Word:
-    """The number of a flag that is set, drawn uniformly by a random word; one of a few, each an array of its own."""
+    """The index of a flag that is set, drawn uniformly by 32 random bits; each flag is an array of its own."""
     units = [flag.astype(jnp.uint32) for flag in flags]
     rank = bounded(random, sum(units[1:], units[0]))
     number, seen = jnp.zeros_like(rank), jnp.zeros_like(rank)

@@ -1,11 +1,15 @@
-"""Batches of positions, or of any pytrees of arrays whose first axis is the batch: compared, and chosen from."""
+"""Batches of positions, or of any pytrees of arrays whose first axis is the batch.
+
+`equal`, `select` and `take` are for JAX and NumPy; the others are for NumPy, outside of `jit`.
+"""
 
 import functools
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
+import numpy as np
+from jaxtyping import Array, Bool, Int
 
 Tree = TypeVar("Tree")
 
@@ -19,10 +23,46 @@ def equal(one: Tree, other: Tree) -> Bool[Array, " batch"]:
     return functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
 
 
-def select(condition: Bool[Array, " batch"], on_true: Tree, on_false: Tree) -> Tree:
-    """The positions of one batch where `condition` holds, else those of the other."""
+def select(condition: Bool[Array, "..."], on_true: Tree, on_false: Tree) -> Tree:
+    """The positions of one batch where `condition` holds, else those of the other; of any batch shape."""
 
     def choose(x, y):
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+        return jnp.where(condition.reshape(*condition.shape, *(1,) * (x.ndim - condition.ndim)), x, y)
 
     return jax.tree.map(choose, on_true, on_false)
+
+
+def add_batch_axis(tree: Tree) -> Tree:
+    """One position as a batch."""
+    return jax.tree.map(lambda x: np.asarray(x)[None], tree)
+
+
+def num_rows(tree: Any) -> int:
+    """The size of the batch."""
+    return len(jax.tree.leaves(tree)[0])
+
+
+def take(tree: Tree, rows: Any) -> Tree:
+    """Some rows, chosen by anything that indexes an array."""
+    return jax.tree.map(lambda x: x[rows], tree)
+
+
+def concatenate(trees: list[Tree]) -> Tree:
+    """Batches one after another."""
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *trees) if len(trees) > 1 else trees[0]
+
+
+def unique_rows(tree: Any) -> tuple[Int[np.ndarray, " kinds"], Int[np.ndarray, " n"]]:
+    """The index of one row of each kind, and the number of each row's kind."""
+    leaves = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(tree)]
+    columns = [column for leaf in leaves for column in leaf.T]
+    columns = [column for column in columns if (column != column[0]).any()] or columns[:1]  # fewer to sort by
+    order = np.lexsort(columns)
+    starts = np.zeros(len(order), bool)
+    starts[:1] = True
+    for column in columns:
+        sorted_column = column[order]
+        starts[1:] |= sorted_column[1:] != sorted_column[:-1]
+    kind = np.empty(len(order), np.int64)
+    kind[order] = np.cumsum(starts) - 1
+    return order[starts], kind

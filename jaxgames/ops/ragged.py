@@ -1,4 +1,4 @@
-"""Flat lists: the children of many owners one after another, without padding, from their counts."""
+"""Ragged lists: the entries of many owners one after another without padding, found from the counts of the owners."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -6,8 +6,9 @@ from jaxtyping import Array, Int32
 
 
 def cumsum(counts: Int32[Array, " n"]) -> Int32[Array, " n"]:
-    """Inclusive prefix sums. (`associative_scan` runs 1.3 times as fast on CPU here, but compiles three times as
-    long.)
+    """Inclusive prefix sums.
+
+    `associative_scan` runs 1.3 times as fast on CPU here, but compiles three times as long.
     """
     return jnp.cumsum(counts, dtype=jnp.int32)
 
@@ -20,9 +21,9 @@ def cumsum_rows(counts: Int32[Array, "rows n"]) -> Int32[Array, "rows n"]:
 def owners(
     ends: Int32[Array, " n"], counts: Int32[Array, " n"], capacity: int
 ) -> tuple[Int32[Array, " capacity"], Int32[Array, " capacity"]]:
-    """For each of `capacity` entries: its owner, and its rank among the owner's entries.
+    """For each of `capacity` entries its owner and its rank among the owner's entries.
 
-    Owner i has `counts[i]` entries, the last of them before position `ends[i]`. Entries past the end belong to
+    Owner i has `counts[i]` entries, and they end before index `ends[i]`. Entries past the end of the list belong to
     nobody: they get the last owner and a rank beyond its count.
     """
     owner = cumsum(jnp.zeros(capacity, jnp.int32).at[ends].add(1, mode="drop"))
@@ -31,8 +32,9 @@ def owners(
 
 
 def starts(ends: Int32[Array, " n"], first: Int32[Array, " groups+1"]) -> Int32[Array, " groups+1"]:
-    """Where each group's children start, if group g owns entries `first[g]` .. `first[g + 1]` and entry i's children
-    end at `ends[i]`.
+    """Where the children of each group start.
+
+    Group g owns entries `first[g]` .. `first[g + 1]`, and the children of entry i end before index `ends[i]`.
     """
     before = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
     return before[jnp.minimum(first, len(ends))]
@@ -41,8 +43,9 @@ def starts(ends: Int32[Array, " n"], first: Int32[Array, " groups+1"]) -> Int32[
 def row_of(
     rank: Int32[Array, " n"], counts: Int32[Array, "rows owners"], owner: Int32[Array, " n"]
 ) -> tuple[Int32[Array, " n"], Int32[Array, " n"]]:
-    """The row that holds entry number `rank` of its owner, and the rank in that row; `counts` are prefix sums over
-    rows.
+    """The row that holds entry number `rank` of its owner, and the rank in that row, by binary search.
+
+    `counts` are prefix sums over the rows.
     """
     row = jnp.zeros_like(rank)
     step = 1 << (len(counts) - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Random words by a hash of their numbers: a few operations a word, where a key of its own costs more than a move."""
+"""Random bits by a hash of their index: a few operations for 32 bits, where to split a key costs more than a move."""
 
 import math
 
@@ -9,17 +9,25 @@ from jaxtyping import Array, Key, UInt32
 
 
 def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, "..."]:
-    """Uniformly random words, each a hash of the key's words and its own number; both kinds of keys.
+    """Uniformly random 32 bits for each element, a hash of the key and of the element's index; both kinds of keys.
 
     For the choice of moves, not for cryptography. The hash is `lowbias32` (Wellons, "Prospecting for Hash Functions",
-    2018), once with each word of the key: words of one key are a permutation of their numbers, hence all different.
+    2018), applied once with each word of the key. It is a permutation, so the elements of one key are all different.
     """
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
-    word = jax.lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
+    bits = jax.lax.iota(jnp.uint32, math.prod(shape)).reshape(shape)
     for part in range(key.size):
-        word = _hash(word + key[part] * np.uint32(0x9E3779B9))
-    return word
+        bits = _hash(bits + key[part] * np.uint32(0x9E3779B9))
+    return bits
+
+
+def fold_in(bits: UInt32[Array, "..."], data: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
+    """Other random bits, made of these and of a number, as `jax.random.fold_in` makes keys.
+
+    This is how each game, ply and purpose gets its own bits.
+    """
+    return _hash(bits + jnp.asarray(data, jnp.uint32) * np.uint32(0x9E3779B9))
 
 
 def _hash(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
@@ -27,8 +35,3 @@ def _hash(word: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
     word = (word ^ (word >> 16)) * np.uint32(0x21F0AAAD)
     word = (word ^ (word >> 15)) * np.uint32(0x735A2D97)
     return word ^ (word >> 15)
-
-
-def fold_in(words: UInt32[Array, "..."], number: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
-    """Word `number` of the random stream that each word begins: the way to a word for each game, ply and purpose."""
-    return _hash(words + jnp.asarray(number, jnp.uint32) * np.uint32(0x9E3779B9))

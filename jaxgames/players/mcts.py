@@ -33,33 +33,42 @@ class MCTSTurn:
 
 
 class SearchKind(NamedTuple):
-    """What a name stands for: `rule(**numbers)` of these options, and the rollouts it uses without a run."""
+    """What a player's name stands for: a selection rule, made by `rule(**options)`, and an evaluator of leaves.
 
+    `evaluate` makes the rollouts; None if the network of a run is the evaluator. `options` are those of the rule.
+    """
+
+    help: str
     rule: Callable[..., Rule]
-    numbers: tuple[str, ...] = ("c",)
-    evaluate: Callable[[], Evaluator] = mcts.rollout
+    options: tuple[str, ...] = ("c",)
+    evaluate: Callable[[], Evaluator] | None = mcts.rollout
+    merges_trees: bool = True
 
 
 def _bounded(**numbers: float) -> Rule:
     return mcts.bounded(mcts.uct(**numbers))
 
 
-def _gumbel(considered: float = 16, **numbers: float) -> Rule:
-    return mcts.gumbel(int(considered), **numbers)
-
-
 KINDS: Mapping[str, SearchKind] = {
-    "uct": SearchKind(mcts.uct),
-    "rave": SearchKind(mcts.rave, ("k", "c")),
-    "amaf": SearchKind(mcts.amaf, ("alpha", "c")),
-    "lgr": SearchKind(mcts.uct, ("c",), mcts.last_good_reply),
-    "rave+lgr": SearchKind(mcts.rave, ("k", "c"), mcts.last_good_reply),
-    "uct1": SearchKind(mcts.uct1),
-    "uct2": SearchKind(mcts.uct2),
-    "uct3": SearchKind(mcts.uct3),
-    "bounded": SearchKind(_bounded),
-    "puct": SearchKind(mcts.puct, ("c_init", "c_base")),
-    "gumbel": SearchKind(_gumbel, ("considered", "scale")),
+    "uct": SearchKind("UCT with random rollouts", mcts.uct),
+    "rave": SearchKind("RAVE: what a move brings later counts too, at first", mcts.rave, ("k", "c")),
+    "amaf": SearchKind("alpha-AMAF: what a move brings later counts too", mcts.amaf, ("alpha", "c")),
+    "lgr": SearchKind("UCT with rollouts by last good replies", mcts.uct, evaluate=mcts.last_good_reply),
+    "rave+lgr": SearchKind("RAVE with rollouts by last good replies", mcts.rave, ("k", "c"), mcts.last_good_reply),
+    "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1),
+    "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2),
+    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3),
+    "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
+    "puct": SearchKind(
+        "AlphaZero's search, with the values of a trained network", mcts.puct, ("c_init", "c_base"), evaluate=None
+    ),
+    "gumbel": SearchKind(
+        "Gumbel MuZero's search, with the values of a trained network",
+        mcts.gumbel,
+        ("considered", "scale"),
+        evaluate=None,
+        merges_trees=False,
+    ),
 }
 
 HELP = {
@@ -73,10 +82,14 @@ HELP = {
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
 
+LARGEST = {"trees": 256, "considered": 1024}
+"""The options that are whole numbers. A search's program grows with its trees, a table in it with `considered`."""
+
 
 def options(name: str) -> dict[str, str]:
     """The options that a player of this name has, with a line about each."""
-    return {option: HELP[option] for option in (*KINDS[name].numbers, "trees")}
+    kind = KINDS[name]
+    return {option: HELP[option] for option in (*kind.options, *(["trees"] if kind.merges_trees else []))}
 
 
 def mcts_player(name: str, game: Game, simulations: int, run: str | None = None, **given: str) -> Player:
@@ -86,10 +99,15 @@ def mcts_player(name: str, game: Game, simulations: int, run: str | None = None,
     """
     kind, spec = KINDS[name], ":".join(filter(None, (name, run, str(simulations))))
     text = spec + "".join(f",{option}={value}" for option, value in given.items())
-    what = f"player {text!r}:"
-    trees = specs.whole_number(given["trees"], f"{what} trees") if "trees" in given else 1
-    numbers = {option: specs.number(given[option], f"{what} {option}") for option in kind.numbers if option in given}
-    evaluate = kind.evaluate() if run is None else _load_value(run, game)
+    numbers: dict[str, Any] = {}
+    for option, value in given.items():
+        what = f"player {text!r}: {option}"
+        whole = option in LARGEST
+        numbers[option] = specs.whole_number(value, what, LARGEST[option]) if whole else specs.number(value, what)
+    if numbers.get("c_base", 1) < 1:
+        raise ValueError(f"player {text!r}: c_base {given['c_base']!r}: expected a number of visits from 1 on")
+    trees = numbers.pop("trees", 1)
+    evaluate = _load_value(str(run), game) if kind.evaluate is None else kind.evaluate()
     return Player(text, game, MCTSTurn(game, kind.rule(**numbers), simulations, trees), evaluate)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,41 +28,20 @@ def _simple(game: Game, level: str) -> Player:
 
 _TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
 
-_SEARCHES = {
-    "uct": "UCT with random rollouts",
-    "rave": "RAVE: what a move brings later counts too, at first",
-    "amaf": "alpha-AMAF: what a move brings later counts too",
-    "lgr": "UCT with rollouts by last good replies",
-    "rave+lgr": "RAVE with rollouts by last good replies",
-    "uct1": "UCT on a graph: equal positions share their edges",
-    "uct2": "as uct1, and edges are worth what the position they lead to is worth",
-    "uct3": "as uct2, values made anew from below",
-    "bounded": "UCT that proves wins, losses and draws, and prunes by them",
-}
-_GUIDED = {
-    "puct": "AlphaZero's search, with the values of a trained network",
-    "gumbel": "Gumbel MuZero's search, with the values of a trained network",
-}
 
+def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
+    """A player that searches by simulations: with rollouts, or guided by the network of a run."""
 
-def _search_entry(name: str, line: str) -> PlayerEntry:
-    """A player that searches by rollouts."""
+    def make_player(game: Game, *arguments: Any, **options: str) -> Player:
+        *run, simulations = arguments
+        return mcts.mcts_player(name, game, simulations, *run, **options)
 
-    def make_player(game: Game, simulations: int, **options: str) -> Player:
-        return mcts.mcts_player(name, game, simulations, **options)
-
-    usage = f"{name} needs a number of simulations: write {name}:800"
-    return PlayerEntry(make_player, line, usage, (f"{name}:800",), ("N",), mcts.options(name))
-
-
-def _guided_entry(name: str, line: str) -> PlayerEntry:
-    """A player whose search is guided by the network of a run."""
-
-    def make_player(game: Game, run: str, simulations: int, **options: str) -> Player:
-        return mcts.mcts_player(name, game, simulations, run, **options)
-
-    usage = f"{name} needs a run folder and a number of simulations: write {name}:RUN:800"
-    return PlayerEntry(make_player, line, usage, (f"{name}:RUN:800",), ("RUN", "N"), mcts.options(name))
+    arguments: tuple[str, ...]
+    example, needs, arguments = f"{name}:800", "a number of simulations", ("N",)
+    if kind.evaluate is None:
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", "N")
+    usage = f"{name} needs {needs}: write {example}"
+    return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
 
 
 PLAYERS = {
@@ -104,8 +84,7 @@ PLAYERS = {
         _TIES,
         chance=False,
     ),
-    **{name: _search_entry(name, line) for name, line in _SEARCHES.items()},
-    **{name: _guided_entry(name, line) for name, line in _GUIDED.items()},
+    **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
 }
 
 
@@ -115,15 +94,15 @@ FROM_FOLDER = PlayerEntry(
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
     options={
-        "keep": "with plies: only so many turns, the best by the network, are looked into",
-        "within": "with keep: of them only those that seem at most so many points worse than the best",
+        "keep": "with plies: how many turns, the best by the network, are looked into",
+        "within": "with keep: leaves out turns that seem more than so many points worse than the best",
     },
 )
-"""What is no name is the folder of a run."""
+"""The players of specs that begin with the folder of a run instead of a name."""
 
 
 def available_players(game: Game | None = None) -> tuple[str, ...]:
-    """Specs of the players, of one game or of all, with usual numbers; those that need a run folder are left out."""
+    """Specs of the players of one game, or of all games, with usual numbers; without those that need a run folder."""
     return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
 
@@ -148,7 +127,7 @@ def make(spec: str, game: Game) -> Player:
 
 
 def game_of(spec: str) -> str | None:
-    """The id of the game that the training in a folder learned, or the only one of a player; None for any other.
+    """The id of the game that a run was trained for, or of the only game that a player plays; None for other players.
 
     Raises `ValueError` if the folder is no run.
     """

@@ -4,16 +4,17 @@ from jaxgames.recipes.evolution import backgammon as backgammon_hill_climb
 from jaxgames.recipes.evolution import checkers as checkers_evolution
 from jaxgames.recipes.evolution import connect_four as connect_four_evolution
 from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
-from jaxgames.recipes.recipe import Plan, Recipe, Training
-from jaxgames.recipes.td import any_game as td
-from jaxgames.recipes.td import backgammon_backprop, td_gammon
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.td import named as td
 from jaxgames.recipes.tic_tac_toe_self_play import recipe as tic_tac_toe_self_play
+from jaxgames.recipes.training import Training
 
 _ALL: tuple[Recipe, ...] = (
-    td_gammon.RECIPE,
-    backgammon_backprop.RECIPE,
+    td.TD_GAMMON,
+    td.BACKGAMMON_BACKPROP,
     backgammon_hill_climb.RECIPE,
-    td.RECIPE,
+    td.TD,
     tic_tac_toe_self_play.RECIPE,
     tic_tac_toe_evolution.RECIPE,
     checkers_evolution.RECIPE,

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
+_BOOLS = {"true": True, "false": False}
+_EXPECTED = {bool: "true or false", int: "a whole number", float: "a number"}
 
-def read(types: Mapping[str, Any], changes: Mapping[str, str]) -> dict[str, Any]:
-    """The values that texts stand for, by the types of the settings. Raises `ValueError` for a name that is not known
-    and a text that cannot be read.
+
+def parse_overrides(types: Mapping[str, Any], changes: Mapping[str, str]) -> dict[str, Any]:
+    """The values in the texts, by the types of the settings.
+
+    Raises `ValueError` for an unknown name and for a text that is no value of that type.
     """
     found = {}
     for name, text in changes.items():
@@ -14,15 +18,15 @@ def read(types: Mapping[str, Any], changes: Mapping[str, str]) -> dict[str, Any]
             raise ValueError(f"unknown setting {name!r}; available: {', '.join(types)}")
         try:
             found[name] = _parse(types[name], text)
-        except ValueError:
-            kinds = {bool: "true or false", int: "a whole number", float: "a number"}
-            raise ValueError(f"{name}={text!r}: expected {kinds.get(types[name], 'numbers as in 40,40')}") from None
+        except (KeyError, ValueError):
+            expected = _EXPECTED.get(types[name], "numbers as in 40,40")
+            raise ValueError(f"{name}={text!r}: expected {expected}") from None
     return found
 
 
 def _parse(kind: Any, text: str) -> Any:
     if kind is bool:
-        return {"true": True, "false": False}.get(text.lower()) if text.lower() in ("true", "false") else int("no")
-    if get_args(kind):
+        return _BOOLS[text.lower()]
+    if get_args(kind):  # tuple[int, ...]
         return tuple(int(part) for part in text.split(",") if part)
     return kind(text)

@@ -1,7 +1,7 @@
-"""What people see of a training under way: a line now and then, and a progress bar."""
+"""What people see of a training: lines and a progress bar while it runs, a table of results at its end."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ class Report:
 
     @contextmanager
     def progress(self, total: float) -> Iterator[Callable[[float, Mapping[str, Any]], None]]:
-        """A progress bar; the function inside is told how much is done, and the latest metrics."""
+        """A progress bar; the function inside takes how much of `total` is done, and the latest metrics."""
         if self.quiet:
             yield lambda done, line: None
             return
@@ -44,6 +44,46 @@ class Report:
                 bar.update(task, completed=min(done, total), description=rates + strength)
 
             yield update
+
+
+def show_results(
+    result: Mapping[str, Any],
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Iterable[str],
+    play: str = "",
+    texts: int = 1,
+) -> None:
+    """Prints the table of a training's results, and where its files are.
+
+    Args:
+        result: as `Training.run_to_end` returns it.
+        title: what was trained; the speed is added.
+        columns: their names; the first `texts` of them hold texts, the others numbers.
+        rows: the cells, a text each.
+        notes: lines below the table.
+        play: arguments of `jaxgames match` that let the player play, if it can.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    speed = f"{result['games_per_second']:,.0f} games/s" if result["games_per_second"] else "resumed when it was done"
+    table = Table(title=f"{title}, {speed}")
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="left" if number < texts else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
+    for line in (*notes, *files, *([f"play it         jaxgames match {play}"] if play else [])):
+        console.print(line, markup=False, highlight=False)
+
+
+def published_marks(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The published results, each by the letter that stands for it in the table."""
+    return dict(zip("abcdefgh", result["published"], strict=False))
 
 
 def _strength(line: Mapping[str, Any]) -> str:

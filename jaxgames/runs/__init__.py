@@ -1,6 +1,6 @@
 """A training run on disk: configuration, metrics, checkpoints that survive kill -9, learning curves."""
 
 from jaxgames.runs.curves import Panel
-from jaxgames.runs.run import Run
+from jaxgames.runs.run import Run, check_extras
 
-__all__ = ["Panel", "Run"]
+__all__ = ["Panel", "Run", "check_extras"]

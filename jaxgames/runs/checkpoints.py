@@ -6,6 +6,7 @@ are, and size and SHA-256 of every file. It is written under another name and re
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -24,16 +25,35 @@ FORMAT = 1
 
 
 def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
-    """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically."""
+    """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically.
+
+    Raises ValueError for a leaf that cannot be saved, and OSError if the disk refuses; then nothing is left behind.
+    """
     leaves, arrays = leaf_specs(state), to_numpy(state)
     temporary = folder.with_name(f".saving-{folder.name}")
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
+    try:
+        temporary.mkdir(parents=True)
+        _write_files(temporary, leaves, arrays, info)
+        os.rename(temporary, folder)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)  # it would take room on a full disk
+        raise
+    sync(folder.parent)
+
+
+def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndarray], info: dict[str, Any]) -> None:
     # orbax refuses arrays without elements; their shape says all there is.
     items = {str(i): array for i, array in enumerate(arrays) if array.size}
     if items:
-        with _checkpointer() as checkpointer:
-            checkpointer.save((temporary / ARRAYS).resolve(), items)
+        try:
+            with _checkpointer() as checkpointer:
+                checkpointer.save((temporary / ARRAYS).resolve(), items)
+        except Exception as error:  # orbax gives errors of the system another type, with their number in the text
+            found = re.search(r"os_error_code='(\d+)'", str(error))
+            if not found:
+                raise
+            raise OSError(int(found[1]), os.strerror(int(found[1])), str(temporary)) from error
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
@@ -47,8 +67,6 @@ def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
         if path.is_dir():
             sync(path)
     replace(temporary / MANIFEST, to_json(manifest, "checkpoint"))
-    os.rename(temporary, folder)
-    sync(folder.parent)
 
 
 def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
@@ -57,11 +75,14 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
     Raises ValueError that says what is wrong if a file is missing or altered, or the template does not fit.
     """
     manifest = read_manifest(folder)
-    leaves = [LeafSpec(path, dtype, tuple(shape), impl) for path, dtype, shape, impl in manifest["leaves"]]
+    leaves = manifest["leaves"]
     problem = difference(leaves, leaf_specs(template))
     if problem:
         raise ValueError(f"does not fit: {problem}")
     items = _items(folder, manifest["files"])
+    lost = [leaf for i, leaf in enumerate(leaves) if str(i) not in items and math.prod(leaf.shape)]
+    if lost:
+        raise ValueError(f"is damaged: its arrays lack '{lost[0].path}'")
     arrays = [
         np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
         for i, leaf in enumerate(leaves)
@@ -75,23 +96,33 @@ def read_leaf(folder: Path, place: str) -> np.ndarray:
     Raises ValueError if there is none, or a file is missing or altered.
     """
     manifest = read_manifest(folder)
-    places = [leaf[0] for leaf in manifest["leaves"]]
-    if place not in places:
+    places = [leaf.path for leaf in manifest["leaves"]]
+    items = _items(folder, manifest["files"])
+    number = str(places.index(place)) if place in places else ""
+    if number not in items:
         raise ValueError(f"does not fit: it lacks {place!r}")
-    return np.array(_items(folder, manifest["files"])[str(places.index(place))])
+    return np.array(items[number])
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """A checkpoint's manifest; ValueError if there is none or it is broken."""
+    """A checkpoint's manifest: `info`, `leaves` as `LeafSpec`, and `files` as (bytes, SHA-256) by their names.
+
+    Raises ValueError if there is none or it is broken.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
-        if manifest["format"] == FORMAT and {"info", "leaves", "files"} <= manifest.keys():
-            return manifest
-        raise ValueError(f"has a manifest of format {manifest['format']}; this version reads format {FORMAT}")
+        number = manifest["format"]
+        if number == FORMAT:
+            manifest["leaves"] = [
+                LeafSpec(path, dtype, tuple(shape), impl) for path, dtype, shape, impl in manifest["leaves"]
+            ]
+            manifest["files"] = {name: (int(size), str(digest)) for name, (size, digest) in manifest["files"].items()}
+            return {name: manifest[name] for name in ("info", "leaves", "files")}
     except FileNotFoundError:
         raise ValueError(f"is foreign or damaged: it has no {MANIFEST}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"is damaged: its {MANIFEST} is broken") from None
+    raise ValueError(f"has a manifest of format {number}; this version reads format {FORMAT}")
 
 
 class CheckpointDir:
@@ -135,7 +166,7 @@ class CheckpointDir:
         return {(int(match[1]), int(match[2] or 0)): path for match, path in matches if match}
 
 
-def _items(folder: Path, files: dict[str, list[Any]]) -> dict[str, Any]:
+def _items(folder: Path, files: dict[str, tuple[int, str]]) -> dict[str, Any]:
     """The arrays by their numbers, once every file has been verified."""
     _verify(folder, files)
     if not files:
@@ -165,15 +196,22 @@ def _fingerprint(path: Path) -> list[Any]:
         return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]
 
 
-def _verify(folder: Path, files: dict[str, list[Any]]) -> None:
+def _verify(folder: Path, files: dict[str, tuple[int, str]]) -> None:
+    """Raises ValueError unless the checkpoint has exactly these files, unaltered."""
     for name, (size, digest) in files.items():
         path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(f"is damaged: its {MANIFEST} names a file outside of it: {name}")
         if not path.is_file():
             raise ValueError(f"is damaged: {name} is missing")
         if path.stat().st_size != size:
             raise ValueError(f"is damaged: {name} has {path.stat().st_size} bytes instead of {size}")
         if _fingerprint(path)[1] != digest:
             raise ValueError(f"is damaged: the contents of {name} have changed")
+    for path in (folder / ARRAYS).rglob("[!.]*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in files:
+            raise ValueError(f"is damaged: its {MANIFEST} does not list {name}")
 
 
 class LeafSpec(NamedTuple):

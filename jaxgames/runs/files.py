@@ -1,21 +1,35 @@
 """Files that are complete or absent, whatever kills the process: atomic writes, removal, one writer at a time."""
 
+import contextlib
+import errno
 import json
 import math
 import os
 import shutil
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 LEFTOVERS = (".saving-", ".removing-")  # beginnings of names that only a killed process leaves behind
 
 
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Adds `path` to an `OSError` that names no file, such as that of a write to a full disk."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def sync(path: Path) -> None:
     """Flushes a file, or a folder's list of names, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -23,11 +37,16 @@ def sync(path: Path) -> None:
 def replace(path: Path, content: bytes) -> None:
     """Writes `content` to `path` so that at any moment either the old or the new file is there, complete."""
     temporary = path.with_name(f".saving-{path.name}")
-    with open(temporary, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with naming(path), open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)  # it would take room on a full disk
+        raise
     sync(path.parent)
 
 
@@ -46,21 +65,48 @@ def remove_leftovers(folder: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def lock(path: Path, owner: object) -> None:
-    """Holds the file `path` for this process as long as `owner` lives; the system frees it when the process ends.
-
-    Raises ValueError if another process holds it. Within one process several owners may hold it.
+class WriteLock:
+    """The right of this process to write a run. The system frees it when the last object of the file's lock is gone or
+    the process ends. All that lock the same file in one process share one object: a `WriteLock` is made by `lock`.
     """
+
+    held: weakref.WeakValueDictionary[tuple[int, int], "WriteLock"] = weakref.WeakValueDictionary()
+    """By device and inode of the file, so that no process opens a file that it has locked already: where `flock` is
+    that of records (NFS), closing any descriptor of the file would free the lock.
+    """
+
+    def __init__(self, descriptor: int):
+        self.file = _identity(os.fstat(descriptor))
+        weakref.finalize(self, os.close, descriptor)
+        self.held[self.file] = self
+
+
+def lock(path: Path) -> WriteLock:
+    """Locks the file `path` for this process, as long as the result lives.
+
+    Where the file system has no locks, or the system no `fcntl` (Windows), two writers are not told apart. Raises
+    ValueError if another process holds the lock.
+    """
+    with contextlib.suppress(FileNotFoundError, KeyError):
+        return WriteLock.held[_identity(os.stat(path))]
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    weakref.finalize(owner, os.close, descriptor)
     try:
         import fcntl
 
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # Windows has no fcntl; there two writers are not told apart
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
         pass
-    except (BlockingIOError, PermissionError):
-        raise ValueError(f"{path.parent} is being written by another process; wait until it ends or stop it") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            os.close(descriptor)
+            raise ValueError(
+                f"{path.parent} is being written by another process; wait until it ends or stop it"
+            ) from None
+    return WriteLock(descriptor)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def plain(value: Any, name: str, finite: bool = False) -> Any:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from jaxgames.runs.files import replace, to_json
+from jaxgames.runs.files import naming, replace, to_json
 
 Metrics = list[dict[str, Any]]
 
@@ -19,7 +19,7 @@ def append(path: Path, line: dict[str, Any]) -> None:
     step = json.loads(content).get("step")
     if not isinstance(step, int) or isinstance(step, bool):
         raise ValueError(f"metrics need a whole number 'step', got {line.get('step')!r}")
-    with open(path, "ab+") as file:
+    with naming(path), open(path, "ab+") as file:
         size = file.seek(0, os.SEEK_END)
         complete = _complete_length(file, size)
         if complete < size:
@@ -29,6 +29,8 @@ def append(path: Path, line: dict[str, Any]) -> None:
 
 def read(path: Path) -> Metrics:
     """All complete lines; a last line without its end is left out. ValueError if another line is no JSON object."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected a file of measurements: move the folder away to go on")
     if not path.exists():
         return []
     lines = path.read_bytes().split(b"\n")[:-1]

@@ -2,17 +2,24 @@
 
 import json
 import operator
+import os
+import shutil
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from jaxgames.runs import checkpoints, curves, metrics
-from jaxgames.runs.files import LEFTOVERS, lock, plain, replace, to_json
+from jaxgames.runs.files import LEFTOVERS, WriteLock, lock, plain, replace, to_json
 
 CONFIG = "config.json"
 FORMAT = 1
+LEAST_FREE = 1 << 16
+"""Bytes that must be free to begin a run."""
+EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint", "rich": "rich"}
+"""What commands import besides the core dependencies, and the package it comes with."""
 
 T = TypeVar("T")
 
@@ -20,14 +27,14 @@ T = TypeVar("T")
 class Run:
     """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`.
 
-    Whatever kills the process, each of them is the old or the new one, complete. One process writes at a time, any
+    If the process is killed, each file is the old or the new one, never half of one. One process writes at a time, any
     number may read. Make one with `Run.create` or `Run.open`.
     """
 
     def __init__(self, path: Path, config: dict[str, Any]):
         self.path = path
-        self.config = config
-        self._claimed = False
+        self.config = _Config.of(config, path / CONFIG)
+        self._lock: WriteLock | None = None
         self._metrics = path / "metrics.jsonl"
         self._steps = checkpoints.CheckpointDir(path / "checkpoints", "step")
         self._best = checkpoints.CheckpointDir(path / "best", "best")
@@ -38,7 +45,7 @@ class Run:
         path = Path(path)
         config = plain(config, "config", finite=True)
         content = to_json({"format": FORMAT, "config": config}, "config", indent=2)
-        cls.check_free(path)
+        _check_place(path)
         path.mkdir(parents=True, exist_ok=True)
         run = cls(path, config)
         run._claim()
@@ -47,10 +54,12 @@ class Run:
 
     @staticmethod
     def check_free(path: str | Path) -> None:
-        """ValueError if `create` would find anything in that folder: runs are never overwritten."""
-        path = Path(path)
-        if path.is_file() or (path.is_dir() and any(not _ours_to_ignore(entry) for entry in path.iterdir())):
-            raise ValueError(f"{path} exists already and is never overwritten; choose another name or resume that run")
+        """ValueError if `create` would fail there, or if packages are missing that the training of a recipe needs.
+
+        Trainings call it before they compile anything.
+        """
+        check_extras("matplotlib", "orbax.checkpoint")
+        _check_place(Path(path))
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
@@ -61,6 +70,8 @@ class Run:
         except (FileNotFoundError, NotADirectoryError):
             kind = "does not exist" if not path.exists() else f"is no run: it has no {CONFIG}"
             raise ValueError(f"{path} {kind}; expected the folder of a training, as given to --out") from None
+        except IsADirectoryError:
+            raise ValueError(f"{path / CONFIG} is a folder; restore the file or start a new run") from None
         except ValueError:
             raise ValueError(f"{path / CONFIG} is broken: it is no JSON; restore it or start a new run") from None
         if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
@@ -191,9 +202,8 @@ class Run:
         return steps[-1] if step is None else step
 
     def _claim(self) -> None:
-        if not self._claimed:
-            lock(self.path / ".lock", self)
-            self._claimed = True
+        if self._lock is None:
+            self._lock = lock(self.path / ".lock")
 
     def _still_good(self, steps: list[int], template: Any) -> str:
         for step in steps:
@@ -203,6 +213,52 @@ class Run:
             except (ValueError, KeyError):
                 continue
         return "no other step is good"
+
+
+def check_extras(*modules: str) -> None:
+    """ValueError if some of `modules`, by default of all `EXTRAS`, is not installed. Call it before hours of work."""
+    missing = [EXTRAS[module] for module in modules or EXTRAS if not _is_installed(module)]
+    if missing:
+        raise ValueError(f"not installed: {', '.join(missing)}; install with: pip install 'jaxgames[cli]'")
+
+
+def _check_place(path: Path) -> None:
+    """ValueError if no run can be made there: runs are never overwritten, and the folder must be writable."""
+    if path.is_file() or (path.is_dir() and any(not _ours_to_ignore(entry) for entry in path.iterdir())):
+        raise ValueError(f"{path} exists already and is never overwritten; choose another name or resume that run")
+    above = next(parent for parent in (path, *path.absolute().parents) if os.path.lexists(parent))
+    if not above.is_dir():
+        raise ValueError(f"{path} cannot be made, as {above} is no folder; choose another name")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise ValueError(f"{path} cannot be made, as {above} cannot be written; choose another folder")
+    disk = shutil.disk_usage(above)
+    if disk.free < LEAST_FREE and disk.total:
+        raise ValueError(f"{path} cannot be made, as the disk is full; free some space or choose another disk")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package around it
+        return False
+
+
+class _Config(dict[str, Any]):
+    """A configuration that says which key it lacks, and in which file."""
+
+    file: Path
+
+    @classmethod
+    def of(cls, content: Any, file: Path) -> Any:
+        """`content` with all dictionaries in it replaced."""
+        if not isinstance(content, dict):
+            return content
+        config = cls({key: cls.of(value, file) for key, value in content.items()})
+        config.file = file
+        return config
+
+    def __missing__(self, key: str) -> Any:
+        raise ValueError(f"{self.file} lacks {key!r}; restore the file or start a new run")
 
 
 def _ours_to_ignore(entry: Path) -> bool:

@@ -185,7 +185,7 @@ class Played(NamedTuple):
     legal: np.ndarray
     over: np.ndarray
     reward: np.ndarray
-    switch: np.ndarray
+    turn_passes: np.ndarray
 
 
 def play_actions(boards: np.ndarray, dice: Sequence[Sequence[int]], actions: np.ndarray) -> Played:
@@ -201,9 +201,9 @@ def _played(position, actions):
         legal = played.legal & jnp.where(taken, jax.vmap(GAME.is_legal)(position, action), action < 0)
         outcome = jax.vmap(GAME.play)(position, action)
         position = jax.tree.map(lambda new, old: jnp.where(taken, new, old), outcome.position, position)
-        over, switch = played.over | (taken & outcome.over), played.turn_passes | (taken & outcome.turn_passes)
+        over, passes = played.over | (taken & outcome.over), played.turn_passes | (taken & outcome.turn_passes)
         reward = jnp.where(taken & outcome.over, outcome.reward, played.reward)
-        return (position, Played(played.boards, legal, over, reward, switch)), None
+        return (position, Played(played.boards, legal, over, reward, passes)), None
 
     none = jnp.zeros(len(actions), bool)
     start = Played(none, ~none, none, jnp.zeros(len(actions), jnp.float32), none)

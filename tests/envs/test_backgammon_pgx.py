@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon import position
+from jaxgames.envs.backgammon import make_position
+from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.notation import step_of
-from jaxgames.envs.backgammon.plain import to_plain
 from jaxgames.envs.rollout import random_action
 from tests.envs.backgammon_boards import masks, rule_book_actions
 from tests.oracles import oracle
@@ -123,7 +123,7 @@ def test_pgx_lets_a_player_waste_a_die(pgx):
 def test_pgx_takes_a_checker_on_the_bar_for_a_gammon(pgx):
     mover, opponent = side(p1=1), side(p25=1, p1=14)
     action = (26 - 1) * 6 + 1
-    ended = jax.jit(jaxgames.make("backgammon").apply)(position(mover, opponent, (2, 1)), action)
+    ended = jax.jit(jaxgames.make("backgammon").apply)(make_position(mover, opponent, (2, 1)), action)
     board = jax.jit(pgx._move)(theirs_of(mover, opponent), jnp.int32(action))
     assert ended.rewards.tolist() == [3.0, -3.0]
     assert pgx._calc_win_score(board) == 2

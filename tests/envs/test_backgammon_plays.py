@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon import list_plays, play_to_string, plays, position, string_to_play
+from jaxgames.envs.backgammon import list_plays, make_position, play_to_string, plays, string_to_play
+from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.listing import MOST_PLAYS
-from jaxgames.envs.backgammon.plain import to_plain
 from tests.envs import backgammon_boards as boards_of
 from tests.envs.backgammon_boards import (
     ROLLS,
@@ -75,7 +75,7 @@ def test_all_plays_of_2000_positions(rows):
 
 def test_list_plays_of_2000_positions(rows):
     for both, roll, expected in zip(*rows, strict=True):
-        found = list_plays(position(*both, roll))
+        found = list_plays(make_position(*both, roll))
         assert (found.mover.dtype, found.opponent.dtype, found.actions.dtype) == (np.int32,) * 3
         assert found.mover.shape == found.opponent.shape == (len(expected), 25)
         assert found.actions.shape == (len(expected), 4)
@@ -97,7 +97,7 @@ def test_the_actions_lead_to_the_plays(rows):
 
 def test_opening_plays(data_dir):
     openings = json.loads((data_dir / "backgammon" / "opening_plays.json").read_text())["openings"]
-    counts = {tuple(row["roll"]): len(list_plays(position(START, START, row["roll"])).actions) for row in openings}
+    counts = {tuple(row["roll"]): len(list_plays(make_position(START, START, row["roll"])).actions) for row in openings}
     assert counts == {tuple(row["roll"]): row["distinct_plays"] for row in openings}
     assert len(counts) == 21 and sum(counts.values()) == 447
 
@@ -107,10 +107,10 @@ def test_replies_to_openings(data_dir):
     replies = json.loads((data_dir / "backgammon" / "opening_replies_2ply.json").read_text())["replies"]
     assert len(replies) == 441
     for reply in replies:
-        start = position(START, START, reply["opening_roll"])
+        start = make_position(START, START, reply["opening_roll"])
         actions = string_to_play(start, reply["opening_move"]) + [-1] * 4
         opened = play_actions(START_BOARD[None], [left_of(reply["opening_roll"])], np.array(actions[:4])[None])
-        state = position(opened.boards[0, 1], opened.boards[0, 0], reply["reply_roll"])
+        state = make_position(opened.boards[0, 1], opened.boards[0, 0], reply["reply_roll"])
         found = list_plays(state)
         assert len(found.actions) == reply["distinct_plays"]
         for best in reply["best"]:
@@ -145,7 +145,7 @@ def test_list_plays_in_the_middle_of_a_turn(rows):
     """What the first actions leave to play, taken together, is what there was to play."""
     game = jaxgames.make("backgammon")
     for both, roll in zip(rows[0][:30], rows[1], strict=False):
-        state = position(*both, roll)
+        state = make_position(*both, roll)
         whole, parts = game.plays(state), set()
         for action in np.flatnonzero(state.legal_action_mask) if len(whole.actions) else []:
             left = apply(state, action)
@@ -170,7 +170,7 @@ def test_more_than_1000_plays(crowded):
     for index in range(2):
         both, die, found = boards[index], dice[index][0], listed[index]
         assert set(as_bytes(found.boards)) == rule_book_plays(both, (die, die))
-        single = list_plays(position(*both, (die, die)))
+        single = list_plays(make_position(*both, (die, die)))
         assert len(single.actions) == len(found.boards)
         assert set(as_bytes(np.stack([single.mover, single.opponent], axis=1))) == set(as_bytes(found.boards))
 
@@ -189,7 +189,7 @@ def test_a_list_that_overflows_says_so(crowded):
 
 
 def test_a_list_too_short_for_one_position():
-    batch = jax.tree.map(lambda x: x[None], position(START, START, (3, 1))._position)
+    batch = jax.tree.map(lambda x: x[None], make_position(START, START, (3, 1))._position)
     with pytest.raises(ValueError, match=f"capacity 100 is too small: one position may have {MOST_PLAYS} plays"):
         plays(batch, capacity=100)
 
@@ -199,31 +199,31 @@ def test_a_list_too_short_for_one_position():
 
 def test_the_order_of_the_dice_does_not_matter(rows):
     for both, (first, second) in zip(rows[0][:50], rows[1], strict=False):
-        one, other = position(*both, (first, second)), position(*both, (second, first))
+        one, other = make_position(*both, (first, second)), make_position(*both, (second, first))
         assert all((x == y).all() for x, y in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
 
 
 def test_no_legal_play():
     closed = side(p1=2, p2=2, p3=2, p4=2, p5=2, p6=5)
-    found = list_plays(position(side(p25=1, p6=14), closed, (6, 5)))
+    found = list_plays(make_position(side(p25=1, p6=14), closed, (6, 5)))
     assert found.actions.shape == (0, 4) and found.mover.shape == found.opponent.shape == (0, 25)
 
 
 def test_a_forced_pass_ends_the_actions():
-    state = position(side(p20=1), side(p12=2), (6, 1))  # 13 is held: only the 6 can be played
+    state = make_position(side(p20=1), side(p12=2), (6, 1))  # 13 is held: only the 6 can be played
     assert list_plays(state).actions.tolist() == [[(26 - 20) * 6 + 5, 0, -1, -1]]
     assert play_to_string(state, list_plays(state).actions[0]) == "20/14"
     assert string_to_play(state, "20/14") == [(26 - 20) * 6 + 5, 0]
 
 
 def test_bearing_off_the_last_checker_needs_no_pass():
-    state = position(side(p1=1), side(p1=15), (4, 4))
+    state = make_position(side(p1=1), side(p1=15), (4, 4))
     assert list_plays(state).actions.tolist() == [[(26 - 1) * 6 + 3, -1, -1, -1]]
     assert string_to_play(state, "1/off") == [(26 - 1) * 6 + 3]
 
 
 def test_list_plays_of_an_ended_game():
-    ended = position(START, START, (3, 1)).replace(terminated=jnp.bool_(True))
+    ended = make_position(START, START, (3, 1)).replace(terminated=jnp.bool_(True))
     assert list_plays(ended).actions.shape == (0, 4)
     batch = jax.tree.map(lambda x: x[None], ended)
     assert jaxgames.make("backgammon").plays(batch).first.tolist() == [0, 0]
@@ -234,9 +234,9 @@ def test_list_plays_needs_one_state_and_a_roll():
     with pytest.raises(ValueError, match="awaits a roll"):
         list_plays(game.from_string("4HPwATDgc/ABMA"))
     with pytest.raises(ValueError, match=r"a batch with one axis is needed here, not of shape \(\); use list_plays"):
-        plays(position(START, START, (3, 1)))
+        plays(make_position(START, START, (3, 1)))
     with pytest.raises(ValueError, match=r"one state is needed here, not a batch of shape \(1,\)"):
-        list_plays(jax.tree.map(lambda x: x[None], position(START, START, (3, 1))))
+        list_plays(jax.tree.map(lambda x: x[None], make_position(START, START, (3, 1))))
 
 
 @pytest.mark.parametrize(
@@ -260,19 +260,19 @@ def test_list_plays_needs_one_state_and_a_roll():
 )
 def test_impossible_positions(mover, opponent, dice, message):
     with pytest.raises(ValueError, match=message) as error:
-        position(mover, opponent, dice)
+        make_position(mover, opponent, dice)
     assert "\n" not in str(error.value)
 
 
 def test_impossible_player():
     with pytest.raises(ValueError, match="current_player must be 0 or 1, not 2"):
-        position(START, START, (3, 1), current_player=2)
+        make_position(START, START, (3, 1), current_player=2)
 
 
 @hypothesis.given(st.data())
 def test_plays_are_written_and_read_back(rows, data):
     number = data.draw(st.integers(0, 1999))
-    state = position(*rows[0][number], rows[1][number])
+    state = make_position(*rows[0][number], rows[1][number])
     found = list_plays(state)
     if len(found.actions):
         index = data.draw(st.integers(0, len(found.actions) - 1))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, play_to_string, position
-from jaxgames.envs.backgammon.plain import from_plain, to_plain
+from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, make_position, play_to_string
+from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.rollout import rollout
 from tests.envs import reference_backgammon as reference
 from tests.envs.backgammon_boards import (
@@ -134,7 +134,7 @@ def test_results_count_gammons_and_backgammons():
 
 
 def test_the_winner_gets_what_the_loser_pays():
-    state = position(side(p1=1), side(p24=0, p25=1, p1=14), (4, 2), current_player=1)
+    state = make_position(side(p1=1), side(p24=0, p25=1, p1=14), (4, 2), current_player=1)
     ended = step(state, jnp.int32((26 - 1) * 6 + 3), jax.random.key(0))
     assert ended.terminated and ended.rewards.tolist() == [-3.0, 3.0]
 
@@ -184,7 +184,7 @@ def test_init_and_step_are_traced_once():
         state = init(jax.random.key(seed))
         for number in range(5):
             state = step(state, jnp.int32(number), jax.random.key(number))
-        step(position(START, START, (6, 6)), jnp.int32(0), jax.random.key(0))
+        step(make_position(START, START, (6, 6)), jnp.int32(0), jax.random.key(0))
         step(jaxgames.make("backgammon").from_string("4HPwATDgc/ABMA:31"), jnp.int32(0), jax.random.key(0))
     assert traces == {"init": 1, "step": 1}
 
@@ -233,7 +233,7 @@ def test_states_and_actions_are_written_and_read_back(games, where):
 @hypothesis.settings(max_examples=30)
 def test_checkers_are_conserved_by_every_play(seed, roll):
     both = random_boards(np.random.default_rng(seed), 1)[0]
-    state = position(*both, roll)
+    state = make_position(*both, roll)
     found = list_plays(state)
     assert (found.mover.sum(axis=1) <= both[0].sum()).all()
     assert (found.opponent.sum(axis=1) == both[1].sum()).all()
@@ -247,7 +247,7 @@ def test_checkers_are_conserved_by_every_play(seed, roll):
 
 
 def test_observation_of_the_start():
-    state = position(START, START, (3, 1))
+    state = make_position(START, START, (3, 1))
     points = [2, 0, 0, 0, 0, -5, 0, -3, 0, 0, 0, 5, -5, 0, 0, 0, 3, 0, 5, 0, 0, 0, 0, -2]
     assert state.observation.tolist() == points + [0, 0, 0, 0] + [1, 0, 1, 0, 0, 0]
     assert GAME.observe(state, 0).tolist() == state.observation.tolist()
@@ -255,7 +255,7 @@ def test_observation_of_the_start():
 
 
 def test_observation_of_bar_off_and_a_double():
-    state = position(side(p25=2, p6=10), side(p25=1, p3=13), (4, 4))
+    state = make_position(side(p25=2, p6=10), side(p25=1, p3=13), (4, 4))
     expected = [0] * 24
     expected[24 - 6], expected[24 - 22] = 10, -13
     assert state.observation.tolist() == expected + [2, -1, 3, -1] + [0, 0, 0, 4, 0, 0]

@@ -9,7 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.connect_four import board
-from jaxgames.envs.connect_four.plain import from_plain
+from jaxgames.envs.connect_four.board import from_plain
 from tests.envs import reference_connect_x as reference
 
 SIZES = [

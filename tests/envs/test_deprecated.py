@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxgames
+from jaxgames.envs import backgammon
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.heads import heads_of
 from tests.players.dash import Dash
@@ -55,6 +56,8 @@ def test_what_is_read_by_an_old_name():
     passes = jnp.bool_(True)
     with pytest.warns(DeprecationWarning, match="use turn_passes"):
         assert Outcome(None, passes, passes, jnp.float32(0)).switch is passes
+    with pytest.warns(DeprecationWarning, match="use make_position"):
+        assert backgammon.position([0] * 5 + [2] + [0] * 19, [1] + [0] * 24, (3, 1)).terminated.shape == ()
     assert not hasattr(Game, "opening")
     assert jax.eval_shape(game.init, jax.random.key(0)).terminated.shape == ()
 

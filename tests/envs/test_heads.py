@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.envs.checkers.board import from_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare
-from jaxgames.envs.checkers.plain import from_plain
 from jaxgames.envs.checkers.plain_board import Board
 from jaxgames.envs.heads import heads_of
 from tests.algos.evolution.reference_play import Draughts, highest, squares
@@ -40,9 +40,9 @@ def boards():
     return chosen, stacked([from_plain(Board(*draughts.plain(position))) for position in chosen])
 
 
-def read(reading, outputs, positions, strict):
-    """The reading's actions and whether they are legal, each as one list of all positions."""
-    compiled = jax.jit(lambda o, p: reading(o, p, strict), compiler_options=QUICKLY)
+def read(head, outputs, positions, strict):
+    """The head's actions and whether they are legal, each as one list of all positions."""
+    compiled = jax.jit(lambda o, p: head(o, p, strict), compiler_options=QUICKLY)
     actions, legal = compiled(jnp.asarray(outputs), positions)
     assert actions.dtype == jnp.int32 and legal.dtype == bool and actions.shape == legal.shape == (NETWORKS, GAMES)
     return np.asarray(actions).ravel(), np.asarray(legal).ravel()
@@ -62,8 +62,8 @@ def of_game(outputs, number):
 @pytest.mark.parametrize(("name", "rule"), [("highest", highest), ("squares", squares)])
 def test_draughts(boards, name, rule, strict):
     plain, packed = boards
-    reading = heads_of(jaxgames.make("checkers"))[name]
-    outputs, rules = some_outputs(reading.size), Draughts()
+    head = heads_of(jaxgames.make("checkers"))[name]
+    outputs, rules = some_outputs(head.size), Draughts()
     if name == "highest" and strict:
         # Few of 128 actions are legal: here the best of every other position is.
         for number in range(0, len(plain), 2):
@@ -73,7 +73,7 @@ def test_draughts(boards, name, rule, strict):
             start, _, end = draughts.legal(plain[number])[rules.legal(plain[number])[-1]]
             for offset, place in ((0, start), (32, end)):
                 outputs[number // GAMES, offset + draughts.PLAYED_ON.index(place), number % GAMES] = 9
-    actions, legal = read(reading, outputs, packed, strict)
+    actions, legal = read(head, outputs, packed, strict)
     expected = [rule(rules, position, of_game(outputs, number), strict) for number, position in enumerate(plain)]
     np.testing.assert_array_equal(legal, [action is not None for action in expected])
     np.testing.assert_array_equal(actions[legal], [action for action in expected if action is not None])
@@ -105,9 +105,9 @@ def test_nan_is_the_worst_but_legal(name):
     outputs = np.full((3, game.num_actions, 1), np.nan, np.float32)
     outputs[1, last] = -1e30
     outputs[2, :] = -np.inf
-    reading = heads_of(game)["highest"]
-    assert np.asarray(reading(jnp.asarray(outputs), positions)[0])[:, 0].tolist() == [first, last, first]
-    assert np.asarray(reading(jnp.asarray(outputs), positions, True)[0])[:, 0].tolist() == [0, last, 0]
+    head = heads_of(game)["highest"]
+    assert np.asarray(head(jnp.asarray(outputs), positions)[0])[:, 0].tolist() == [first, last, first]
+    assert np.asarray(head(jnp.asarray(outputs), positions, True)[0])[:, 0].tolist() == [0, last, 0]
 
 
 def test_what_networks_see_of_draughts(boards):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon.plain import to_plain
+from jaxgames.envs.backgammon.board import to_plain
 from tests.oracles import oracle
 
 PAGE = Path(__file__).parents[2] / "docs" / "pgx.md"

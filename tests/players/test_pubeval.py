@@ -12,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import dice_of_roll
 from jaxgames.players.backgammon import measures, pubeval
 
 BATCH = 512
@@ -51,7 +51,7 @@ def compiled_turn():
 
     @jax.jit
     def turn(params, mover, opponent, dice):
-        position = Position(board.from_counts(mover), board.from_counts(opponent), rolled(dice[:, 0], dice[:, 1]))
+        position = Position(board.from_counts(mover), board.from_counts(opponent), dice_of_roll(dice[:, 0], dice[:, 1]))
         after = player.turn(params, position, jnp.zeros(len(dice), jnp.uint32)).position
         return board.to_counts(after.opponent), board.to_counts(after.own)
 

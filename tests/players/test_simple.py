@@ -11,7 +11,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
-from jaxgames.envs.backgammon.position import rolled
+from jaxgames.envs.backgammon.board import dice_of_roll
 from jaxgames.ops.pytrees import equal, select
 from jaxgames.players import PlayerMemory
 
@@ -55,7 +55,7 @@ def rows(data_dir):
 def states(rows):
     sides = [jnp.asarray(side, jnp.int32) for side in zip(*(counts(row["pos"]) for row in rows), strict=True)]
     dice = jnp.asarray([sorted(row["dice"], reverse=True) for row in rows], jnp.uint32)
-    positions = Position(*map(board.from_counts, sides), rolled(dice[:, 0], dice[:, 1]))
+    positions = Position(*map(board.from_counts, sides), dice_of_roll(dice[:, 0], dice[:, 1]))
     return GAME.state(positions, jnp.zeros(len(rows), jnp.int32))
 
 

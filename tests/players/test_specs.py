@@ -112,8 +112,8 @@ def test_every_listed_player(game):
 
 def test_numbers():
     assert specs.number("1.5", "c") == 1.5 and specs.number("0", "c") == 0
-    for text in ("-1", "nan", "inf", "x", ""):
-        with pytest.raises(ValueError, match=f"player 'p': c {text!r}: expected a number from 0 on"):
+    for text in ("-1", "nan", "inf", "x", "", "1e30"):
+        with pytest.raises(ValueError, match=f"player 'p': c {text!r}: expected a number from 0 to 1,000,000"):
             specs.number(text, "player 'p': c")
 
 
@@ -152,7 +152,7 @@ class TestRuns:
             ("@6", "plies '6': expected a whole number from 1 to 5"),
             ("@two", "plies 'two': expected a whole number from 1 to 5"),
             ("@2,keep=0", "keep '0': expected a whole number from 1"),
-            ("@2,keep=3,within=-1", "within '-1': expected a number from 0 on"),
+            ("@2,keep=3,within=-1", "within '-1': expected a number from 0 to 1,000,000"),
             ("@2,within=1", "within needs keep"),
             ("@2,c=1", "no option 'c'; it has: keep, within"),
             (",keep=3", "a run has options with plies only; write"),

@@ -3,13 +3,12 @@
 import dataclasses
 import json
 import shutil
+import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxgames.recipes.evolution.config import EvolutionConfig
-from jaxgames.recipes.evolution.methods import advance, make_method, mesh_of
 
 import jaxgames
 from jaxgames import cli
@@ -18,25 +17,28 @@ from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_tem
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
+from jaxgames.recipes.evolution.climb import HillClimbConfig
+from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, config_of
-from jaxgames.recipes.evolution.training import check_memory
+from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig, PopulationConfig
+from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
+from jaxgames.recipes.evolution.strategy import advance, mesh_of
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints
 
 EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evolution", "connect-four-evolution")
 NETWORK = NetworkConfig("tic_tac_toe", "afterstate", hidden=(4,), activation="tanh", output="tanh")
-SEARCH = EvolutionConfig(
-    NETWORK, "open_es", generations=6, population=8, opponents="hall*2+others*3", hall_every=2, block=2
-)
+SHARED = {"generations": 6, "population": 8, "opponents": "hall*2+others*3", "hall_every": 2, "block": 2}
+SEARCH = OpenESConfig(NETWORK, **SHARED)
 TINY = EvolutionRecipe(
     "tiny",
     "for tests",
     {
         "es": SEARCH,
-        "genetic": dataclasses.replace(SEARCH, method="genetic", keep=3, elites=2, crossover="layers"),
-        "climb": EvolutionConfig(NETWORK, "hill_climb", generations=6, duel=2),
+        "genetic": GeneticConfig(NETWORK, **SHARED, keep=3, elites=2, crossover="layers"),
+        "climb": HillClimbConfig(NETWORK, generations=6, duel=2),
     },
     ByMatches(("random",)).measures(),
     show,
@@ -54,7 +56,7 @@ def finished(request, tmp_path_factory):
 
 
 def state_of(run):
-    method = make_method(config_of(run.config), 1, {})
+    method = config_of(run.config).method()
     template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     return run.restore(template)
 
@@ -81,7 +83,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     run, result = finished
     metrics = run.metrics()
     config = config_of(run.config)
-    per_generation = 2 if config.method == "hill_climb" else 8 * 5 * 2
+    per_generation = 2 if config.strategy == "hill_climb" else 8 * 5 * 2
     assert [line["games"] for line in metrics] == [per_generation * step for step in range(1, 7)]
     assert all(line["score_random_low"] <= line["score_random"] <= line["score_random_high"] for line in metrics)
     assert all(line["diversity"] >= 0 for line in metrics)
@@ -100,7 +102,7 @@ def test_devices_change_nothing():
     key = jax.random.key(5)
     found = []
     for devices in (1, 2):
-        method = make_method(dataclasses.replace(SEARCH, block=3), devices, {})
+        method = dataclasses.replace(SEARCH, block=3).method(devices)
         state = jax.jit(method.init)(key)
         state = state if devices == 1 else replicated(state, mesh_of(devices))
         state, scores = advance(method, state, 3)
@@ -110,7 +112,7 @@ def test_devices_change_nothing():
 
 
 def test_the_hall_of_fame_fills_up():
-    method = make_method(dataclasses.replace(SEARCH, generations=3, hall_every=1), 1, {})
+    method = dataclasses.replace(SEARCH, generations=3, hall_every=1).method()
     state = jax.jit(method.init)(jax.random.key(0))
     first = np.asarray(state.hall.genomes)
     state, _ = advance(method, state, 1)
@@ -151,12 +153,9 @@ def test_settings_make_sense(name):
     recipe = RECIPES[name]
     for setting, config in recipe.settings.items():
         recipe.check(Plan(setting=setting))
-        method = make_method(config, 1, recipe.fitnesses)
+        method = config.method(fitnesses=recipe.fitnesses)
         assert method.policy.dimension == config.network.genomes().dimension
-        assert (
-            config_of({"network": dataclasses.asdict(config.network), "evolution": config.used()}).used()
-            == config.used()
-        )
+        assert config_of(json.loads(json.dumps(content_of(config)))) == config
     assert recipe.name == name and recipe.game in name.replace("-", "_")
 
 
@@ -169,6 +168,13 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --set opponents=pubeval*3", "pubeval plays backgammon, not connect_four"),
         ("connect-four-evolution --devices 99", "99 devices"),
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
+        ("connect-four-evolution --set strategy=foo", "unknown strategy 'foo'; available: groups, genetic, open_es"),
+        ("connect-four-evolution --set strategy=foo", "hill_climb, ARS, ASEBO"),
+        ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma=0.0: expected a finite number above 0"),
+        ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size'; available"),
+        ("connect-four-evolution --set strategy=PGPE --set population=9", "evosax refuses PGPE with population=9"),
+        ("checkers-evolution --set strategy=hill_climb", "hill_climb needs networks that value positions"),
+        ("tic-tac-toe-evolution --set strategy=genetic --set keep=300", "keep=300, elites=5 of a population of 200"),
         ("backgammon-hill-climb --set duel=3", "expected an even number"),
         ("backgammon-hill-climb --devices 2", "hill_climb runs on one device"),
         ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares"),
@@ -184,8 +190,135 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 
 def test_a_million_candidates_fit_or_say_what_would():
-    method = make_method(dataclasses.replace(SEARCH, population=1_000_000, block=256), 1, {})
-    check_memory(method, 1)
+    dataclasses.replace(SEARCH, population=1_000_000, block=256).method().check_memory(1)
     with pytest.raises(ValueError, match=r"population=16000000 needs \d+ bytes .* fits"):
         wide = dataclasses.replace(SEARCH, network=dataclasses.replace(NETWORK, hidden=(800,)))
-        check_memory(make_method(dataclasses.replace(wide, population=16_000_000, block=1 << 20), 1, {}), 2)
+        dataclasses.replace(wide, population=16_000_000, block=1 << 20).method().check_memory(2)
+
+
+@pytest.mark.parametrize("name", EVOLUTION)
+@pytest.mark.parametrize("strategy", ["CMA_ES", "PSO", "genetic"])
+def test_any_strategy_can_be_named_in_any_recipe(name, strategy):
+    """What it shares with the setting stays as it is there, the rest is the strategy's own."""
+    recipe = RECIPES[name]
+    for setting, usual in recipe.settings.items():
+        config = recipe.config(Plan(setting=setting, changes={"strategy": strategy, "population": "30"}))
+        assert (config.strategy, config.population, config.generations) == (strategy, 30, usual.generations)
+        assert config.network == usual.network
+        if isinstance(usual, PopulationConfig):
+            assert (config.opponents, config.block) == (usual.opponents, usual.block)
+        assert config_of(json.loads(json.dumps(content_of(config)))) == config
+        assert config.method(fitnesses=recipe.fitnesses).algorithm.population == 30
+
+
+def test_settings_of_a_strategy_reach_it():
+    config = with_changes(SEARCH, {"strategy": "CMA_ES", "sigma": "0.3", "std_max": "2", "hidden": "5"})
+    params = config.method().algorithm.params
+    assert float(params.std_init) == pytest.approx(0.3) and float(params.std_max) == 2
+    assert config.network.hidden == (5,)
+    assert with_changes(config, {"std_max": "3"}).values() == {**config.values(), "std_max": 3}
+    assert with_changes(config, {"strategy": "SNES"}).values()["sigma"] == 0.05
+
+
+def test_without_evosax_one_line_says_what_to_install(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "evosax.algorithms", None)
+    arguments = ["train", "connect-four-evolution", "--set", "strategy=CMA_ES", "--out", str(tmp_path / "out")]
+    assert cli.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "strategies of evosax need evosax: pip install evosax" in error
+
+
+def test_the_old_name_of_heads_is_still_read():
+    usual = RECIPES["checkers-evolution"].settings["best"]
+    with pytest.warns(DeprecationWarning, match="'head'"):
+        assert with_changes(usual, {"reading": "highest"}).network.head == "highest"
+
+
+@pytest.mark.parametrize("strategy", ["CMA_ES", pytest.param("PSO", marks=pytest.mark.slow)])
+def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
+    recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"strategy": strategy})})
+    path = tmp_path / "run"
+    recipe.begin(Plan(devices=2), str(path), Report(quiet=True)).run_to_end()
+    _, whole = state_of(Run.open(path))
+    for step in Run.open(path).steps()[1:]:
+        shutil.rmtree(path / "checkpoints" / f"step-{step}")
+    recipe.resume(Run.open(path), Report(quiet=True)).run_to_end()
+    _, again = state_of(Run.open(path))
+    for one, other in zip(checkpoints.to_numpy(whole), checkpoints.to_numpy(again), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def settings_of(kind):
+    """All settings of a strategy, by recipe."""
+    return [
+        pytest.param(recipe, config, id=f"{recipe.name}-{setting}")
+        for recipe in (RECIPES[name] for name in EVOLUTION)
+        for setting, config in recipe.settings.items()
+        if isinstance(config, kind)
+    ]
+
+
+@pytest.mark.parametrize(("recipe", "config"), settings_of(OpenESConfig))
+def test_steps_of_every_setting_are_of_the_size_of_its_noise(recipe, config):
+    """The champion moves by a share of sigma that is seen in the games: in the first generation, and in the last one,
+    where steps are shorter (a first step of Adam is as long as the step size, there 3 times as long).
+    """
+    algorithm = dataclasses.replace(config, population=8).method(fitnesses=recipe.fitnesses).algorithm
+    scores = jnp.arange(8, dtype=jnp.float32) ** 2
+    for generation, least, most in ((0, 0.2, 1.5), (config.generations - 1, 0.05, 1.0)):
+        state = algorithm.init(jax.random.key(0))
+        counted = jax.tree.map(
+            lambda x, number=generation: jnp.full_like(x, number) if x.dtype == jnp.int32 else x, state.optimizer
+        )
+        after = algorithm.tell(state._replace(optimizer=counted), scores)
+        moved = float(jnp.max(jnp.abs(after.mean - state.mean)))
+        assert least * config.sigma < moved < most * config.sigma
+
+
+def test_a_short_training_improves():
+    """The mean score of the candidates, against opponents that stay the same."""
+    method = dataclasses.replace(SEARCH, generations=30, population=32, opponents="random*32", block=32).method()
+    _, scores = advance(method, jax.jit(method.init)(jax.random.key(0)), 30)
+    assert np.mean(scores.mean[-3:]) > np.mean(scores.mean[:3]) + 0.05
+
+
+def test_weights_that_become_infinite_end_in_one_line(tmp_path):
+    """Nothing that is no number is measured or kept."""
+    recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"initializer": "uniform:3e38"})})
+    training = recipe.begin(Plan(devices=1), str(tmp_path / "run"), Report(quiet=True))
+    with pytest.raises(ValueError, match=r"^the weights became infinite or NaN at generation 1: .*; try .*$"):
+        training.run_to_end()
+    run = Run.open(tmp_path / "run")
+    assert run.best_info() is None and not run.steps() and not run.metrics()
+
+
+def test_champions_are_judged_by_dice_that_did_not_choose_them(tmp_path):
+    """And the one that was the best in a measurement stands first, whichever it was."""
+    seeds = {"quick": [], "thorough": []}
+
+    def measured(kind, result):
+        return lambda network, champions, games, seed: seeds[kind].append(seed) or result
+
+    panels = TINY.measures.panels
+    measures = Measures(measured("quick", ({"strength": 1.0}, 1)), measured("thorough", {"matches": []}), panels)
+    groups = GroupsConfig(NETWORK, generations=1, groups=2, members=2, keep=1, turn=1)
+    recipe = dataclasses.replace(TINY, settings={"usual": groups}, measures=measures)
+    recipe.begin(Plan(seed=5), str(tmp_path / "run"), Report(quiet=True)).run_to_end()
+    assert len(seeds["quick"]) == 1 and not set(seeds["quick"]) & set(seeds["thorough"])
+    run = Run.open(tmp_path / "run")
+    best = run.load_best(champions_template(run))[1]
+    np.testing.assert_array_equal(best, state_of(run)[1].champions[::-1])
+
+
+def test_the_population_is_seen_in_the_run(tmp_path):
+    """`--population` is a setting like others."""
+    out = tmp_path / "out"
+    arguments = "--population 6 --set generations=1 --set opponents=random*1 --set most_plies=4 --json".split()
+    few = ["--measured-games", "2", "--final-games", "2"]
+    recipe = dataclasses.replace(RECIPES["connect-four-evolution"], measures=ByMatches(("random",)).measures())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RECIPES, recipe.name, recipe)
+        assert cli.main(["train", recipe.name, "--out", str(out), *arguments, *few]) == 0
+    run = Run.open(out)
+    assert run.config["evolution"]["population"] == 6
+    assert [line["games"] for line in run.metrics()] == [6 * 2]

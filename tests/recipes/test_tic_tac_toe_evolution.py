@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxgames.recipes.evolution.methods import make_method
 
 import jaxgames
 from jaxgames import cli
@@ -18,7 +17,8 @@ from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.recipe import Checkpoint, config_of
+from jaxgames.recipes.evolution.recipe import Checkpoint
+from jaxgames.recipes.evolution.registry import config_of
 from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
 from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
 from jaxgames.runs import Run, checkpoints
@@ -135,7 +135,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
 
 def test_settings_differ_in_what_they_say():
     original = RECIPE.settings["original"]
-    assert make_method(original, 1, RECIPE.fitnesses).games(1) == 20 * (10 + 100 * 5) * 38
+    assert original.method().games(1) == 20 * (10 + 100 * 5) * 38
     assert abs(original.generations * 387_600 / PUBLISHED["games"] - 1) < 0.02
     assert RECIPE.settings["parallel"].schedule == "parallel" and RECIPE.settings["crossover"].crossover == "segments"
 
@@ -176,7 +176,7 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 
 def leaves(run):
-    method = make_method(config_of(run.config), 1, RECIPE.fitnesses)
+    method = config_of(run.config).method(fitnesses=RECIPE.fitnesses)
     template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4

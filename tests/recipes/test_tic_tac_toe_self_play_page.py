@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from statistics import median
 
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, PUBLISHED, SEEDS, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
+from jaxgames.recipes.tic_tac_toe_self_play.variants import PUBLISHED, SETTINGS, VARIANTS
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))

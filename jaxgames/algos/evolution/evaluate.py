@@ -4,17 +4,18 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.strategies.noise import AXIS
+from jaxgames.algos.evolution.noise import AXIS
+from jaxgames.ops.devices import device_mesh
 
 Tree = TypeVar("Tree")
 
 
 class Fitness(Protocol):
-    """What genomes are worth, higher is better: a score for each candidate that depends on its genome, its number and
-    the key only, not on who else is in its block.
+    """Scores candidates, higher is better. A score depends on the candidate's genome, its number and the key only, not
+    on the rest of its block.
     """
 
     def __call__(
@@ -25,7 +26,7 @@ class Fitness(Protocol):
 
 
 class Algorithm(Protocol):
-    """A way to evolve: pure functions over one state, a pytree that holds the key of its random numbers."""
+    """A strategy that is asked for candidates and told their scores: pure functions of one state, a pytree."""
 
     @property
     def population(self) -> int:
@@ -57,18 +58,15 @@ class Algorithm(Protocol):
 def population_mesh(devices: int | None = None) -> Mesh:
     """A mesh with the axis `population` over `devices` devices (None: all, of all processes).
 
-    Raises ValueError if there are not so many.
+    Raises `ValueError` if there are not so many.
     """
-    found = jax.devices()
-    if devices is not None and not 1 <= devices <= len(found):
-        raise ValueError(f"devices={devices}, but there are {len(found)}")
-    return jax.make_mesh((devices or len(found),), (AXIS,), axis_types=(AxisType.Auto,), devices=found[:devices])
+    return device_mesh(devices, AXIS)
 
 
 def replicated(tree: Tree, mesh: Mesh) -> Tree:
     """The same arrays on every device of the mesh; every process gives the same values.
 
-    What jitted functions of a mesh over several processes are given must be placed so.
+    Functions that are jitted over the devices of several processes need their arguments so.
     """
     sharding = NamedSharding(mesh, PartitionSpec())
 
@@ -94,12 +92,16 @@ def evaluate(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> Float32[Array, " population"]:
-    """The score of every candidate, at most `block` of them at a time on each device.
+    """The score of every candidate.
 
-    With a mesh (axis `population`; devices of one process or of many) each device makes and plays its share of the
-    candidates, and only the scores are exchanged: all devices have all of them. The state is the same on all devices.
-    Where the population does not fill the last blocks, its last candidate is played again for the places left over, and
-    those scores are dropped. Candidates do not depend on blocks and devices, so neither do scores, but for rounding.
+    Scores do not depend on blocks and devices, but for rounding: each device makes and plays its share of the
+    candidates, and all exchange the scores. The last candidate fills up the last block; its further scores are dropped.
+
+    Args:
+      state: the algorithm's, the same on all devices.
+      key: decides what is random in the games.
+      block: each device scores so many candidates at a time, at most.
+      mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
     Raises ValueError if the block is smaller than 1 or the mesh has other axes.
     """
@@ -141,6 +143,6 @@ def generation(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> tuple[Any, Float32[Array, " population"]]:
-    """One generation: every candidate is scored, and the algorithm told. The next state, and the scores."""
+    """The next state and the scores: one generation. Its arguments are those of `evaluate`."""
     scores = evaluate(fitness, algorithm, state, key, block, mesh)
     return algorithm.tell(state, scores), scores

@@ -105,10 +105,10 @@ class Genomes:
         inputs: Float32[Array, "n inputs games"],
         monotone: bool = False,
     ) -> Float32[Array, "n outputs games"]:
-        """What each network says of its own inputs.
+        """The outputs of each network for its own inputs.
 
-        With `monotone` the last layer's function is left out: the order of the outputs is all that is asked for, and
-        the functions of networks are increasing. (One that is flat, such as relu, is kept.)
+        With `monotone` only the order of the outputs is right: the last layer's function is left out, since it is
+        increasing. (One that is flat in parts, relu, is kept.)
         """
         hidden, last = activation(self.network.activation), activation(self.network.output)
         if monotone and self.network.output != "relu":
@@ -125,9 +125,9 @@ def _dense(
 ) -> Float32[Array, "n outputs games"]:
     """kernel x + bias of each network, for the layer that is this part of the rows.
 
-    Networks come first and games last: of all layouts the fastest on CPU, by 2 to 3 times. Few inputs are summed up one
-    by one, in a single kernel that reads their weights from the rows; for those XLA's matrix products are up to twice
-    as slow, and so are weights that were taken out of the rows before.
+    Networks come first and games last: on CPUs 2 to 3 times as fast as any other layout. Few inputs are summed one by
+    one, in one loop that reads the weights from the rows; XLA's matrix product takes up to twice as long for those, and
+    so does a copy of the weights.
     """
     n, inputs, games = x.shape
     biases = part.stop - outputs

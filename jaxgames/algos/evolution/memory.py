@@ -1,4 +1,4 @@
-"""What a run needs of the memory, known before it starts."""
+"""How much memory a training needs, counted before it starts."""
 
 import dataclasses
 import math
@@ -18,14 +18,14 @@ SCORES_AT_ONCE = 8
 
 
 class MemoryNeeds(NamedTuple):
-    """Bytes: the algorithm's state, which is there twice while the next is made of it, and what it takes to make that
-    (`working_bytes` of the algorithm, where it has some); the genomes and the games of the blocks that are evaluated
-    at a time; and the scores.
-    """
+    """Bytes of each part."""
 
     state: int
+    """The algorithm's old and new state, and scratch (`working_bytes` of the algorithm, where it has some)."""
     genomes: int
+    """Of the blocks that are evaluated at a time."""
     games: int
+    """Of these blocks."""
     scores: int
 
     @property
@@ -36,11 +36,10 @@ class MemoryNeeds(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryPlan:
-    """What decides how much of one memory a run takes.
+    """What decides how much of one memory a training takes.
 
-    Each device holds a copy of the algorithm's state. For an algorithm that keeps its population that is the population
-    and the next one, so many devices belong to such an algorithm only where each has its own memory (GPUs, hosts): the
-    cores of a CPU work together as one device.
+    Each device holds the algorithm's state. Where that is the whole population, use many devices only if each has its
+    own memory (GPUs, hosts); the cores of a CPU work together as one device.
     """
 
     algorithm: Algorithm
@@ -66,9 +65,9 @@ class MemoryPlan:
         )
 
     def check(self, limit: int | None = None) -> MemoryNeeds:
-        """What is needed, if it fits `limit` bytes (None: this machine's memory).
+        """The bytes needed, if they fit into `limit` (None: this machine's memory).
 
-        Raises ValueError in one line otherwise: the bytes that are needed, and a setting that fits.
+        Raises ValueError if not; its one line names a setting that fits.
         """
         limit = machine_bytes() if limit is None else limit
         needed = self.needs()
@@ -82,7 +81,7 @@ class MemoryPlan:
         )
 
     def _smaller(self) -> Iterator[tuple[str, "MemoryPlan"]]:
-        """Settings that need less, those first that change least of what is computed."""
+        """Settings that need less memory, first those that change the training least."""
         block = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)[1] // 2
         while block:
             yield f"block={block}", dataclasses.replace(self, block=block)

@@ -1,7 +1,4 @@
-"""What a candidate's score counts for: scores of any scale made into weights.
-
-Everywhere a higher score is better, and NaN counts as the worst score.
-"""
+"""Ranks of scores, and weights made of scores of any scale. A higher score is better, and NaN is the worst."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,8 +11,8 @@ from jaxtyping import Array, Float32, Int32, UInt32
 def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
     """The candidates' numbers from the worst to the best score; NaN as minus infinity, equal scores by number.
 
-    Sorting pairs is ten times slower than sorting words, so words are sorted that hold some bits of the score above the
-    number: from the lowest bits to the highest, as in a radix sort.
+    A radix sort: each pass sorts words of some bits of the score, lowest bits first, above the candidate's number.
+    Sorting pairs takes ten times as long as sorting words.
     """
     number_bits = max(1, (scores.size - 1).bit_length())
     digit = 32 - number_bits
@@ -50,14 +47,6 @@ def centered_ranks(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
     return ranks(scores) * np.float32(1 / max(1, scores.size - 1)) - 0.5
 
 
-def z_scores(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
-    """Scores of mean 0 and standard deviation 1; all 0 where all are equal."""
-    scores = raw(scores)
-    scores = scores - jnp.mean(scores)
-    deviation = jnp.sqrt(jnp.mean(scores**2))
-    return scores / jnp.where(deviation == 0.0, 1.0, deviation)
-
-
 def raw(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
     """The scores themselves; in place of NaN and infinities the lowest and the highest finite score."""
     finite = jnp.isfinite(scores)
@@ -69,7 +58,6 @@ def raw(scores: Float32[Array, " n"]) -> Float32[Array, " n"]:
 
 SHAPINGS: Mapping[str, Callable[[Float32[Array, " n"]], Float32[Array, " n"]]] = {
     "centered_ranks": centered_ranks,
-    "z_scores": z_scores,
     "raw": raw,
 }
 """Ways to shape scores, by name."""

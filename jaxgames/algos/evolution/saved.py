@@ -1,4 +1,4 @@
-"""What a training by evolution saves, and the player in it."""
+"""The networks that a training by evolution saves, and how they play."""
 
 import dataclasses
 from typing import Any
@@ -27,15 +27,15 @@ class NetworkConfig:
     game: str
     """The game, by its id."""
     plays: str = "outputs"
-    """`outputs`: an output names an action. Else the network values the position after a turn for who is to act there:
-    `afterstate` by one output, `outcomes` by four, the chances to win, lose, win and lose a gammon.
+    """`outputs`: an output names an action. Else the network values the position after a turn for the player to act:
+    `afterstate` by one output; `outcomes` by four, the chances to win, to lose, to win a gammon, to lose one.
     """
     encoding: str = "cells"
-    """What the network sees: a name from `game.encodings`."""
+    """The network's inputs: a name from `game.encodings`."""
     head: str = "highest"
-    """How its outputs name actions: a name from `jaxgames.envs.heads.heads_of`. Not used by values."""
+    """How its outputs name actions: a name from `heads_of(game)`. Networks that value positions do not use it."""
     strict: bool = False
-    """Whether it may name an illegal action, and then loses. Not used by values."""
+    """Whether it may name an illegal action, and then loses. Networks that value positions do not use it."""
     hidden: tuple[int, ...] = (18, 18)
     """Units of each hidden layer; none for a linear network."""
     activation: str = "softsign_unit"
@@ -72,7 +72,7 @@ class NetworkConfig:
         return ByValue(self)
 
     def value(self, genome: Float32[Array, " dimension"]) -> Value:
-        """The worth of positions by a network, for who is to act there."""
+        """The values that a network gives to positions, for the player to act."""
         genomes, encoding = self.genomes(), make(self.game).encodings[self.encoding]
         params = genomes.params(genome)
 
@@ -89,8 +89,8 @@ class NetworkConfig:
 
 @dataclasses.dataclass(frozen=True)
 class ByValue:
-    """As `Policy`: networks that value positions play the turn that is best by `Game.best_turn`, one network after the
-    other, each in all of its games at once. For all games, with chance or not, and turns of several actions.
+    """As `Policy`, for any game: networks that value positions play the best turn (`Game.best_turn`), one network after
+    the other, each in all of its games at once.
     """
 
     network: NetworkConfig
@@ -106,15 +106,15 @@ class ByValue:
         return self.network.genomes().dimension
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random words are used."""
+        """As `Policy.turn`; no random bits are used."""
 
         def of_one(rows: Any) -> Outcome:
             genome, positions = rows
             return self.game.best_turn(positions, self.network.value(genome))[0]
 
-        return Decision(jax.lax.map(of_one, (genomes, positions)), jnp.ones(words.shape, bool))
+        return Decision(jax.lax.map(of_one, (genomes, positions)), jnp.ones(bits.shape, bool))
 
 
 def network_of(settings: dict[str, Any]) -> NetworkConfig:

@@ -1,32 +1,34 @@
 """Monte-Carlo tree search for every game, thousands of trees at once.
 
-`search(game, states, key, num_simulations, select=..., evaluate=...)` with a selection rule (`uct`, `puct`, `gumbel`,
+`search(game, states, key, num_simulations, select=..., evaluate=...)` takes a selection rule (`uct`, `puct`, `gumbel`,
 `rave`, `amaf`, `uct1`, `uct2`, `uct3`, `bounded`) and an evaluator of leaves (`rollout`, `last_good_reply`, `network`,
 `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, Leaves, mixture, network
+import warnings
+
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, mixture
 from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
+from jaxgames.algos.mcts.evaluators.network import network, valued
 from jaxgames.algos.mcts.evaluators.rollout import rollout
-from jaxgames.algos.mcts.evaluators.valued import valued
-from jaxgames.algos.mcts.noise import Noise, dirichlet
+from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.algos.mcts.reuse import advance
 from jaxgames.algos.mcts.rules.amaf import amaf, rave
 from jaxgames.algos.mcts.rules.bounded import bounded
 from jaxgames.algos.mcts.rules.gumbel import gumbel
 from jaxgames.algos.mcts.rules.rule import Rule, puct, uct
 from jaxgames.algos.mcts.rules.transpositions import uct1, uct2, uct3
-from jaxgames.algos.mcts.search import SearchResult, search, search_positions
+from jaxgames.algos.mcts.search import Noise, SearchResult, dirichlet, search, search_positions
 from jaxgames.algos.mcts.tree import Layout, Tree
 
 __all__ = [
     "Evaluation",
     "Evaluator",
     "Layout",
-    "Leaves",
     "Noise",
     "Rule",
     "SearchResult",
+    "SelectedLeaf",
     "Tree",
     "advance",
     "amaf",
@@ -47,3 +49,10 @@ __all__ = [
     "uct3",
     "valued",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Leaves":
+        warnings.warn("mcts.Leaves is now mcts.SelectedLeaf", DeprecationWarning, stacklevel=2)
+        return SelectedLeaf
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,14 +11,14 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree
 
 NARROW = 16
-"""Edges of a node up to which each of them is an array of its own."""
+"""Up to so many edges, each edge of a node is an array of its own."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Edges:
-    """Some edges of each of n nodes, those from `first` on: `edges.visits` and all other fields of edges, by name.
+    """Edges `first` to `first + count - 1` of each of n nodes: `edges.visits` and all other fields of edges, by name.
 
-    Arrays are float32[n, edges] or, if it is one edge, float32[n].
+    Arrays are float32[n, count] or, for a single edge, float32[n].
     """
 
     nodes: "Nodes"
@@ -32,35 +32,39 @@ class Edges:
 
     @property
     def legal(self) -> Bool[Array, "..."]:
-        """Which edges there are."""
+        """Which edges exist."""
         return self.child != ILLEGAL
 
     @property
-    def means(self) -> Float32[Array, "..."]:
-        """The mean value of each edge, to the player to act; 0 where it has no visit."""
-        return self.totals / jnp.maximum(self.visits, 1)
+    def q(self) -> Float32[Array, "..."]:
+        """The mean value of each edge, to the player to act; 0 without visits."""
+        return self.value_sums / jnp.maximum(self.visits, 1)
 
     @property
-    def numbers(self) -> UInt32[Array, "..."]:
-        """The number of each edge: uint32[1, edges], or a number."""
+    def index(self) -> UInt32[Array, "..."]:
+        """The number of each edge: uint32[1, count], or a scalar for a single edge."""
         if self.count == 1:
             return jnp.uint32(self.first)
         return jnp.arange(self.count, dtype=jnp.uint32)[None, :]
 
+    def random_bits(self, bits: UInt32[Array, " n"]) -> UInt32[Array, "..."]:
+        """Random bits of nodes, in a shape that broadcasts against the edges."""
+        return bits if self.count == 1 else bits[:, None]
+
 
 @dataclasses.dataclass(frozen=True)
 class Nodes:
-    """n nodes, in these rows of a tree, with what is there, and a random word for each.
+    """n nodes of a tree: their row numbers `row`, the contents of these `rows`, and random bits for each.
 
-    Their edges come in `blocks`: all in one or, in games of few actions, each in a block of its own. Of arrays without
-    an axis of edges XLA:CPU makes one kernel, where every reduction over an axis is a kernel more. A field of the nodes
-    themselves and `sum`, `max`, `min` over edges have a shape that fits the blocks: float32[n, 1] or float32[n].
+    The edges come in `blocks`: all in one or, in games of few actions, each in a block of its own, as XLA:CPU makes one
+    kernel of arrays without an axis of edges but one more for every reduction over an axis. A field of the nodes
+    themselves, and `sum`, `max`, `min` over edges, broadcast against the blocks: float32[n, 1] or float32[n].
     """
 
     tree: Tree
-    place: Int32[Array, " n"]
+    row: Int32[Array, " n"]
     rows: Float32[Array, "n columns"]
-    words: UInt32[Array, " n"]
+    bits: UInt32[Array, " n"]
 
     @property
     def layout(self) -> Layout:
@@ -76,54 +80,54 @@ class Nodes:
         return tuple(Edges(self, number, 1) for number in range(count))
 
     def columns(self, first: int, count: int) -> Float32[Array, "..."]:
-        """Some columns, in the shape that fits the blocks."""
+        """Some columns, in a shape that broadcasts against the blocks."""
         if len(self.blocks) == 1:
             return self.rows[:, first : first + count]
         return self.rows[:, first]
 
-    def of(self, name: str) -> Float32[Array, "..."]:
+    def node(self, name: str) -> Float32[Array, "..."]:
         """A field of the nodes themselves."""
         return self.columns(self.layout.column(name), 1)
 
     @property
     def lanes(self) -> Int32[Array, " n"]:
-        """Whose tree each is in."""
-        return self.place % self.tree.batch
+        """The number of the tree that each node is in."""
+        return self.row % self.tree.batch
 
-    def fitting(self, values: Array) -> Array:
-        """Values of nodes, [n], in the shape that fits the blocks."""
+    def expand_dims(self, values: Array) -> Array:
+        """Values of nodes, [n], in a shape that broadcasts against the blocks."""
         return values[:, None] if len(self.blocks) == 1 else values
 
     def sum(self, values: Callable[[Edges], Array]) -> Array:
-        """The sum of values of edges."""
-        return self._over(jnp.sum, operator.add, values)
+        """The sum of a value over the edges."""
+        return self._reduce(jnp.sum, operator.add, values)
 
     def max(self, values: Callable[[Edges], Array]) -> Array:
-        """The greatest of values of edges."""
-        return self._over(jnp.max, jnp.maximum, values)
+        """The greatest value over the edges."""
+        return self._reduce(jnp.max, jnp.maximum, values)
 
     def min(self, values: Callable[[Edges], Array]) -> Array:
-        """The smallest of values of edges."""
-        return self._over(jnp.min, jnp.minimum, values)
+        """The least value over the edges."""
+        return self._reduce(jnp.min, jnp.minimum, values)
 
     def argmax(self, values: Callable[[Edges], Array]) -> Int32[Array, " n"]:
         """The first edge of the greatest value."""
         if len(self.blocks) == 1:
             value = values(self.blocks[0])
-            first = jnp.where(value == jnp.max(value, axis=1, keepdims=True), self.blocks[0].numbers, len(value[0]))
+            first = jnp.where(value == jnp.max(value, axis=1, keepdims=True), self.blocks[0].index, len(value[0]))
             return jnp.min(first, axis=1).astype(jnp.int32)  # XLA:CPU makes no vector code of argmax
-        best, number = values(self.blocks[0]), jnp.zeros(len(self.rows), jnp.int32)
+        best, index = values(self.blocks[0]), jnp.zeros(len(self.rows), jnp.int32)
         for edges in self.blocks[1:]:
             value = values(edges)
-            best, number = jnp.maximum(value, best), jnp.where(value > best, jnp.int32(edges.first), number)
-        return number
+            best, index = jnp.maximum(value, best), jnp.where(value > best, jnp.int32(edges.first), index)
+        return index
 
     def best(self, rule: Callable[["Nodes"], Callable[[Edges], Array]]) -> Int32[Array, " n"]:
-        """The edge that has the highest score by `rule(nodes)(edges)` of those there are."""
+        """The legal edge with the highest score `rule(nodes)(edges)`."""
         score = rule(self)
         return self.argmax(lambda edges: jnp.where(edges.legal, score(edges), -jnp.inf))
 
-    def _over(self, reduce: Callable, pair: Callable, values: Callable[[Edges], Array]) -> Array:
+    def _reduce(self, reduce: Callable, pair: Callable, values: Callable[[Edges], Array]) -> Array:
         if len(self.blocks) == 1:
             return reduce(values(self.blocks[0]), axis=1, keepdims=True)
         return functools.reduce(pair, map(values, self.blocks))

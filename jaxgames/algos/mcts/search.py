@@ -1,7 +1,6 @@
 """`search`: what to play in a batch of positions, by simulations."""
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -10,23 +9,28 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator
 from jaxgames.algos.mcts.evaluators.rollout import rollout
+from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.noise import Noise
 from jaxgames.algos.mcts.rules.rule import Rule, uct
-from jaxgames.algos.mcts.simulate import planted, root_evaluated, simulate
-from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree, check_size
+from jaxgames.algos.mcts.simulate import evaluate_root, simulate
+from jaxgames.algos.mcts.tree import Layout, Tree, check_size
 from jaxgames.envs.core import Game, State
 from jaxgames.ops.random_bits import fold_in, random_bits
 
 
 class SearchResult(NamedTuple):
-    """What a search came to, for each of B positions; A are the game's actions.
+    """What a search found in each of B positions of a game with A actions.
 
-    `actions` are to be played, `visits` the simulations that began with each action, `values` the mean of all, or what
-    is proven, in points of the player to act, and `weights` the policy that they amount to, of sum 1. A position in
-    which the game is over has no visits and no weights, and the value that its end brought. An evaluation that is no
-    number counts as 0, a policy that is none as that of equal chances; `values` is then NaN, not to pass unseen.
-    `tree` is all that was searched, `memory` what the evaluator learned.
+    Where the game is over, `visits` and `weights` are 0 and the value is what the end brought.
+
+    Attributes:
+        actions: the actions to be played.
+        visits: the simulations that began with each action.
+        values: the root's mean value in points of the player to act, exact where it is proven; NaN where the evaluator
+            gave NaN or infinity, which the search takes for 0 (and logits with NaN for equal ones).
+        weights: the policy that the visits amount to, of sum 1.
+        tree: all that was searched.
+        memory: what the evaluator learned.
     """
 
     actions: Int32[Array, " B"]
@@ -35,6 +39,33 @@ class SearchResult(NamedTuple):
     weights: Float32[Array, "B A"]
     tree: Tree
     memory: Any
+
+
+class Noise(NamedTuple):
+    """See `dirichlet`."""
+
+    alpha: float
+    fraction: float
+
+    def mix(
+        self, prior: Float32[Array, "B A"], legal: Bool[Array, "B A"], bits: UInt32[Array, " B"]
+    ) -> Float32[Array, "B A"]:
+        """The policy with noise among the legal actions."""
+
+        def log_gammas(seed):
+            return jax.random.loggamma(jax.random.key(seed), self.alpha, (prior.shape[1],))
+
+        # Logarithms, as gamma variates of a small alpha are mostly too small for float32.
+        logits = jnp.where(legal, jax.vmap(log_gammas)(bits), -jnp.inf)
+        noise = jnp.where(jnp.any(legal, axis=1, keepdims=True), jax.nn.softmax(logits, axis=1), 0)
+        return (1 - self.fraction) * prior + self.fraction * noise
+
+
+def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
+    """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
+    if not alpha > 0 or not 0 <= fraction <= 1:
+        raise ValueError(f"alpha {alpha}, fraction {fraction}: expected alpha above 0 and a fraction from 0 to 1")
+    return Noise(float(alpha), float(fraction))
 
 
 class Settings(NamedTuple):
@@ -64,21 +95,29 @@ def search(
     tree: Tree | None = None,
     memory: Any = None,
 ) -> SearchResult:
-    """Monte-Carlo tree search in a batch of B states, in all trees at once.
-
-    `select` is the rule by which simulations go down a tree (by default `uct()`), `evaluate` what says how good leaves
-    are (by default `rollout()`). No simulation goes deeper than `max_depth` edges. `noise` is added to the policy at
-    the root, and with a `temperature` T > 0 actions are drawn with probabilities proportional to weights^(1/T), else
-    the action is the rule's preference. With `num_trees` N > 1 each position has N trees, whose roots are merged: N
-    times as many simulations in little more time, where a batch is small.
-
-    A tree has room for `capacity` nodes, by default one for each simulation, and the root. With `tree`, from
-    `advance(result.tree, states)`, the search goes on in what is known already. When a tree is full, simulations go on
-    without new nodes. With `memory`, the `result.memory` of an earlier search of the same players to act, an evaluator
-    that learns, such as `last_good_reply`, begins with what it knows.
+    """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
     Works inside `jit`, and is compiled by itself outside. Raises `ValueError` for settings that cannot be, and for a
     search that does not fit into memory.
+
+    Args:
+        game: the game.
+        states: B states of the game.
+        key: the source of all randomness.
+        num_simulations: simulations in each tree.
+        select: the rule by which simulations go down a tree, by default `uct()`.
+        evaluate: says what leaves are worth, by default `rollout()`.
+        max_depth: the most edges that a simulation goes down, by default `capacity`.
+        noise: is mixed with the policy at the root, see `dirichlet`.
+        temperature: T. At 0 the action is the rule's preference, else it is drawn with probabilities proportional to
+            weights^(1/T).
+        num_trees: trees for each position, merged at the root. N trees make N times as many simulations in little more
+            time, where the batch is small.
+        capacity: nodes that each tree has room for, by default one for each simulation, and the root. When a tree is
+            full, simulations go on without new nodes.
+        tree: the trees of an earlier search, `advance(result.tree, states)`.
+        memory: the `result.memory` of an earlier search in which the same players were to act, for an evaluator that
+            learns, such as `last_good_reply`.
     """
     select, evaluate = select or uct(), evaluate or rollout()
     batch = states.terminated.shape[0] if states.terminated.ndim == 1 else 0
@@ -87,39 +126,46 @@ def search(
             f"states are {list(states.terminated.shape)} of {states._game.id}: expected [batch] of {game.id}, the same "
             "as the game"
         )
-    capacity = (num_simulations + 1 if capacity is None else capacity) if tree is None else tree.slots
+    if tree is not None:
+        capacity = tree.capacity
+    elif capacity is None:
+        capacity = num_simulations + 1
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
     settings = Settings(num_simulations, select, depth, noise, float(temperature), capacity)
-    _check(settings, evaluate, num_trees)
-    if tree is not None:
+    settings = _check(settings, evaluate, num_trees)
+    if tree is None:
+        check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
+    else:
         _check_tree(game, select, tree, num_trees * batch)
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
-    words = random_bits(key, (num_trees, batch))
-    return _search(game, settings, evaluate, states._position, alive, reward, words, tree, memory)
+    bits = random_bits(key, (num_trees, batch))
+    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory)
 
 
 def search_positions(
     game: Game,
     positions: Any,
-    words: UInt32[Array, " B"],
+    bits: UInt32[Array, " B"],
     num_simulations: int,
     select: Rule,
     evaluate: Evaluator,
     num_trees: int = 1,
 ) -> SearchResult:
-    """As `search`, in positions that are not over, with a random word for each: the result of one depends on its own
-    word only, not on the batch.
+    """As `search`, in positions that are not over, each with random bits of its own.
+
+    The result of a position depends on its own bits only, not on the batch.
     """
     settings = Settings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
-    _check(settings, evaluate, num_trees)
-    several = jnp.stack([fold_in(words, tree) for tree in range(num_trees)])
-    alive = jnp.ones(len(words), bool)
-    return _search(game, settings, evaluate, positions, alive, jnp.zeros(len(words), jnp.float32), several, None, None)
+    settings = _check(settings, evaluate, num_trees)
+    check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
+    of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
+    alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
+    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, None)
 
 
-def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> None:
-    """Raises `ValueError` for settings that cannot be."""
+def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> Settings:
+    """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
     counts = {
         "num_simulations": settings.num_simulations,
         "capacity": settings.capacity,
@@ -129,15 +175,18 @@ def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> None:
     for name, count in counts.items():
         if not isinstance(count, int) or count < 1:
             raise ValueError(f"{name} {count}: expected a whole number from 1 on")
+    if settings.num_simulations >= 2**32:
+        raise ValueError(f"num_simulations {settings.num_simulations}: expected less than 2^32")
     if not settings.temperature >= 0:
         raise ValueError(f"temperature {settings.temperature}: expected 0 or more")
-    name = type(settings.select).__name__
-    if settings.select.needs_policy and not evaluate.has_policy:
+    rule, name = settings.select, type(settings.select).__name__
+    if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
-    if settings.noise is not None and not settings.select.needs_policy:
+    if settings.noise is not None and not rule.needs_policy:
         raise ValueError(f"noise is added to a policy, and {name} uses none: select by mcts.puct()")
-    if num_trees > 1 and settings.select.plans:
-        raise ValueError(f"{name} plans the visits of one tree: expected num_trees 1, not {num_trees}")
+    if num_trees > 1 and rule.schedules_root:
+        raise ValueError(f"{name} schedules the visits of one tree: expected num_trees 1, not {num_trees}")
+    return settings._replace(max_depth=min(settings.max_depth, settings.capacity))
 
 
 def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
@@ -146,8 +195,8 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
         raise ValueError(f"the tree is of a search with {tree.layout.rule} in {tree.layout.game.id}: search alike")
     if tree.batch != batch:
         raise ValueError(f"the tree is of {tree.batch} positions: expected {batch}")
-    if select.plans:
-        raise ValueError(f"{type(select).__name__} plans its visits from the first one on and cannot use a tree again")
+    if select.schedules_root:
+        raise ValueError(f"{type(select).__name__} schedules all visits of a search and cannot use a tree again")
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -158,61 +207,62 @@ def _search(
     positions: Any,
     alive: Bool[Array, " B"],
     reward: Float32[Array, " B"],
-    words: UInt32[Array, "trees B"],
+    bits: UInt32[Array, "trees B"],
     tree: Tree | None,
     memory: Any,
 ) -> SearchResult:
-    trees, batch = words.shape
+    num_trees, _ = bits.shape
     rule = settings.select
     if tree is None:
-        check_size(Layout(game, rule), trees * batch, settings.capacity, settings.max_depth)
-        positions, alive = jax.tree.map(lambda x: jnp.concatenate([x] * trees), (positions, alive))
-        tree = planted(game, rule, positions, alive, words.reshape(-1), settings.capacity)
+        positions, alive = jax.tree.map(
+            lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive)
+        )
+        tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity)
     else:
-        tree = tree.replace(words=words.reshape(-1))
-    rule = rule.planned(settings.num_simulations)
+        tree = tree.replace(bits=bits.reshape(-1))
+    rule = rule.schedule(settings.num_simulations)
     memory = evaluate.init(game, tree.batch) if memory is None else memory
-    tree, memory = root_evaluated(evaluate, tree, memory, settings.noise)
+    tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)
     tree, memory = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
-    return _result(rule, tree, memory, trees, reward, settings.temperature)
-
-
-_MERGED: dict[str, Callable[..., Array]] = {"visits": jnp.sum, "totals": jnp.sum, "lower": jnp.max, "upper": jnp.min}
-"""How fields of the roots of several trees become those of one; of other fields those of the first tree stay."""
+    return _result(rule, tree, memory, num_trees, reward, settings.temperature)
 
 
 def _result(
-    rule: Rule, tree: Tree, memory: Any, trees: int, reward: Float32[Array, " B"], temperature: float
+    rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], temperature: float
 ) -> SearchResult:
-    layout, batch = tree.layout, tree.batch // trees
-    rows, alive = tree.edges[: tree.batch].reshape(trees, batch, -1), tree.alive[:batch]
-    merged = rows[0]
-    for name, merge in _MERGED.items():
-        if trees > 1 and name in layout.edge_fields:
-            part = slice(layout.column(name), layout.column(name) + layout.num_edges)
-            merged = merged.at[:, part].set(merge(rows[:, :, part], axis=0))
-    nodes = Nodes(tree, jnp.arange(batch, dtype=jnp.int32), merged, tree.words[:batch])
-    score = rule.weights(nodes)
-    parts = [jnp.where(edges.legal, score(edges), 0.0).reshape(batch, -1) for edges in nodes.blocks]
-    weights = jnp.concatenate(parts, axis=1)[:, : layout.game.num_actions]
+    layout, batch = tree.layout, tree.batch // num_trees
+    alive, num_actions = tree.alive[:batch], layout.game.num_actions
+    roots = Nodes(tree, jnp.arange(batch, dtype=jnp.int32), _merge_roots(rule, tree, num_trees), tree.bits[:batch])
+    score = rule.weights(roots)
+    parts = [jnp.where(edges.legal, score(edges), 0.0).reshape(batch, -1) for edges in roots.blocks]
+    weights = jnp.concatenate(parts, axis=1)[:, :num_actions]
     weights = weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
-    actions = nodes.best(rule.preference) if temperature == 0 else _drawn(weights, temperature, nodes.words)
-    visits = layout.read(merged, "visits")[:, : layout.game.num_actions]
-    total = jnp.sum(layout.read(merged, "totals"), axis=1)
-    mean = total / jnp.maximum(jnp.sum(visits, axis=1), 1)
-    if "lower" in layout.edge_fields:
-        legal = layout.read(merged, "child") != ILLEGAL
-        low, high = (jnp.max(jnp.where(legal, layout.read(merged, x), -jnp.inf), axis=1) for x in ("lower", "upper"))
-        mean = jnp.where(low == high, low, mean)
-    values = jnp.where(alive, mean, reward)
-    values = jnp.where(jnp.any(tree.faulty.reshape(trees, batch), axis=0), jnp.nan, values)
+    actions = roots.best(rule.preference) if temperature == 0 else _sample(weights, temperature, roots.bits)
+    visits = layout.read(roots.rows, "visits")[:, :num_actions]
+    values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
+    proven = rule.proven_node(roots)
+    if proven is not None:
+        is_proven, value = (x.reshape(-1) for x in proven)
+        values = jnp.where(is_proven, value, values)
+    values = jnp.where(alive, values, reward)
+    values = jnp.where(jnp.any(tree.had_nan.reshape(num_trees, batch), axis=0), jnp.nan, values)
     return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree, memory)
 
 
-def _drawn(weights: Float32[Array, "B A"], temperature: float, words: UInt32[Array, " B"]) -> Int32[Array, " B"]:
-    """Actions with probabilities proportional to weights^(1 / temperature)."""
+def _merge_roots(rule: Rule, tree: Tree, num_trees: int) -> Float32[Array, "B columns"]:
+    """The rows of the roots, those of several trees of one position merged into one."""
+    rows = tree.edges[: tree.batch].reshape(num_trees, tree.batch // num_trees, -1)
+    merged = rows[0]
+    for name, merge in rule.root_merges if num_trees > 1 else ():
+        part = tree.layout.part(name)
+        merged = merged.at[:, part].set(merge(rows[:, :, part], axis=0))
+    return merged
+
+
+def _sample(weights: Float32[Array, "B A"], temperature: float, bits: UInt32[Array, " B"]) -> Int32[Array, " B"]:
+    """Draws actions with probabilities proportional to weights^(1 / temperature)."""
     logits = jnp.log(jnp.maximum(weights, 1e-30)) / temperature
     powers = jnp.where(weights > 0, jnp.exp(logits - jnp.max(logits, axis=1, keepdims=True)), 0)
     ends = jnp.cumsum(powers, axis=1)
-    drawn = (fold_in(words, 2**30) >> 8).astype(jnp.float32) / 2**24 * ends[:, -1]
+    drawn = (fold_in(bits, 2**30) >> 8).astype(jnp.float32) / 2**24 * ends[:, -1]
     return jnp.minimum(jnp.sum(ends <= drawn[:, None], axis=1), weights.shape[1] - 1).astype(jnp.int32)

@@ -1,4 +1,7 @@
-"""One simulation after another: down to a leaf, which becomes a node, is evaluated, and has its value carried up."""
+"""One simulation after another: select a leaf, evaluate it, expand the tree by it, and back its value up.
+
+All lanes of a batch, one for each tree, go through each step together.
+"""
 
 from typing import Any, NamedTuple
 
@@ -7,250 +10,360 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.backup import Leaf, backup
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, Leaves
-from jaxgames.algos.mcts.evaluators.rollout import no_marks
-from jaxgames.algos.mcts.kernel import is_small, one_kernel, scattered
-from jaxgames.algos.mcts.noise import Noise
-from jaxgames.algos.mcts.rules import transpositions
+from jaxgames.algos.mcts import kernel, table
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets
+from jaxgames.algos.mcts.init import init_rows, masked_softmax
+from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.path import EvaluatedLeaf, Path, Segment, SelectedLeaf, over_levels
 from jaxgames.algos.mcts.rules.rule import Rule
-from jaxgames.algos.mcts.select import Descent, Path, Stage, descend, paths
-from jaxgames.algos.mcts.tree import ENDED, ILLEGAL, UNEXPANDED, Layout, Tree, block_set, known
+from jaxgames.algos.mcts.tree import ENDED, UNEXPANDED, Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import materialize, order_after
-from jaxgames.ops.pytrees import equal, select
+from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
 
-
-def planted(game: Game, rule: Rule, positions: Any, alive: Bool[Array, " batch"], words: Array, slots: int) -> Tree:
-    """Trees of nothing but their roots."""
-    layout, batch = Layout(game, rule), len(alive)
-    rows = (slots + 1) * batch
-    other = jnp.zeros(batch, bool)
-    tree = Tree(
-        position=jax.tree.map(lambda x: block_set(jnp.zeros((rows, *x.shape[1:]), x.dtype), x, 0), positions),
-        edges=block_set(jnp.zeros((rows, layout.columns), jnp.float32), new_rows(layout, positions, other), 0),
-        used=jnp.int32(1),
-        alive=alive,
-        faulty=other,
-        words=words,
-        keys=None,
-        table=None,
-        layout=layout,
-    )
-    return tree if rule.shares == "no" else transpositions.listed(tree, jnp.ones(batch, jnp.int32))
+RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
+"""When only 1 / RATIO of the lanes is still on its way down, these go on alone, if they are at least so many."""
 
 
 def simulate(
     rule: Rule, evaluate: Evaluator, tree: Tree, memory: Any, num_simulations: int, max_depth: int
 ) -> tuple[Tree, Any]:
-    """The trees after so many simulations more, and the evaluator's memory."""
-    game, layout = tree.layout.game, tree.layout
-    small = is_small(tree.batch, layout.num_edges)
+    """Runs `num_simulations` simulations in each tree.
+
+    Args:
+        rule: the selection rule, scheduled for this number of simulations.
+        evaluate: the evaluator of leaves.
+        tree: the trees so far.
+        memory: what the evaluator has learned so far.
+        num_simulations: simulations to be added to each tree.
+        max_depth: the most edges of a path.
+
+    Returns:
+        The trees, and the evaluator's memory.
+    """
+    small = kernel.is_small(tree.batch, tree.layout.num_edges)
 
     def one(carry):
-        number, tree, room, memory = carry
-        leaf = one_kernel(small, lambda in_kernel, room: _arrived(rule, tree, number, room, in_kernel), room)
-        leaves = Leaves(leaf.position, leaf.going, leaf.sure, leaf.words, leaf.other, leaf.mark, tree, leaf.stages)
-        evaluation, memory = evaluate(game, leaves, memory, "seen_visits" in layout.edge_fields)
+        number, tree, buffers, memory = carry
+        leaf = kernel.run(small, lambda buffers: select(rule, tree, number, buffers), buffers)
+        evaluation, memory = evaluate(tree.layout.game, leaf._replace(tree=tree), memory, rule.wants_played)
 
-        def learned(in_kernel, edges, position, faulty):
+        def learn(edges, position, had_nan):
             edges = edges.reshape(tree.edges.shape)
-            known = tree.replace(edges=edges, position=position, faulty=faulty, used=leaf.used)
-            known = _learned(known, leaf, evaluation, in_kernel)
-            return known.replace(edges=known.flat)
+            after = expand_and_backup(tree.replace(edges=edges, position=position, had_nan=had_nan), leaf, evaluation)
+            return after.replace(edges=after.flat)
 
-        after = one_kernel(small, learned, tree.flat, tree.position, tree.faulty)
+        after = kernel.run(small, learn, tree.flat, tree.position, tree.had_nan)
         after = after.replace(edges=after.edges.reshape(tree.edges.shape))
-        return number + 1, after, [stage.path for stage in leaf.stages], memory
+        return number + 1, after, [segment.path for segment in leaf.path], memory
 
-    carry = (jnp.uint32(1), tree, paths(tree.batch, max_depth, small), memory)
+    carry = (jnp.uint32(1), tree, _path_buffers(tree.batch, max_depth, small), memory)
     _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)
     return tree, memory
 
 
-class Arrival(NamedTuple):
-    """What lanes came to: the edge by which they leave their trees, the way there, and the position beyond it.
-
-    `position` is in sight of its player to act, who is the `other` one than at the root or not; `mark` is that of the
-    action. The edge is to be `created`, the game `ended` by it, or its value is `exact` and `sure` to the player at the
-    root; else it is `going` on. `words` are random, `used` is as in the tree.
-    """
-
-    at: Descent
-    stages: list[Stage]
-    position: Any
-    other: Bool[Array, " batch"]
-    mark: UInt32[Array, "batch words"]
-    created: Bool[Array, " batch"]
-    ended: Bool[Array, " batch"]
-    exact: Bool[Array, " batch"]
-    going: Bool[Array, " batch"]
-    sure: Float32[Array, " batch"]
-    words: UInt32[Array, " batch"]
-    used: Int32[Array, ""]
-
-
-def _arrived(rule: Rule, tree: Tree, number: UInt32[Array, ""], room: list[Path], in_kernel: bool) -> Arrival:
-    """Down the trees, and one step beyond."""
-    game, layout = tree.layout.game, tree.layout
-    words = fold_in(tree.words, number)
-    at, stages = descend(rule, tree, words, room, in_kernel)
-
-    def read(name, edge=0):
-        return tree.flat.at[at.row * layout.columns + layout.column(name) + edge].get(mode="promise_in_bounds")
-
-    mover = read("other") != 0
-    before = jax.tree.map(lambda x: materialize(x[at.row], tree.words), tree.position)
-    position, switch, exact, reward, mark = _step(game, before, at.edge, read("awaits") != 0)
-    created, ended = tree.alive & (at.child == UNEXPANDED), exact
-    if "lower" in layout.edge_fields:
-        lower, upper = read("lower", at.edge), read("upper", at.edge)
-        reward, exact = jnp.where(ended, reward, lower), ended | (lower == upper)
-    sure = jnp.where(exact, jnp.where(mover, -reward, reward), 0)
-    # The arrays of a position may be made of each other, as by a change of sides.
-    used = order_after(tree.used, jax.tree.leaves(before))
-    ends = (created, ended, exact, tree.alive & ~exact)
-    return Arrival(at, stages, position, mover ^ switch, mark, *ends, sure, fold_in(words, 2**31), used)
-
-
-def _learned(tree: Tree, leaf: Arrival, evaluation: Evaluation, in_kernel: bool) -> Tree:
-    """The trees with the new nodes, and with what is known of them carried up."""
-    rule = tree.layout.rule
-    evaluation, faulty = _cleared(tree.layout, leaf.position, leaf.going, evaluation)
-    tree, row, new = _grown(tree.replace(faulty=tree.faulty | faulty), leaf, evaluation, in_kernel)
-    value = jnp.where(leaf.exact, leaf.sure, jnp.where(leaf.other, -evaluation.value, evaluation.value))
-    played = evaluation.played
-    if played is not None:
-        played = jnp.where(leaf.other[:, None, None], played[:, ::-1], played)
-    there = Leaf(row, new, leaf.other, value, leaf.exact, played)
-    return backup(tree, rule.statistics, leaf.stages, there, in_kernel)
-
-
-def root_evaluated(evaluate: Evaluator, tree: Tree, memory: Any, noise: Noise | None) -> tuple[Tree, Any]:
+def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> tuple[Tree, Any]:
     """The trees with the policy at their roots, if the rule needs one; and the evaluator's memory."""
     layout, batch = tree.layout, tree.batch
     game = layout.game
     if not layout.rule.needs_policy:
         return tree, memory
-    position, other = jax.tree.map(lambda x: x[:batch], tree.position), jnp.zeros(batch, bool)
-    words, mark = fold_in(tree.words, 0), no_marks(game, position)[:, 0]
-    leaves = Leaves(position, tree.alive, jnp.zeros(batch, jnp.float32), words, other, mark, tree, [])
-    evaluation, memory = evaluate(game, leaves, memory, False)
-    evaluation, faulty = _cleared(layout, position, tree.alive, evaluation)
+    position, bits = jax.tree.map(lambda x: x[:batch], tree.position), fold_in(tree.bits, 0)
+    no, zero, lanes = jnp.zeros(batch, bool), jnp.zeros(batch, jnp.float32), jnp.arange(batch, dtype=jnp.int32)
+    leaf = SelectedLeaf(
+        position=position,
+        opponent_to_move=no,
+        amaf_key=empty_key_sets(game, position)[:, 0],
+        needs_eval=tree.alive,
+        exact_value=zero,
+        bits=bits,
+        path=[],
+        tree=tree,
+        row=lanes,
+        edge=jnp.zeros_like(lanes),
+        child=zero,
+        is_unexpanded=no,
+        is_end=no,
+        is_exact=~tree.alive,
+        slot=tree.used,
+    )
+    evaluation, memory = evaluate(game, leaf, memory, False)
+    evaluation, is_nan = _sanitize(layout.rule, leaf, game, evaluation)
     legal = jax.vmap(game.legal)(position)
-    prior = policy(known(evaluation.logits), legal)
+    prior = masked_softmax(unwrap(evaluation.logits), legal)
     if noise is not None:
-        prior = noise.added(prior, legal, words)
+        prior = noise.mix(prior, legal, bits)
     first = layout.column("prior")
     edges = tree.edges.at[:batch, first : first + game.num_actions].set(prior)
-    edges = edges.at[:batch, layout.column("raw")].set(evaluation.value)
-    return tree.replace(edges=edges, faulty=tree.faulty | faulty), memory
+    edges = edges.at[:batch, layout.column("raw_value")].set(evaluation.value)
+    return tree.replace(edges=edges, had_nan=tree.had_nan | is_nan), memory
 
 
-def new_rows(
-    layout: Layout,
-    position: Any,
-    other: Bool[Array, " batch"],
-    evaluation: Evaluation | None = None,
-) -> Float32[Array, "batch columns"]:
-    """The rows of nodes without visits."""
-    game, rule = layout.game, layout.rule
-    legal = jax.vmap(game.legal)(position)
-    values: dict[str, Any] = {name: value * game.max_reward for name, value in rule.initial}
-    if evaluation is not None and evaluation.logits is not None and rule.needs_policy:
-        values["prior"] = _fitting(policy(evaluation.logits, legal), layout.num_edges)
-    if evaluation is not None:
-        values["raw"] = evaluation.value
-    edges = _fitting(legal, layout.num_edges)
-    if game.outcome_probabilities:
-        values["awaits"] = awaits = awaits_chance(game, position)
-        outcomes = jnp.arange(layout.num_edges, dtype=jnp.int32)[None, :] < len(game.outcome_probabilities)
-        edges = jnp.where(awaits[:, None], outcomes, edges)
-    return layout.rows(child=jnp.where(edges, UNEXPANDED, ILLEGAL), other=other, **values)
+# Select ---------------------------------------------------------------------------------------------------------------
 
 
-def policy(logits: Float32[Array, "batch actions"], legal: Bool[Array, "batch actions"]) -> Float32[Array, "..."]:
-    """Probabilities of the legal actions; equal ones where the logits tell nothing."""
-    logits = jnp.where(legal, logits, -jnp.inf)
-    most = jnp.max(logits, axis=1, keepdims=True)
-    weights = jnp.where(jnp.isfinite(most), jnp.exp(logits - most), legal.astype(jnp.float32))
-    return weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
+def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path]) -> SelectedLeaf:
+    """Simulation `number` down the trees, and the step by which each lane leaves its tree."""
+    game, bits = tree.layout.game, fold_in(tree.bits, number)
+    lanes = jnp.arange(tree.batch, dtype=jnp.int32)
+    start = _Walk(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
+    end, path = _walk_down(rule, tree, bits, buffers, lanes, start)
+
+    opponent_acts = tree.node("opponent_to_move", end.row) != 0
+    before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
+    is_chance = tree.node("is_chance", end.row) != 0
+    position, turn_passes, is_end, value, amaf_key = _play(game, before, end.edge, is_chance)
+    is_exact = is_end
+    proven = rule.proven_edge(tree, end.row, end.edge)
+    if proven is not None:
+        is_proven, proven_value = proven
+        value, is_exact = jnp.where(is_end, value, proven_value), is_end | is_proven
+    return SelectedLeaf(
+        position=position,
+        opponent_to_move=opponent_acts ^ turn_passes,
+        amaf_key=amaf_key,
+        needs_eval=tree.alive & ~is_exact,
+        exact_value=jnp.where(is_exact, jnp.where(opponent_acts, -value, value), 0),
+        bits=fold_in(bits, 2**31),
+        path=path,
+        tree=None,
+        row=end.row,
+        edge=end.edge,
+        child=end.child,
+        is_unexpanded=tree.alive & (end.child == UNEXPANDED),
+        is_end=is_end,
+        is_exact=is_exact,
+        # All arrays, as those of a position may be made of each other, by a change of sides for example.
+        slot=order_after(tree.used, jax.tree.leaves(before)),
+    )
 
 
-def awaits_chance(game: Game, position: Any) -> Bool[Array, " batch"]:
-    """Which positions await chance: those that an outcome changes."""
-    first = jnp.zeros(len(jax.tree.leaves(position)[0]), jnp.int32)
-    return ~equal(position, jax.vmap(game.chance)(position, first))
+class _Walk(NamedTuple):
+    """Lanes on their way down: each at an edge of the node in `row`, which leads to `child`; `active` ones go on."""
+
+    depth: Int32[Array, ""]
+    row: Int32[Array, " lanes"]
+    edge: Int32[Array, " lanes"]
+    child: Float32[Array, " lanes"]
+    active: Bool[Array, " lanes"]
 
 
-def _step(
-    game: Game, before: Any, edge: Int32[Array, " batch"], awaits: Bool[Array, " batch"]
+def _path_buffers(batch: int, max_depth: int, small: bool) -> list[Path]:
+    """Room for the paths of all lanes, and for those of the fewer ones that go deep."""
+    sizes, fewest = [batch], FEWEST_IN_KERNEL if small else FEWEST
+    while sizes[-1] >= RATIO * fewest:
+        sizes.append(sizes[-1] // RATIO)
+    return [Path(jnp.zeros((max_depth, size), jnp.int32), jnp.zeros((max_depth, size), bool)) for size in sizes]
+
+
+def _walk_down(
+    rule: Rule,
+    tree: Tree,
+    bits: UInt32[Array, " lanes"],
+    buffers: list[Path],
+    lanes: Int32[Array, " lanes"],
+    start: _Walk,
+) -> tuple[_Walk, list[Segment]]:
+    """Goes down until each lane is at the edge by which it leaves its tree.
+
+    Paths of a batch differ much in length, and lanes that have arrived wait for the others. So when only an eighth of
+    the lanes is still on its way, these go on alone, as a smaller batch.
+    """
+    is_last = len(buffers) == 1
+    few = 0 if is_last else len(lanes) // RATIO
+    max_depth = len(buffers[0].edge)
+
+    def more(carry):
+        walk, _ = carry
+        return (walk.depth < max_depth) & (jnp.sum(walk.active, dtype=jnp.int32) > few)
+
+    def step(carry):
+        walk, path = carry
+        edge, child, opponent, is_proven = _choose_edge(rule, tree, walk, fold_in(bits, walk.depth))
+        taken = jnp.where(walk.active, walk.row * tree.layout.columns + edge, -1)
+        path = Path(_set_row(path.edge, taken, walk.depth), _set_row(path.opponent_to_move, opponent, walk.depth))
+        edge, child = jnp.where(walk.active, edge, walk.edge), jnp.where(walk.active, child, walk.child)
+        active = walk.active & (child >= 0) & ~is_proven & (walk.depth + 1 < max_depth)
+        row = jnp.where(active, child.astype(jnp.int32) * tree.batch + lanes, walk.row)
+        return _Walk(walk.depth + 1, row, edge, child, active), path
+
+    walk, path = lax.while_loop(more, step, (start, buffers[0]))
+    segments = [Segment(lanes, start.depth, walk.depth, path)]
+    if is_last:
+        return walk, segments
+    left = kernel.nonzero(walk.active, few)
+    some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], (lanes, bits, walk.row, walk.edge, walk.child))
+    some_lanes, some_bits, row, edge, child = some
+    begin = _Walk(walk.depth, row, edge, child, left < len(lanes))
+    end, rest = _walk_down(rule, tree, some_bits, buffers[1:], some_lanes, begin)
+    row, edge, child = (
+        kernel.scatter(x, left, y)
+        for x, y in zip((walk.row, walk.edge, walk.child), (end.row, end.edge, end.child), strict=True)
+    )
+    return _Walk(end.depth, row, edge, child, walk.active), segments + rest
+
+
+def _choose_edge(
+    rule: Rule, tree: Tree, walk: _Walk, bits: UInt32[Array, " lanes"]
+) -> tuple[Int32[Array, " lanes"], Float32[Array, " lanes"], Bool[Array, " lanes"], Bool[Array, " lanes"]]:
+    """The edge of the highest score or, at a chance node, a drawn one; its child; whose turn it is; and whether the
+    edge's value is proven.
+    """
+    layout = tree.layout
+    nodes = Nodes(tree, walk.row, tree.edges.at[walk.row].get(mode="promise_in_bounds"), bits)
+    if rule.schedules_root:  # at depth 0 all lanes are at their roots
+        edge = lax.cond(walk.depth == 0, lambda: nodes.best(rule.root_score), lambda: nodes.best(rule.score))
+    else:
+        edge = nodes.best(rule.score)
+    if layout.game.outcome_probabilities:
+        drawn = layout.game.draw_outcome(fold_in(bits, layout.num_edges))
+        edge = jnp.where(layout.read(nodes.rows, "is_chance") != 0, drawn, edge)
+    edge = materialize(edge, bits)  # else all that follows computes the scores anew
+    proven = rule.proven_edge(tree, walk.row, edge)
+    is_proven = jnp.zeros_like(walk.active) if proven is None else proven[0]
+    return edge, tree.edge("child", walk.row, edge), layout.read(nodes.rows, "opponent_to_move") != 0, is_proven
+
+
+def _set_row(array: Array, row: Array, depth: Int32[Array, ""]) -> Array:
+    return lax.dynamic_update_slice_in_dim(array, row[None], depth, 0)
+
+
+def _play(
+    game: Game, before: Any, edge: Int32[Array, " batch"], is_chance: Bool[Array, " batch"]
 ) -> tuple[Any, Bool[Array, " batch"], Bool[Array, " batch"], Float32[Array, " batch"], UInt32[Array, "batch words"]]:
-    """The position that an edge leads to; whether the turn passes and the game ends by it; reward and mark."""
+    """The position that an edge leads to; whether the turn passes and the game ends by it; reward and AMAF key."""
     action = jnp.minimum(edge, game.num_actions - 1)
-    position, switch, over, reward = jax.vmap(game.play)(before, action)
-    mark = jax.vmap(game.amaf_key)(before, action)
+    position, turn_passes, over, reward = jax.vmap(game.play)(before, action)
+    amaf_key = jax.vmap(game.amaf_key)(before, action)
     if not game.outcome_probabilities:
-        return position, switch, over, reward, mark
+        return position, turn_passes, over, reward, amaf_key
     drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
-    mark = jnp.where(awaits[:, None], 0, mark)
-    return select(awaits, drawn, position), switch & ~awaits, over & ~awaits, reward, mark
+    amaf_key = jnp.where(is_chance[:, None], 0, amaf_key)
+    return where(is_chance, drawn, position), turn_passes & ~is_chance, over & ~is_chance, reward, amaf_key
 
 
-def _cleared(
-    layout: Layout, position: Any, going: Bool[Array, " batch"], evaluation: Evaluation
+# Expand and back up ---------------------------------------------------------------------------------------------------
+
+
+def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation) -> Tree:
+    """The trees with the leaves as new nodes, and with their values in every edge of the paths."""
+    rule = tree.layout.rule
+    evaluation, is_nan = _sanitize(rule, leaf, tree.layout.game, evaluation)
+    tree, row, is_new = expand(tree.replace(had_nan=tree.had_nan | is_nan), leaf, evaluation)
+    opponent = leaf.opponent_to_move
+    value = jnp.where(leaf.is_exact, leaf.exact_value, jnp.where(opponent, -evaluation.value, evaluation.value))
+    played = evaluation.played
+    if played is not None:  # from the player to act and the other one to the player at the root and the opponent
+        played = jnp.where(opponent[:, None, None], played[:, ::-1], played)
+    return backup(tree, leaf.path, EvaluatedLeaf(row, is_new, opponent, value, leaf.is_exact, played))
+
+
+def _sanitize(
+    rule: Rule, leaf: SelectedLeaf, game: Game, evaluation: Evaluation
 ) -> tuple[Evaluation, Bool[Array, " batch"]]:
-    """The evaluation with 0 for values, and nothing for logits, that are no numbers; and where that was so."""
-    wrong = ~jnp.isfinite(evaluation.value)
+    """The evaluation with 0 for a value that is NaN or infinite and equal logits for those with NaN; and where it was
+    so, among lanes that needed one.
+    """
+    is_nan = ~jnp.isfinite(evaluation.value)
     logits = evaluation.logits
     if logits is not None:
         unclear = jnp.any(jnp.isnan(logits), axis=1)
         logits = jnp.where(unclear[:, None], 0, logits)
-        wrong = wrong | unclear
+        is_nan = is_nan | unclear
     value = jnp.where(jnp.isfinite(evaluation.value), evaluation.value, 0)
     played = evaluation.played
-    if "seen_visits" in layout.edge_fields and played is None:
-        played = no_marks(layout.game, position)
-    return Evaluation(value, logits, played), wrong & going
+    if rule.wants_played and played is None:
+        played = empty_key_sets(game, leaf.position)
+    return Evaluation(value, logits, played), is_nan & leaf.needs_eval
 
 
-def _grown(
-    tree: Tree, leaf: Arrival, evaluation: Evaluation, in_kernel: bool
+def expand(
+    tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation
 ) -> tuple[Tree, Int32[Array, " batch"], Bool[Array, " batch"]]:
-    """The trees with new nodes; the rows of all leaves, and which are new.
+    """The trees with new nodes; the rows of all leaves, and which of them are new.
 
-    All lanes take the next slot, needed or not. Is there none left, the slot beyond the last one takes what is lost,
-    and the edge stays as it was.
+    All lanes take the next slot, whether they need it or not. When the tree is full, writes go to the scratch slot, and
+    the edge stays as it was.
     """
     layout, lanes = tree.layout, jnp.arange(tree.batch, dtype=jnp.int32)
-    at, position, other, created, ended = leaf.at, leaf.position, leaf.other, leaf.created, leaf.ended
-    slot, room = jnp.minimum(tree.used, tree.slots), tree.used < tree.slots
-    new, child = created & ~ended & room, jnp.where(room, slot.astype(jnp.float32), UNEXPANDED)
-    keys, table = tree.keys, tree.table
-    if keys is not None and table is not None:
-        name = transpositions.keys_of(layout.game, position, other, layout.rule.shares == "symmetries")
-        there, place = transpositions.find(tree, name)
-        new = new & (there < 0)
-        child = jnp.where(there >= 0, there.astype(jnp.float32), child)
-        keys = block_set(keys, name, slot)
-        table = table.at[jnp.where(new, place, len(table))].set(slot + 1, mode="drop")
-    child = jnp.where(ended, ENDED, child)
-    place = jnp.where(created, at.row * layout.columns + layout.column("child") + at.edge, tree.edges.size)
-    flat = block_set(tree.flat, new_rows(layout, position, other, evaluation).reshape(-1), slot)
-    flat = scattered(flat, place, child, in_kernel)
-    child = jnp.where(created, child, at.child)
+    slot, has_room = jnp.minimum(leaf.slot, tree.capacity), leaf.slot < tree.capacity
+    is_new = leaf.is_unexpanded & ~leaf.is_end & has_room
+    child = jnp.where(has_room, slot.astype(jnp.float32), UNEXPANDED)
+    if tree.table is not None:
+        tree, found = table.find_or_insert(tree, leaf.position, leaf.opponent_to_move, slot, is_new)
+        is_new = is_new & (found < 0)
+        child = jnp.where(found >= 0, found.astype(jnp.float32), child)
+    child = jnp.where(leaf.is_end, ENDED, child)
+    index = leaf.row * layout.columns + layout.column("child") + leaf.edge
+    index = jnp.where(leaf.is_unexpanded, index, tree.edges.size)
+    rows = init_rows(layout, leaf.position, leaf.opponent_to_move, evaluation)
+    flat = kernel.scatter(set_slot(tree.flat, rows.reshape(-1), slot), index, child)
+    child = jnp.where(leaf.is_unexpanded, child, leaf.child)
     row = jnp.where(child >= 0, child.astype(jnp.int32) * tree.batch + lanes, len(tree.edges))
-    grown = tree.replace(
-        position=jax.tree.map(lambda x, new: block_set(x, new, slot), tree.position, position),
+    tree = tree.replace(
+        position=jax.tree.map(lambda x, new: set_slot(x, new, slot), tree.position, leaf.position),
         edges=flat.reshape(tree.edges.shape),
-        used=slot + room.astype(jnp.int32),
-        keys=keys,
-        table=table,
+        used=slot + has_room.astype(jnp.int32),
     )
-    return grown, row, new
+    return tree, row, is_new
 
 
-def _fitting(values: Array, width: int) -> Array:
-    """Values of actions as values of edges."""
-    return jnp.pad(values, ((0, 0), (0, width - values.shape[1])))
+def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf) -> Tree:
+    """Adds one visit and the leaf's value to every edge of the paths, and updates the rule's own statistics."""
+    layout, statistics = tree.layout, tree.layout.rule.statistics
+    if kernel.is_inside() and not statistics:
+        return tree.replace(edges=_backup_lane_by_lane(tree, path, leaf.value).reshape(tree.edges.shape))
+    to_value_sums = layout.column("value_sums")
+
+    def step(edges, lanes, level):
+        value, carried = lanes
+        gain = jnp.where(level.opponent_to_move, -value, value)
+        flat = edges.reshape(-1).at[level.visits_index].add(1.0, mode="drop")
+        index = jnp.where(level.on_path, level.visits_index + to_value_sums, level.visits_index)
+        after = tree.replace(edges=flat.at[index].add(gain, mode="drop").reshape(edges.shape))
+        new = []
+        for statistic, old in zip(statistics, carried, strict=True):
+            after, own = statistic.update(after, level, value, old)
+            new.append(own)
+        return after.edges, (value, new)
+
+    carried = []
+    for statistic in statistics:
+        tree, own = statistic.begin(tree, leaf)
+        carried.append(own)
+    edges, _ = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
+    return tree.replace(edges=edges)
+
+
+def _backup_lane_by_lane(
+    tree: Tree, path: list[Segment], value: Float32[Array, " batch"]
+) -> Float32[Array, " numbers"]:
+    """Visits and sums of values as in `backup`, by loops over lanes and depths, which a kernel can hold."""
+    to_value_sums = tree.layout.column("value_sums")
+
+    def add(flat, index, more):
+        return lax.dynamic_update_slice(flat, lax.dynamic_slice(flat, (index,), (1,)) + more, (index,))
+
+    flat = tree.flat
+    for segment in path:
+
+        def of_lane(lane, flat, segment=segment):
+            worth = lax.dynamic_slice(value, (segment.lanes[lane],), (1,))
+
+            def at(rows, depth):
+                return lax.dynamic_slice(rows, (depth, lane), (1, 1))[0]
+
+            def one(carry):
+                depth, flat = carry
+                index = at(segment.path.edge, depth)[0]
+                gain = jnp.where(at(segment.path.opponent_to_move, depth), -worth, worth)
+                return depth + 1, add(add(flat, index, jnp.float32(1)), index + to_value_sums, gain)
+
+            def more(carry):
+                return (carry[0] < segment.end) & (at(segment.path.edge, carry[0])[0] >= 0)
+
+            return lax.while_loop(more, one, (segment.begin, flat))[1]
+
+        flat = lax.fori_loop(0, len(segment.lanes), of_lane, flat)
+    return flat

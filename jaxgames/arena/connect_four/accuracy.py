@@ -15,8 +15,7 @@ from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.arena.connect_four.solved import Solved, board_of
 from jaxgames.arena.connect_four.solver import Solver
-from jaxgames.envs.connect_four.board import Position
-from jaxgames.envs.connect_four.plain import from_plain
+from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.players import Player
 
 

@@ -1,12 +1,10 @@
-"""Backgammon: rules (`game`), the board as words (`board`), whole turns (`listing`), notation, drawing, network inputs.
+"""Backgammon: rules (`game`), positions as words (`board`), whole turns (`listing`), notation, drawing, encodings."""
 
-`position` is a function here; `Position` and the words of dice are in the module of the same name.
-"""
-
+from jaxgames.envs.backgammon.board import Position
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
-from jaxgames.envs.backgammon.position import Position
-from jaxgames.envs.backgammon.states import board_text, play_to_string, position, string_to_play
+from jaxgames.envs.backgammon.states import board_text, make_position, play_to_string, string_to_play
+from jaxgames.envs.backgammon.states import position as position  # deprecated
 
 __all__ = [
     "ROLLS",
@@ -16,8 +14,8 @@ __all__ = [
     "Position",
     "board_text",
     "list_plays",
+    "make_position",
     "play_to_string",
     "plays",
-    "position",
     "string_to_play",
 ]

@@ -1,8 +1,8 @@
 """The best play of each position of a batch, by the value of what it leads to.
 
-The plays of all positions lie in flat lists (`play_lists`), which are evaluated in chunks as long as there are
-entries, so neither the width of a position's tree nor the capacity of the list is paid for. Positions whose plays did
-not fit into the list are done in a further round: no play is ever left out.
+The plays of all positions stand in flat lists (`play_lists`). They are evaluated in chunks up to the last entry, so the
+time depends on the number of plays and not on the capacity of the list. Positions whose plays did not fit into the list
+are done in another round: no play is ever left out.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.board import Position, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import Outcome, Value
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops.pytrees import equal
+from jaxgames.ops.pytrees import equal, select, take
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
-LEAST_CHUNK, OF_EACH = 128, 32  # where positions are few, since what is evaluated beyond the last entry is for nothing
+LEAST_CHUNK, OF_EACH = 128, 32  # fewer entries where positions are few: those beyond the last one are wasted
 
 Picked = TypeVar("Picked", bound=tuple)
 
@@ -44,11 +44,11 @@ class Best(NamedTuple):
 def best_plays(positions: Position, score: Score) -> Best:
     """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
 
-    A score that is NaN counts as minus infinity, so that a legal play is found whatever the scores are.
+    NaN counts as minus infinity, so that a legal play is found even if all scores are NaN.
     """
 
     start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
-    return _in_rounds(positions, lambda plays, moves: _best_of_list(plays, moves, score), start)
+    return _pick_in_rounds(positions, lambda plays, moves: _best_of_list(plays, moves, score), start)
 
 
 def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Array, " batch"]]:
@@ -76,15 +76,15 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Ar
     return Best(plays.code[where], top), plays.first[1:] > plays.first[:-1]
 
 
-def random_plays(positions: Position, words: UInt32[Array, " batch"]) -> UInt32[Array, " batch"]:
-    """The code of a play drawn uniformly from the distinct plays of each position, by one random word each."""
+def random_plays(positions: Position, bits: UInt32[Array, " batch"]) -> UInt32[Array, " batch"]:
+    """The code of a play drawn uniformly from the distinct plays of each position, by 32 random bits each."""
 
     def draw(plays, moves):
         begin, number = plays.first[:-1], plays.first[1:] - plays.first[:-1]
-        rank = (words % jnp.maximum(number, 1).astype(jnp.uint32)).astype(jnp.int32)
+        rank = (bits % jnp.maximum(number, 1).astype(jnp.uint32)).astype(jnp.int32)
         return (plays.code[jnp.minimum(begin + rank, len(plays.code) - 1)],), number > 0
 
-    return _in_rounds(positions, draw, (jnp.zeros_like(words),))[0]
+    return _pick_in_rounds(positions, draw, (jnp.zeros_like(bits),))[0]
 
 
 def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
@@ -106,7 +106,7 @@ def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
 
     nothing = jnp.zeros((count, batch), jnp.uint32), jnp.zeros((count, batch), jnp.float32)
     codes, scores = lax.fori_loop(0, count, choose, nothing)
-    outcomes = jax.vmap(lambda code: play_out(positions, code))(codes)
+    outcomes = jax.vmap(lambda code: apply_plays(positions, code))(codes)
     first = jnp.arange(count, dtype=jnp.int32)[:, None] == 0
     return TopTurns(outcomes, scores, first | (scores > -jnp.inf))
 
@@ -120,7 +120,7 @@ def actions_to(
         own, opponent = after(positions, number, code, moves)
 
         def is_result(goal):
-            goal = jax.tree.map(lambda x: x[number], goal)
+            goal = take(goal, number)
             return equal((own, opponent), (goal.opponent, goal.own)).astype(jnp.float32)
 
         return 2 * is_result(target) * wanted[number].astype(jnp.float32) + is_result(otherwise)
@@ -129,13 +129,12 @@ def actions_to(
     return first_action(positions, best.code), best.score >= 2
 
 
-def _in_rounds(
+def _pick_in_rounds(
     positions: Position, pick: Callable[[Plays, int], tuple[Picked, Bool[Array, " batch"]]], start: Picked
 ) -> Picked:
-    """`pick(plays, moves) -> (picked, some)` on lists of all plays, in as many rounds as the lists need to hold them
-    all.
+    """What `pick` finds in lists of the plays of all positions, in as many rounds as the lists need to hold them.
 
-    `picked` is a tuple of one array entry for each position, to be taken over where there are `some` plays.
+    `pick(plays, moves)` gives a tuple of arrays with one entry for each position, and where it has any plays.
     """
     batch = positions.dice.shape[0]
 
@@ -157,18 +156,18 @@ def _in_rounds(
             def skip():
                 return start, jnp.zeros(batch, bool), jnp.ones(batch, bool)
 
-            # Where all rolls are of one kind, as when a search goes through them one by one, half of the work is saved.
+            # A search that goes through the rolls one by one has only one kind at a time: half of the work is saved.
             found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
         done = found[0][2] & found[1][2]
         for picked, some, _ in found:
-            taken = jax.tree.map(lambda new, old, take=wanted & done & some: jnp.where(take, new, old), picked, taken)
+            taken = select(wanted & done & some, picked, taken)
         return wanted & ~done, taken
 
     return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, (jnp.ones(batch, bool), start))[1]
 
 
-def play_out(positions: Position, code: UInt32[Array, " batch"]) -> Outcome[Position]:
-    """One play of each position, before the roll of the opponent."""
+def apply_plays(positions: Position, code: UInt32[Array, " batch"]) -> Outcome[Position]:
+    """What one play of each position leads to, before the roll of the opponent."""
     game = jnp.arange(len(code), dtype=jnp.int32)
     own, opponent = after(positions, game, code, 4)
     over = board.occupied(own) == 0

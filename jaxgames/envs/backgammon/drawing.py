@@ -46,7 +46,7 @@ _PIPS = {
 
 
 class _Scene(NamedTuple):
-    """What is to be drawn: both sides, the bottom player's first, the dice left, and whose turn it is."""
+    """What to draw: both sides, the bottom player's first, the dice left, and whose turn it is."""
 
     sides: tuple[list[int], list[int]]
     dice: tuple[int, ...] | None
@@ -168,11 +168,7 @@ def _points(scene: _Scene, colours: Theme) -> Iterator[str]:
 def _stack(x: float, y: float, pitch: float, count: int, piece: Piece) -> Iterator[str]:
     """Checkers in a line, the number on the last one if they are too many."""
     for level in range(min(count, SHOWN)):
-        centre = {"cx": x, "cy": y + level * pitch}
-        yield element("circle", **centre, r=RADIUS - 0.5, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
-        yield element(
-            "circle", **centre, r=RADIUS * 0.68, fill="none", stroke=piece.edge, stroke_width=1.2, stroke_opacity=0.45
-        )
+        yield from svg.disc(x, y + level * pitch, RADIUS, piece)
     if count > SHOWN:
         yield text(x, y + (SHOWN - 1) * pitch, str(count), 17, piece.mark, font_weight=700)
 
@@ -211,10 +207,10 @@ def _dice(scene: _Scene, colours: Theme) -> Iterator[str]:
 
 
 def _plates(scene: _Scene, colours: Theme) -> Iterator[str]:
-    """A line about each player: checker, pips to go, checkers off, what is to do."""
+    """A line about each player: a checker, pips to go, checkers off, status."""
     for side, y in ((0, HEIGHT - PLATE / 2), (1, PLATE / 2)):
         piece, x = colours.pieces[side], LEFT + 7
-        yield element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
+        yield svg.marker(x, y, piece)
         yield text(x + 15, y, f"{pip_count(scene.sides[side])} pips", 14, colours.ink, "start", font_weight=600)
         if scene.off(side):
             yield text(x + 90, y, f"{scene.off(side)} off", 14, colours.faint, "start")

@@ -1,4 +1,4 @@
-"""What a network sees of a backgammon position: Tesauro's 198 inputs, the 212 of the "Extra" network, and a short cut.
+"""What a network sees of a backgammon position: Tesauro's 198 inputs, the 212 of the "Extra" network, and a fast value.
 
 All encodings describe a position that waits for a roll, seen by the player about to roll.
 """
@@ -7,17 +7,16 @@ import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import Score
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.ops import bits
+from jaxgames.ops.pytrees import take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +91,7 @@ def _point_units(side: Side) -> Float32[Array, "... 96"]:
 
 
 class FirstLayer(NamedTuple):
-    """The value of a network whose first layer is linear in Tesauro's inputs, so that a play can update its sums.
+    """The value of a network on Tesauro's inputs. Its first layer is linear in them, so a play can update its sums.
 
     `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
     float32[n], of the player about to roll. Called like any other value it computes the sums anew.
@@ -118,9 +117,13 @@ NO_CHANGE = 24 * 4 + 1 + 24 * 5 + 1  # the row of zeros
 def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hidden"]:
     """What each change that one checker makes on the board adds to the first layer's sums.
 
-    The checker belongs to the player who does not roll next. Rows: it leaves point p where c checkers stood (24 x 4,
-    c up to "4 or more"), it leaves the bar, it lands on point p where c stood (c up to "3 or more") or where it hits
-    a blot (24 x 5), it is borne off, nothing.
+    The checker belongs to the player who does not roll next. The rows, in order:
+
+    - it leaves point p, where 1, 2, 3, or 4 and more checkers stood (24 x 4 rows);
+    - it leaves the bar;
+    - it lands on point p, where 0, 1, 2, or 3 and more checkers stood, or where it hits a blot (24 x 5 rows);
+    - it is borne off;
+    - nothing changes.
     """
     hidden = kernel.shape[1]
     theirs = kernel[96:192].reshape(4, 24, hidden) * jnp.asarray([1, 1, 1, 0.5], jnp.float32)[:, None, None]
@@ -135,8 +138,8 @@ def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hid
 def changes(
     positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int
 ) -> tuple[list[Int32[Array, " n"]], Side, Side]:
-    """The numbers of the rows that each play of a list adds, two for each of its moves, and both sides after it."""
-    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    """The rows of `change_rows` that each play of a list adds, two for each of its moves, and both sides after it."""
+    own, opponent = take((positions.own, positions.opponent), game)
     rows = []
     for source, die in steps(positions, game, code, moves):
         left = jnp.minimum(board.count(own, source), jnp.uint32(4))

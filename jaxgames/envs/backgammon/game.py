@@ -17,15 +17,15 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.backgammon import board, drawing, notation
-from jaxgames.envs.backgammon.best import Score, actions_to, best_plays, play_out, random_plays, score_by, top_plays
+from jaxgames.envs.backgammon.best import Score, actions_to, apply_plays, best_plays, random_plays, score_by, top_plays
+from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
-from jaxgames.envs.backgammon.plain import from_plain, to_plain
-from jaxgames.envs.backgammon.position import Position, high_low, one_die, rolled
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops import bits
+from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
 from jaxgames.ops.materialize import materialize
+from jaxgames.ops.pytrees import select
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -34,15 +34,15 @@ START = np.zeros(25, np.int32)
 START[[5, 7, 12, 23]] = 5, 3, 5, 2
 
 _HIGH, _LOW = (np.array(dice, np.uint32) for dice in zip(*ROLLS, strict=True))
-_OPENING = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) if high != low], np.int32)
+_OPENING_ROLLS = np.array([outcome for outcome, (high, low) in enumerate(ROLLS) if high != low], np.int32)
 
 
 def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
     """The sources from which the larger and the smaller die may be played now, so that the whole turn stays legal.
 
-    With two different dice left a move must leave the other die playable if any does; if only one can be played, it
-    is the larger one where possible. With a double every order reaches the same number of moves, so there is nothing
-    to check.
+    With two different dice left, a move must leave the other die playable if any move does. If only one die can be
+    played, it is the larger one where possible. With a double every order reaches the same number of moves, so there is
+    nothing to check.
     """
     own, barred = position.own, board.blocked(position.opponent)
     high, low = high_low(position.dice)
@@ -51,7 +51,7 @@ def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array,
     starts = jnp.asarray(1 << board.SOURCES).reshape((25,) + (1,) * taken.ndim)
 
     def followed(first, second):
-        return bits.union(jnp.where(board.follow_ups(own, barred, first, second) != 0, starts, jnp.uint32(0)), axis=0)
+        return union(jnp.where(board.follow_ups(own, barred, first, second) != 0, starts, jnp.uint32(0)), axis=0)
 
     high_first, low_first = followed(high, low), followed(low, high)
     two_dice = high != low
@@ -81,13 +81,13 @@ class Backgammon(Game[Position]):
 
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
-        choice = bits.bounded(jax.random.bits(key), len(_OPENING)).astype(jnp.int32)
+        choice = bounded(jax.random.bits(key), len(_OPENING_ROLLS)).astype(jnp.int32)
         side = board.from_counts(jnp.asarray(START))
-        return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING)[choice])
+        return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING_ROLLS)[choice])
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
         """The roll number `outcome` of `ROLLS`, where one is awaited."""
-        dice = rolled(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
+        dice = dice_of_roll(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
         return position._replace(dice=jnp.where(position.dice == 0, dice, position.dice))
 
     def legal(self, position: Position) -> Bool[Array, "156"]:
@@ -97,7 +97,7 @@ class Backgammon(Game[Position]):
         high_word, low_word = (materialize(word, position.dice) for word in (high_word, low_word))
         none = jnp.uint32(0)
         words = [jnp.where(die == high, high_word, none) | jnp.where(die == low, low_word, none) for die in range(1, 7)]
-        mask = bits.unpack(words, np.arange(26, 0, -1))
+        mask = unpack(words, np.arange(26, 0, -1))
         return mask | ((np.arange(156) == 0) & ((high_word | low_word) == 0))
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
@@ -105,18 +105,18 @@ class Backgammon(Game[Position]):
         source, die = _step(action)
         high, low = high_low(position.dice)
         high_word, low_word = legal_words(position)
-        plays = (bits.has(high_word, source) & (die == high)) | (bits.has(low_word, source) & (die == low))
+        plays = (has(high_word, source) & (die == high)) | (has(low_word, source) & (die == low))
         return jnp.where(action == 0, (high_word | low_word) == 0, plays & (action > 0) & (action < 156))
 
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+    def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
         """A legal action, drawn uniformly by its rank among the sources for both dice."""
         high, low = high_low(position.dice)
         high_word, low_word = legal_words(position)
         low_word = jnp.where(high == low, jnp.uint32(0), low_word)
         before, after = lax.population_count(high_word), lax.population_count(low_word)
-        rank = bits.bounded(word, before + after)
+        rank = bounded(bits, before + after)
         plays_high = rank < before
-        source = bits.select(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
+        source = nth_set(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
         action = (26 - source) * 6 + jnp.where(plays_high, high, low) - 1
         return jnp.where(before + after == 0, 0, action.astype(jnp.int32))
 
@@ -127,16 +127,15 @@ class Backgammon(Game[Position]):
         own, opponent = board.move(position.own, position.opponent, source, die, ~passes)
         dice = jnp.where(passes, jnp.uint32(0), position.dice - one_die(die))
         over = board.occupied(own) == 0
-        switch = (dice == 0) & (position.dice != 0) & ~over
+        turn_passes = (dice == 0) & (position.dice != 0) & ~over
         reward = board.result(opponent).astype(jnp.float32)
-        actor = jax.tree.map(lambda mine, theirs: jnp.where(switch, theirs, mine), own, opponent)
-        other = jax.tree.map(lambda mine, theirs: jnp.where(switch, mine, theirs), own, opponent)
-        return Outcome(Position(actor, other, dice), switch, over, reward)
+        actor, other = select(turn_passes, (opponent, own), (own, opponent))
+        return Outcome(Position(actor, other, dice), turn_passes, over, reward)
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
         best = best_plays(positions, _score(positions, value))
-        return play_out(positions, best.code), best.score
+        return apply_plays(positions, best.code), best.score
 
     def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:
         """The best plays of the whole roll."""
@@ -144,7 +143,7 @@ class Backgammon(Game[Position]):
 
     def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A play of the whole roll, drawn uniformly from the distinct plays."""
-        return play_out(positions, random_plays(positions, bits))
+        return apply_plays(positions, random_plays(positions, bits))
 
     def turn_actions(
         self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position

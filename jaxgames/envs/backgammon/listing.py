@@ -1,7 +1,7 @@
 """Whole turns for people and tests: every distinct position that a roll can lead to, and the actions that lead there.
 
-`list_plays` is for one state, as NumPy arrays of exact size; `plays` for a batch, inside `jit`. Both read the flat
-lists that self-play chooses from (module `play_lists`).
+`list_plays` is for one state and gives NumPy arrays of exact size; `plays` is for a batch, inside `jit`. Both read the
+flat lists of `play_lists`, as self-play does.
 """
 
 from functools import partial
@@ -14,11 +14,11 @@ from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
-from jaxgames.envs.backgammon.position import Position, high_low
 from jaxgames.envs.core import State
 from jaxgames.ops import ragged
+from jaxgames.ops.pytrees import take
 
 MOST_PLAYS = MOST_REPEATS[-1]
 """No position and roll have more distinct plays than this."""
@@ -64,8 +64,8 @@ def plays(
 ) -> BatchPlays:
     """Every distinct position that the `wanted` states of a batch (default all) can reach in this turn.
 
-    By default there is room for 32 plays a state, twice the average, and never for less than `MOST_PLAYS`, so at least
-    the first wanted state is complete. To get the plays of all states whatever they are, ask again for the rest::
+    By default there is room for 32 plays a state, twice the average, and for `MOST_PLAYS` at least, so that the first
+    wanted state is always complete. To get the plays of all states, ask again for the rest::
 
         wanted = ~states.terminated
         while wanted.any():
@@ -109,7 +109,7 @@ def _played(
     positions: Position, game: Int32[Array, " n"], sources: UInt32[Array, "4 n"], dice: UInt32[Array, "4 n"]
 ) -> tuple[Side, Side]:
     """Both sides after four moves each. (In a loop, to compile fast.)"""
-    start = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    start = take((positions.own, positions.opponent), game)
 
     def move(sides, step):
         (own, opponent), (source, die) = sides, step

@@ -1,39 +1,42 @@
 """Whole turns: every distinct position that a roll can lead to, for a batch of positions at once.
 
-All plays of all positions go into one flat list, so nothing is padded to the longest. There are two kinds of list:
+The plays of all positions go into one flat list, so no position is padded to the longest. There are two kinds of list.
 
-*Pairs*, for two different dice. Let s be the checker moved by the larger die a and t the one moved by the smaller die
-b. If the two moves are independent, the result is told apart by (s, t), and the order does not matter except for what
-is legal: it is enough to take "a first" for all s, and "b first" only where s is not legal at once. If one checker
-goes on (t = s - a or s = t - b), the result is "s moves a + b", which may differ only by a hit on the way. Bearing
-two checkers off gives the same for (s, t) and (t, s); if s < t is legal then so is the other, since a > b. Thus 54
-words of sources hold all plays once.
+*Pairs* are the plays of two different dice, a > b. A play moves a checker from s by a, and one from t by b.
 
-*Repeats*, for equal dice (and for a single die left). Sources are taken in non-increasing order, which every play can
-be brought to; the multiset of sources and the result then determine each other. A tree of up to four levels is grown
-level by level. All plays of a double have the same number of moves, so a game whose nodes are all stuck has reached
-its plays.
+- If the moves are independent, (s, t) determines the result, whatever the order. The order matters only for what is
+  legal. So all plays with a first are listed, and those with b first only where s is not legal at once.
+- If one checker makes both moves (a run: t = s - a or s = t - b), the result is "s moves a + b". The two orders differ
+  only where one of them hits on the way.
+- If both checkers are borne off, (s, t) and (t, s) give the same result. If s < t is legal then so is the other, since
+  a > b: so s < t is left out.
 
-A list has a fixed capacity, but its counts are exact: games that did not fit are reported and done in a further round.
+Thus every play is one bit in 54 words of sources: 25 words with a first, 25 with b first, two for runs, and two for
+plays of one die only.
+
+*Repeats* are the plays of equal dice, and of a single die left. Every play can be ordered so that its sources never
+increase, and then no two of them have the same result. They are found as a tree of up to four levels, level by level.
+All plays of a double have the same number of moves: where no node of a game has a move left, its nodes are its plays.
+
+A list has a fixed capacity, but its counts are exact. Games that did not fit are reported, and done in another round.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.board import Side
-from jaxgames.envs.backgammon.position import Position, high_low
+from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.ops import bits, ragged
+from jaxgames.ops.pytrees import take
 
 LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first
-STAY = np.uint32(1)  # source 0: no checker moves
+STAY = np.uint32(1)  # as a set of sources: source 0, no checker moves
 MOST_PAIRS = 1024  # no position has more plays of two dice: at most 25 * 25 sources, and 15 checkers
-MOST_REPEATS = (15, 120, 680, 3060)  # nor of a double: C(14 + k, k) ways to give k steps to 15 checkers
+MOST_REPEATS = (15, 120, 680, 3060)  # nor of k = 1 .. 4 equal dice: C(14 + k, k) ways to give k steps to 15 checkers
 
 
 class Plays(NamedTuple):
@@ -53,41 +56,53 @@ class Plays(NamedTuple):
 def pairs(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
     """The plays of the wanted positions that have two different dice left (others have none here)."""
     rows = jnp.where(wanted[None, :], _pair_rows(positions), jnp.uint32(0))
+    # How many plays each game has, and where they stand in the list.
     counts = ragged.cumsum_rows(bits.popcount(rows))
     ends = ragged.cumsum(counts[-1])
+    # For each entry of the list: its game, its row among the 54, and its bit in that row.
     game, rank = ragged.owners(ends, counts[-1], capacity)
     row, rank = ragged.row_of(rank, counts, game)
-    chosen = bits.select(rows[row, game], rank.astype(jnp.uint32))
+    chosen = bits.nth_set(rows[row, game], rank.astype(jnp.uint32))
     high, low = high_low(positions.dice)
     first = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
     return Plays(game, _pair_code(row, chosen, high[game], low[game]), first, ends <= capacity)
 
 
 def _pair_rows(positions: Position) -> UInt32[Array, "54 batch"]:
+    """All plays of two different dice, each one bit.
+
+    Row s - 1 holds the t that follow s with the larger die first, row 24 + t the s that follow t with the smaller die
+    first. Rows 50 and 51 hold the s of runs that begin with the larger and the smaller die, rows 52 and 53 the sources
+    where only the larger or only the smaller die can be played.
+    """
     own, opponent, dice = positions
     barred, taken = board.blocked(opponent), board.occupied(own)
     high, low = high_low(dice)
     legal_high, legal_low = board.sources(taken, barred, high), board.sources(taken, barred, low)
     high_first, low_first = board.follow_ups(own, barred, high, low), board.follow_ups(own, barred, low, high)
 
+    # Runs: the second move starts where the first one ends.
     source = jnp.asarray(board.SOURCES)[:, None]
     start = jnp.uint32(1) << source
     a, b = high[None, :], low[None, :]
     runs_high = bits.union(jnp.where(high_first & (start >> a) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
     runs_low = bits.union(jnp.where(low_first & (start >> b) & board.POINTS != 0, start, jnp.uint32(0)), axis=0)
-    hits = board.mirrored(board.blots(opponent))
+    hits = board.mirror(board.blots(opponent))
     no_hit_on_way = ~(hits << high) & ~(hits << low)
 
-    # Row s of `high_first` holds t; row t of `low_first` holds s.
+    # Independent moves, the larger die first: without runs of either order, and without bearing off s < t.
     up_to_b = bits.below(b + jnp.uint32(1))
     not_run = ~(start >> a) & ~(start << b)
     both_off_again = jnp.where(source <= b, up_to_b & ~bits.below(source + jnp.uint32(1)), jnp.uint32(0))
     independent_high = high_first & not_run & ~both_off_again
+    # The smaller die first: likewise, and only where the larger die could not have moved s first.
     not_run = ~(start >> b) & ~(start << a)
     both_off_again = jnp.where(source <= b, bits.below(source), jnp.uint32(0))
     independent_low = low_first & not_run & ~both_off_again & ~legal_high[None, :]
 
+    # A run in the other order is another play only if one of them hits on the way.
     runs_low &= ~(runs_high & no_hit_on_way)
+    # Where no two dice can be played: the larger one if possible, else the smaller one, else none.
     none = (bits.union(independent_high, axis=0) | bits.union(independent_low, axis=0) | runs_high | runs_low) == 0
     single_high = jnp.where(none, legal_high, jnp.uint32(0))
     single_low = jnp.where(none & (legal_high == 0), jnp.where(legal_low != 0, legal_low, STAY), jnp.uint32(0))
@@ -109,13 +124,14 @@ def _pair_code(
 
 
 def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
-    """The plays of the wanted positions that have one die value left, up to four times (others have none here)."""
+    """The plays of the wanted positions that have one or more dice of one value left (others have none here)."""
     high, low = high_low(positions.dice)
     wanted = wanted & (high == low)
     times = (positions.dice >> (jnp.uint32(4) * (low - jnp.uint32(1)))) & jnp.uint32(15)
     barred = board.blocked(positions.opponent)
     batch = wanted.shape[0]
 
+    # The nodes of one level of the trees, all games in one list: the game, the moves so far, the last source, the side.
     game, code = jnp.arange(batch, dtype=jnp.int32), jnp.zeros(batch, jnp.uint32)
     first, complete = jnp.arange(batch + 1, dtype=jnp.int32), jnp.ones(batch, bool)
     last = jnp.full(batch, 31, jnp.uint32)
@@ -123,16 +139,19 @@ def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -
     for level, most in enumerate(MOST_REPEATS):
         room = max(most, capacity * (level + 1) // 4)
         inside = (jnp.arange(len(game), dtype=jnp.int32) < first[-1]) & wanted[game]
+        # The sources of the next move, not above the last one; none where all dice are played.
         more = board.sources(board.occupied(own), barred[game], low[game]) & bits.below(last + jnp.uint32(1))
         more = jnp.where(inside & (times[game] > level), more, jnp.uint32(0))
+        # Where no node of a game can go on, each stays as it is: it is a whole play.
         stuck = jnp.ones(batch, bool).at[jnp.where(more != 0, game, batch)].set(False, mode="drop")
         more = jnp.where(inside & stuck[game], STAY, more)
+        # Each source is a node of the next level; nodes that cannot go on while others can are dropped.
         counts = bits.popcount(more)
         ends = ragged.cumsum(counts)
         parent, rank = ragged.owners(ends, counts, room)
-        chosen = bits.select(more[parent], rank.astype(jnp.uint32))
+        chosen = bits.nth_set(more[parent], rank.astype(jnp.uint32))
         first, game, last = ragged.starts(ends, first), game[parent], chosen
-        own = _step(jax.tree.map(lambda plane, parent=parent: plane[parent], own), chosen, low[game])
+        own = _step(take(own, parent), chosen, low[game])
         code = code[parent] | (chosen << jnp.uint32(5 * level))
         complete &= first[1:] <= room
     return Plays(game, code, first, complete)
@@ -145,10 +164,8 @@ def _step(own: Side, source: UInt32[Array, " n"], die: UInt32[Array, " n"]) -> S
 
 
 def after(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> tuple[Side, Side]:
-    """Both sides, the mover's first, after each of a list of plays of at most `moves` moves: 2 for pairs, 4 for
-    repeats.
-    """
-    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    """Both sides, the mover's first, after each play of a list of at most `moves` moves: 2 for pairs, 4 for repeats."""
+    own, opponent = take((positions.own, positions.opponent), game)
     for source, die in steps(positions, game, code, moves):
         own, opponent = board.move(own, opponent, source, die, source != 0)
     return own, opponent

@@ -1,7 +1,7 @@
 """A turn under way, one position in plain Python: what notation needs to know of the rules.
 
-The batched rules are in `game` and `plays`. A step is one checker moved by one die, `(source, die)` with source 1..24,
-or 25 for the bar.
+The rules for batches are in `game` and `play_lists`. A step is one checker moved by one die: `(source, die)`, where the
+source is 1..24, or 25 for the bar.
 """
 
 from collections.abc import Iterator, Sequence

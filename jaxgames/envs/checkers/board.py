@@ -11,7 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, UInt32
 
-from jaxgames.envs.checkers.plain_board import DIRECTIONS, SQUARES, king_row, row_and_column, square_at
+from jaxgames.envs.checkers.plain_board import (
+    DIRECTIONS,
+    SQUARES,
+    Board,
+    king_row,
+    row_and_column,
+    sign_of,
+    square_at,
+)
 from jaxgames.ops.materialize import materialize
 
 Word = UInt32[Array, "..."]
@@ -65,7 +73,7 @@ class Moves(NamedTuple):
     jumps: Bool[Array, "..."]
 
 
-def as_seen(word: Word, turned: Bool[Array, "..."]) -> Word:
+def turn_board(word: Word, turned: Bool[Array, "..."]) -> Word:
     """The same squares on the board turned by 180 degrees, where it is `turned`: the bits in reverse, then rotated."""
     back = word
     for width, low in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
@@ -101,13 +109,13 @@ def status(white: Bool[Array, "..."], jumper: Word, quiet: Word) -> Word:
 
 def steps(pieces: Word, kings: Word, empty: Word, is_white: Bool[Array, "..."]) -> list[Word]:
     """Those of one side's pieces that can step in each direction."""
-    return [can & room for can, room in zip(_able(pieces, kings, is_white), _behind(empty), strict=True)]
+    return [can & room for can, room in zip(_can_go(pieces, kings, is_white), _origins(empty), strict=True)]
 
 
 def jumps(pieces: Word, kings: Word, other: Word, empty: Word, is_white: Bool[Array, "..."]) -> list[Word]:
     """Those of one side's pieces that can jump in each direction over one of the other's."""
-    targets = [_behind_one(other & room, d) for d, room in enumerate(_behind(empty))]
-    return [can & target for can, target in zip(_able(pieces, kings, is_white), targets, strict=True)]
+    targets = [_origin(other & room, d) for d, room in enumerate(_origins(empty))]
+    return [can & target for can, target in zip(_can_go(pieces, kings, is_white), targets, strict=True)]
 
 
 def moves(position: Position) -> Moves:
@@ -129,7 +137,7 @@ def can_move(own: Word, other: Word, kings: Word, is_white: Bool[Array, "..."]) 
     return (a | b | c | d | e | f | g | h) != 0
 
 
-def _able(pieces: Word, kings: Word, is_white: Bool[Array, "..."]) -> tuple[Word, Word, Word, Word]:
+def _can_go(pieces: Word, kings: Word, is_white: Bool[Array, "..."]) -> tuple[Word, Word, Word, Word]:
     """The pieces that may go in each direction at all: kings in all of them, men in two."""
     crowned, none = pieces & kings, jnp.uint32(0)
     men = pieces ^ crowned
@@ -137,10 +145,33 @@ def _able(pieces: Word, kings: Word, is_white: Bool[Array, "..."]) -> tuple[Word
     return down, down, up, up
 
 
-def _behind(squares: Word) -> list[Word]:
-    """The squares from which a step in each direction leads to one of `squares`."""
-    return [_behind_one(squares, direction) for direction in range(4)]
+def _origins(squares: Word) -> list[Word]:
+    """The squares from which a step leads to one of `squares`, for each direction."""
+    return [_origin(squares, direction) for direction in range(4)]
 
 
-def _behind_one(squares: Word, direction: int) -> Word:
+def _origin(squares: Word, direction: int) -> Word:
     return rotate(squares, 32 - TURNS[direction]) & INSIDE[direction]
+
+
+def from_plain(plain: Board) -> Position:
+    """The position of a plain board."""
+    sign = sign_of(plain.white_to_move)
+    squares = np.array(plain.squares)
+    status = int(plain.white_to_move) | plain.quiet << 8
+    if plain.jumper:
+        status |= 64 | int(PLACE[plain.jumper - 1]) << 1
+    own, opponent, kings = (
+        jnp.asarray(_word((np.flatnonzero(chosen) + 1).tolist()))
+        for chosen in (squares * sign > 0, squares * sign < 0, abs(squares) == 2)
+    )
+    return Position(own, opponent, kings, jnp.asarray(np.uint32(status)))
+
+
+def to_plain(position: Position) -> Board:
+    """As read by `from_plain`."""
+    status = int(position.status)
+    own, opponent, kings = (np.asarray(word) >> PLACE & 1 for word in position[:3])
+    values = (own.astype(int) - opponent.astype(int)) * (1 + kings.astype(int)) * sign_of(bool(status & 1))
+    jumper = int(np.flatnonzero((status >> 1 & 31) == PLACE)[0]) + 1 if status & 64 else 0
+    return Board(tuple(values.tolist()), bool(status & 1), jumper, status >> 8)

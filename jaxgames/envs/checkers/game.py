@@ -10,13 +10,12 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.checkers import board, drawing, notation
-from jaxgames.envs.checkers.board import Position
+from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.plain import from_plain, to_plain
-from jaxgames.envs.checkers.reading import Actions, Squares
+from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
-from jaxgames.ops import bits
+from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
 from jaxgames.ops.materialize import materialize
 
 # The order of the squares as five words: bit k of a square's number is bit `place` of word k, and the other way round.
@@ -56,7 +55,7 @@ class Checkers(Game[Position]):
     @property
     def heads(self) -> Mapping[str, Any]:
         """One output for each action; or one for each square to leave and each to come to."""
-        return {"highest": Actions(self), "squares": Squares()}
+        return {"highest": ActionsHead(self), "squares": SquaresHead()}
 
     @property
     def step_limit(self) -> int | None:
@@ -77,7 +76,7 @@ class Checkers(Game[Position]):
         """bool[128]."""
         sources, white = board.moves(position).sources, board.white(position)
         own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
-        return bits.unpack([materialize(board.as_seen(word, white), position.status) for word in own], board.PLACE)
+        return unpack([materialize(board.turn_board(word, white), position.status) for word in own], board.PLACE)
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """As `legal`, without building the mask."""
@@ -86,18 +85,18 @@ class Checkers(Game[Position]):
         chosen = _select(direction, words)
         return (action >= 0) & (action < 128) & ((chosen & piece) != 0)
 
-    def draw_action(self, position: Position, word: UInt32[Array, ""]) -> Int32[Array, ""]:
+    def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
         """A legal action, drawn uniformly by its rank among all that may move in the four directions."""
         words = board.moves(position).sources
         counts = [lax.population_count(sources) for sources in words]
-        rank = bits.bounded(word, sum(counts[1:], counts[0]))
+        rank = bounded(bits, sum(counts[1:], counts[0]))
         chosen, direction = words[3], jnp.full_like(rank, 3)
         for number in range(3):
             before = sum(counts[:number], jnp.zeros_like(rank))
             here = (rank >= before) & (rank < before + counts[number])
             chosen, direction = jnp.where(here, words[number], chosen), jnp.where(here, number, direction)
         passed = [jnp.where(direction > number, counts[number], 0) for number in range(3)]
-        place = bits.select(chosen, rank - sum(passed[1:], passed[0]))
+        place = nth_set(chosen, rank - sum(passed[1:], passed[0]))
         square, white = _lookup(_SQUARE_OF, place), board.white(position)
         action = jnp.where(white, 127 - (square << 2 | direction), square << 2 | direction)
         return action.astype(jnp.int32)
@@ -134,13 +133,13 @@ class Checkers(Game[Position]):
         kings = (kings & ~(piece | captured)) | jnp.where(was_king | arrives, target, jnp.uint32(0))
         again = board.jumps(target, kings, opponent, ~(own | opponent), white)
         stops = ~jumped | (arrives & ~was_king) | ((again[0] | again[1] | again[2] | again[3]) == 0)
-        switch = materialize(stops, position.status)
+        turn_passes = materialize(stops, position.status)
         quiet = jnp.where(jumped, jnp.uint32(0), board.quiet(position) + 1)
-        stuck, drawn = switch & ~board.can_move(opponent, own, kings, ~white), quiet >= self.draw_after
-        jumper = jnp.where(switch, jnp.uint32(0), 64 + bits.top_index(target))
-        actor, other = jnp.where(switch, opponent, own), jnp.where(switch, own, opponent)
-        after = Position(actor, other, kings, board.status(white ^ switch, jumper, quiet))
-        return Outcome(after, switch, stuck | drawn, (stuck & ~drawn).astype(jnp.float32))
+        stuck, drawn = turn_passes & ~board.can_move(opponent, own, kings, ~white), quiet >= self.draw_after
+        jumper = jnp.where(turn_passes, jnp.uint32(0), 64 + top_index(target))
+        actor, other = jnp.where(turn_passes, opponent, own), jnp.where(turn_passes, own, opponent)
+        after = Position(actor, other, kings, board.status(white ^ turn_passes, jumper, quiet))
+        return Outcome(after, turn_passes, stuck | drawn, (stuck & ~drawn).astype(jnp.float32))
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """As `Game.best_turn`, trying legal actions only: they are few of 128."""
@@ -153,8 +152,8 @@ class Checkers(Game[Position]):
         kings = position.kings
         words = [own & ~kings, own & kings, other & ~kings, other & kings, board.jumper(position)]
         turned = board.white(position) ^ ~acting
-        words = [materialize(board.as_seen(word, turned), position.status) for word in words]
-        return bits.unpack(words, _GRID).reshape(8, 8, 5)
+        words = [materialize(board.turn_board(word, turned), position.status) for word in words]
+        return unpack(words, _GRID).reshape(8, 8, 5)
 
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""
@@ -189,14 +188,14 @@ _GRID = _grid()
 def _piece(position: Position, action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Array, "..."]]:
     """The piece that an action moves, as a set, and the direction, as Black sees it."""
     number = jnp.where(board.white(position), 127 - action, action).astype(jnp.uint32) & 127
-    return bits.bit(_lookup(_PLACE_OF, number >> 2)), number & 3
+    return bit(_lookup(_PLACE_OF, number >> 2)), number & 3
 
 
 def _lookup(table: list[np.uint32], index: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
     """An entry 0..31 of a table of 32, kept as five words: no gather."""
     entry = jnp.zeros_like(index)
-    for bit, word in enumerate(table):
-        entry = entry | ((jnp.asarray(word) >> index & 1) << bit)
+    for place, word in enumerate(table):
+        entry = entry | ((jnp.asarray(word) >> index & 1) << place)
     return entry
 
 

@@ -1,7 +1,7 @@
 """Connect Four boards as text and as SVG.
 
-Boards are as in `notation`. `player` is the id of the player to act, in a finished game of the one who would be: player
-0 has the light stones, player 1 the dark ones. In text X is the player who began, whoever that was.
+Boards are as in `notation`. `player` is the id of the player to act, or of the one who would be if the game were not
+over. Player 0 has the light stones, player 1 the dark ones. In text X belongs to the player who began.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ PLATE = 34  # the line below the frame
 
 
 class _Scene(NamedTuple):
-    """What is to be drawn: the board, the stones in lines, and the player ids of X and O and of whom the status is."""
+    """What to draw: the board, the stones in lines, the player ids of X and O, the status, and whose status it is."""
 
     board: np.ndarray
     line: list[tuple[int, int]]
@@ -69,9 +69,7 @@ def board_picture(board: np.ndarray, connect: int, theme: str = "light", player:
     return Picture(width, height, elements, f"{name} after {count} moves: {scene.caption}")
 
 
-def board_svg(
-    board: np.ndarray, connect: int, theme: str = "light", player: int = 0, size: float | None = None
-) -> str:
+def board_svg(board: np.ndarray, connect: int, theme: str = "light", player: int = 0, size: float | None = None) -> str:
     """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible board."""
     return svg.document(board_picture(board, connect, theme, player), theme, size)
 

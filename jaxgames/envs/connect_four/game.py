@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs.connect_four import board, drawing, notation
-from jaxgames.envs.connect_four.board import Position, Words
-from jaxgames.envs.connect_four.plain import from_plain, to_plain
+from jaxgames.envs.connect_four.board import Position, Words, from_plain, to_plain
 from jaxgames.envs.core import Game, Outcome, State, single
 from jaxgames.envs.encodings import Cells, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid

@@ -14,19 +14,8 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt64
 
 from jaxgames.envs.core import Game, State, single
-from jaxgames.envs.turns.expand import (
-    SIZE,
-    Expansion,
-    batch_of_one,
-    batches,
-    columns_of,
-    joined,
-    rows,
-    rows_of,
-    single_actions,
-    turns,
-    unique,
-)
+from jaxgames.envs.turns.expand import SIZE, Expansion, batches, single_actions, turns
+from jaxgames.ops.pytrees import add_batch_axis, concatenate, num_rows, take, unique_rows
 
 Report = Callable[[Sequence[int]], None]
 
@@ -51,24 +40,24 @@ def perft(
     start = _start(game, depth, state)
     counts = [0] * (depth + 1)
     counts[0] = 1
-    waiting = _Waiting(depth, size)
+    frontier = _Frontier(depth, size)
     if not bool(start.terminated):
-        waiting.add(0, batch_of_one(start._position))
-    while (taken := waiting.take()) is not None:
-        ply, positions = taken
+        frontier.add(0, add_batch_axis(start._position))
+    while (popped := frontier.pop()) is not None:
+        ply, positions = popped
         if ply + 1 == depth and single_actions(game):
             counts[depth] += Expansion(game, positions, size).total
         elif distinct:
             found = turns(game, positions, size, distinct=True)
             counts[ply + 1] += len(found.parent)
             if ply + 1 < depth:
-                waiting.add(ply + 1, rows(found.position, ~found.over))
+                frontier.add(ply + 1, take(found.position, ~found.over))
         else:
             for page in Expansion(game, positions, size).pages():
                 counts[ply + 1] += int(np.count_nonzero(page.complete))
-                waiting.add(ply, rows(page.position, ~page.complete))
+                frontier.add(ply, take(page.position, ~page.complete))
                 if ply + 1 < depth:
-                    waiting.add(ply + 1, rows(page.position, page.complete & ~page.over))
+                    frontier.add(ply + 1, take(page.position, page.complete & ~page.over))
         if report is not None:
             report(counts)
     return counts
@@ -121,19 +110,19 @@ def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZ
     """
     start = _start(game, depth, state)
     over = np.array([bool(start.terminated)])
-    ply = Ply(batch_of_one(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
+    ply = Ply(add_batch_axis(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
     for number in range(depth + 1):
         yield ply
         if number == depth or ply.over.all():
             return
-        live = rows(ply, ~ply.over)
+        live = take(ply, ~ply.over)
         found: list[Ply] = []
         for index, batch in batches(np.arange(len(live.ways)), live.position, size):
             after = turns(game, batch, size)
             found.append(Ply(after.position, live.ways[index[after.parent]], after.over, after.reward))
             if sum(len(part.ways) for part in found[1:]) > 64 * size:
-                found = [_merged(joined(found))]
-        ply = _merged(joined(found))
+                found = [_merge(concatenate(found))]
+        ply = _merge(concatenate(found))
 
 
 def count_positions(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:
@@ -142,20 +131,20 @@ def count_positions(game: Game, depth: int, state: State | None = None, *, size:
     return counts + [0] * (depth + 1 - len(counts))
 
 
-class _Waiting:
-    """Positions to expand, by ply."""
+class _Frontier:
+    """The positions still to expand, by ply."""
 
     def __init__(self, depth: int, size: int):
         self._plies: list[list] = [[] for _ in range(depth)]
         self._size = size
 
     def add(self, ply: int, positions: Any) -> None:
-        if ply < len(self._plies) and rows_of(positions):
+        if ply < len(self._plies) and num_rows(positions):
             self._plies[ply].append(positions)
 
-    def take(self) -> tuple[int, Any] | None:
+    def pop(self) -> tuple[int, Any] | None:
         """A full batch of the last ply that has one, else what the first ply has; None if there is nothing."""
-        numbers = [sum(map(rows_of, parts)) for parts in self._plies]
+        numbers = [sum(map(num_rows, parts)) for parts in self._plies]
         filled = [ply for ply, number in enumerate(numbers) if number >= self._size]
         begun = [ply for ply, number in enumerate(numbers) if number]
         if not begun:
@@ -165,12 +154,12 @@ class _Waiting:
         taken = []
         while parts and number < self._size:
             taken.append(parts.pop())
-            number += rows_of(taken[-1])
+            number += num_rows(taken[-1])
         if number > self._size:
-            cut = rows_of(taken[-1]) - (number - self._size)
-            parts.append(rows(taken[-1], slice(cut, None)))
-            taken[-1] = rows(taken[-1], slice(cut))
-        return ply, joined(taken)
+            cut = num_rows(taken[-1]) - (number - self._size)
+            parts.append(take(taken[-1], slice(cut, None)))
+            taken[-1] = take(taken[-1], slice(cut))
+        return ply, concatenate(taken)
 
 
 def _start(game: Game, depth: int, state: State | None) -> State:
@@ -189,11 +178,11 @@ def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, Sta
     """The turns of one state: the names of the actions, the state after it, whether the game is over."""
     if bool(state.terminated):
         return
-    for page in Expansion(game, batch_of_one(state._position), size).pages():
+    for page in Expansion(game, add_batch_axis(state._position), size).pages():
         for index, action in enumerate(page.action.tolist()):
             name, complete = game.action_to_string(state, action), bool(page.complete[index])
             player = 1 - state.current_player if complete else state.current_player
-            after = game.state(rows(page.position, index), player)
+            after = game.state(take(page.position, index), player)
             if complete:
                 yield name, after, bool(page.over[index])
             else:
@@ -202,10 +191,10 @@ def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, Sta
                     yield re.sub(r"([0-9]+) \1(?=[x-])", r"\1", f"{name} {names}"), last, over
 
 
-def _merged(ply: Ply) -> Ply:
-    first, kind = unique(columns_of(ply.position))
+def _merge(ply: Ply) -> Ply:
+    first, kind = unique_rows(ply.position)
     if ply.ways.astype(np.float64).sum() > 2.0**63:
         raise OverflowError("more than 2^63 ways; enumerate to a smaller depth")
     ways = np.zeros(len(first), np.uint64)
     np.add.at(ways, kind, ply.ways)
-    return rows(ply, first)._replace(ways=ways)
+    return take(ply, first)._replace(ways=ways)

@@ -12,8 +12,7 @@ from jaxgames.envs.core import Game, Outcome, State, single
 from jaxgames.envs.encodings import Cells, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
 from jaxgames.envs.tic_tac_toe import drawing, notation
-from jaxgames.envs.tic_tac_toe.plain import from_plain, to_plain
-from jaxgames.envs.tic_tac_toe.position import FULL, Position, free, has_line
+from jaxgames.envs.tic_tac_toe.board import FULL, Position, free, from_plain, has_line, to_plain
 from jaxgames.ops import bits
 
 

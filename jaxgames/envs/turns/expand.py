@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits, ragged
+from jaxgames.ops.pytrees import concatenate, num_rows, take, unique_rows
 
 SIZE = 16384
 """Positions in a batch, and children in a page: enough to keep a device busy, and little memory."""
@@ -49,7 +50,7 @@ class Expansion:
     """The children of a batch of at most `size` positions (a pytree of arrays, none of them over)."""
 
     def __init__(self, game: Game, positions: Any, size: int = SIZE):
-        count = rows_of(positions)
+        count = num_rows(positions)
         if count > size:
             raise ValueError(f"{count} positions: expected at most {size}")
         self._list, self._page = _programs(game, size)
@@ -70,79 +71,40 @@ def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = Fals
 
     With `distinct`, turns of several actions that lead a position to the same one are one turn.
     """
-    parent, pages, several = np.arange(rows_of(positions), dtype=np.int32), [], []
+    parent, whole, parents_of_longer = np.arange(num_rows(positions), dtype=np.int32), [], []
     while len(parent):
-        begun = []
+        unfinished = []
         for owner, batch in batches(parent, positions, size):
             for page in Expansion(game, batch, size).pages():
                 page = page._replace(parent=owner[page.parent])
-                pages.append(rows(page, page.complete))
-                begun.append(rows(page, ~page.complete))
-        parent, positions = (joined([getattr(x, name) for x in begun]) for name in ("parent", "position"))
-        several.append(parent)
-    whole = joined(pages)
-    if distinct and len(joined(several)):
-        merged = np.isin(whole.parent, joined(several))
-        columns = columns_of((whole.parent[merged], rows(whole.position, merged)))
-        kept = ~merged
-        kept[np.flatnonzero(merged)[unique(columns)[0]]] = True
-        whole = rows(whole, kept)
-    return Turns(whole.parent, whole.position, whole.over, whole.reward)
+                whole.append(take(page, page.complete))
+                unfinished.append(take(page, ~page.complete))
+        parent, positions = (concatenate([getattr(x, name) for x in unfinished]) for name in ("parent", "position"))
+        parents_of_longer.append(parent)
+    found = concatenate(whole)
+    if distinct and len(concatenate(parents_of_longer)):
+        # Only these parents have turns of several actions; single actions lead a position to different ones.
+        compared = np.isin(found.parent, concatenate(parents_of_longer))
+        kept = ~compared
+        first, _ = unique_rows((found.parent[compared], take(found.position, compared)))
+        kept[np.flatnonzero(compared)[first]] = True
+        found = take(found, kept)
+    return Turns(found.parent, found.position, found.over, found.reward)
 
 
 @functools.cache
 def single_actions(game: Game) -> bool:
-    """Whether every action ends the turn, as far as that is written in the rules: `switch` is a constant."""
+    """Whether every action ends the turn, as far as the program of `play` shows it: `turn_passes` is a constant."""
     position = jax.eval_shape(game.init_position, jax.random.key(0))
     program = jax.make_jaxpr(lambda *move: game.play(*move).turn_passes)(position, jax.ShapeDtypeStruct((), jnp.int32))
-    switch = program.jaxpr.outvars[0]
-    return isinstance(switch, jax.extend.core.Literal) and bool(switch.val)
-
-
-def batch_of_one(position: Any) -> Any:
-    """One position as a batch."""
-    return jax.tree.map(lambda x: np.asarray(x)[None], position)
-
-
-def rows_of(tree: Any) -> int:
-    """How many rows the arrays of a pytree have."""
-    return len(jax.tree.leaves(tree)[0])
-
-
-def rows(tree: Any, which: Any) -> Any:
-    """Some rows of every array of a pytree."""
-    return jax.tree.map(lambda x: x[which], tree)
-
-
-def joined(trees: list) -> Any:
-    """Pytrees one after another."""
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *trees) if len(trees) > 1 else trees[0]
+    passes = program.jaxpr.outvars[0]
+    return isinstance(passes, jax.extend.core.Literal) and bool(passes.val)
 
 
 def batches(parent: np.ndarray, positions: Any, size: int) -> Iterator[tuple[np.ndarray, Any]]:
     """Positions and their parents, at most `size` at a time."""
     for first in range(0, len(parent), size):
-        yield parent[first : first + size], rows(positions, slice(first, first + size))
-
-
-def columns_of(tree: Any) -> list[np.ndarray]:
-    """Every number of each row, by columns; columns in which all rows agree are left out, but for one."""
-    flat_leaves = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(tree)]
-    columns = [column for leaf in flat_leaves for column in leaf.T]
-    return [column for column in columns if (column != column[0]).any()] or columns[:1]
-
-
-def unique(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The index of one row of each kind, and the number of each row's kind."""
-    order = np.lexsort(columns)
-    starts = np.zeros(len(order), bool)
-    starts[:1] = True
-    for column in columns:
-        sorted_column = column[order]
-        starts[1:] |= sorted_column[1:] != sorted_column[:-1]
-    kind = np.empty(len(order), np.int64)
-    kind[order] = np.cumsum(starts) - 1
-    return order[starts], kind
+        yield parent[first : first + size], take(positions, slice(first, first + size))
 
 
 def _padded(leaf: np.ndarray, size: int) -> np.ndarray:
@@ -156,23 +118,23 @@ def _programs(game: Game, size: int) -> tuple[Callable, Callable]:
     """Lists the legal actions of a batch as sets; and finds the children of one page of that list."""
     words = -(-game.num_actions // 32)
 
-    def listed(positions: Any, count: Int32[Array, ""]) -> tuple[UInt32[Array, " sets"], Int32[Array, " sets"]]:
+    def list_actions(positions: Any, count: Int32[Array, ""]) -> tuple[UInt32[Array, " sets"], Int32[Array, " sets"]]:
         legal = jax.vmap(game.legal)(positions) & (jnp.arange(size, dtype=jnp.int32) < count)[:, None]
         bytes_ = jnp.packbits(jnp.pad(legal, ((0, 0), (0, words * 32 - game.num_actions))), axis=1, bitorder="little")
         a, b, c, d = bytes_.astype(jnp.uint32).reshape(size * words, 4).T
         sets = a | (b << 8) | (c << 16) | (d << 24)
         return sets, ragged.cumsum(bits.popcount(sets))
 
-    def page(
+    def expand_page(
         positions: Any, sets: UInt32[Array, " sets"], ends: Int32[Array, " sets"], first: Int32[Array, ""]
     ) -> tuple:
         counts = bits.popcount(sets)
         owner, _ = ragged.owners(jnp.maximum(ends - first, 0), counts, size)
         rank = jnp.arange(size, dtype=jnp.int32) + first - (ends - counts)[owner]
-        action = (owner % words) * 32 + bits.select(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
+        action = (owner % words) * 32 + bits.nth_set(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
         action, parent = lax.optimization_barrier((action, owner // words))
-        outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[parent], positions), action)
+        outcome = jax.vmap(game.play)(take(positions, parent), action)
         complete = outcome.turn_passes | outcome.over
         return parent, action, outcome.position, complete, outcome.over, outcome.reward
 
-    return jax.jit(listed), jax.jit(page)
+    return jax.jit(list_actions), jax.jit(expand_page)

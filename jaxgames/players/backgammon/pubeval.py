@@ -17,10 +17,9 @@ import numpy as np
 from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.best import Score, apply_plays, best_plays
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.ops import bits
 from jaxgames.players.backgammon.measures import contact
@@ -87,4 +86,4 @@ class PubevalTurn:
     def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
         del bits
-        return play_out(positions, best_plays(positions, score(params, positions)).code)
+        return apply_plays(positions, best_plays(positions, score(params, positions)).code)

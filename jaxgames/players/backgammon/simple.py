@@ -19,10 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.best import Score, best_plays, play_out
-from jaxgames.envs.backgammon.board import Side
+from jaxgames.envs.backgammon.best import Score, apply_plays, best_plays
+from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.backgammon.position import Position
 from jaxgames.envs.core import Outcome
 from jaxgames.players.backgammon.measures import blocks, blots, checkers_off, connected_blocks, contact, pips
 
@@ -70,4 +69,4 @@ class SimpleTurn:
     def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """Plays the whole roll of each position."""
         del bits
-        return play_out(positions, best_plays(positions, score(positions, params)).code)
+        return apply_plays(positions, best_plays(positions, score(positions, params)).code)

@@ -3,7 +3,7 @@
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.climb import HillClimbConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.open_es import OpenESConfig
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 PUBLISHED = (

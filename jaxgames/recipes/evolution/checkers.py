@@ -3,9 +3,8 @@
 import dataclasses
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.genetic import GeneticConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.open_es import OpenESConfig
+from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 PUBLISHED = (

@@ -42,10 +42,9 @@ class HillClimbConfig(EvolutionConfig):
 
 @dataclasses.dataclass(frozen=True)
 class Climb(BaseMethod):
-    """As `Method`: `hill_climb`."""
+    """As `BaseMethod`: `hill_climb`."""
 
     config: HillClimbConfig
-    champions: int = 1
 
     @functools.cached_property
     def climb(self) -> HillClimb:
@@ -54,15 +53,15 @@ class Climb(BaseMethod):
         return HillClimb(config.network.genomes().dimension, Gaussian(config.sigma), config.factor)
 
     def games(self, generations: int) -> int:
-        """As `Method.games`."""
+        """As `BaseMethod.games`."""
         return generations * self.config.duel
 
     def init(self, key: Key[Array, ""]) -> HillClimbState:
-        """As `Method.init`: the champion's weights are zeros."""
+        """As `BaseMethod.init`: the champion's weights are zeros."""
         return self.climb.init(key)
 
     def generation(self, state: HillClimbState) -> tuple[HillClimbState, Scores]:
-        """As `Method.generation`; the best score is 1 if the mutant has won, the mean its points per game."""
+        """As `BaseMethod.generation`; the best score is 1 if the mutant has won, the mean its points per game."""
         config, network = self.config, self.config.network
 
         def match(champion: Array, mutant: Array, key: Key[Array, ""]) -> Float32[Array, " games"]:
@@ -73,9 +72,9 @@ class Climb(BaseMethod):
         return state, Scores(metrics.won.astype(jnp.float32), metrics.points * np.float32(1 / config.duel))
 
     def best(self, state: HillClimbState) -> Float32[Array, "1 dimension"]:
-        """As `Method.best`."""
+        """As `BaseMethod.best`."""
         return state.champion[None]
 
     def sample(self, state: HillClimbState) -> Float32[Array, "2 dimension"]:
-        """As `Method.sample`: the champion and its next mutant."""
+        """As `BaseMethod.sample`: the champion and its next mutant."""
         return jnp.stack([state.champion, self.climb.mutant(state)])

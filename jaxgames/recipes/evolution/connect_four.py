@@ -4,7 +4,7 @@ import dataclasses
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.open_es import OpenESConfig
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import EvolutionRecipe
 
 _NETWORK = NetworkConfig(

@@ -55,13 +55,13 @@ class GroupsConfig(EvolutionConfig):
 
 @dataclasses.dataclass(frozen=True)
 class Groups(BaseMethod):
-    """As `Method`: `groups`."""
+    """As `BaseMethod`: `groups`."""
 
     config: GroupsConfig
 
     @property
     def champions(self) -> int:
-        """As `Method.champions`: the best of each group."""
+        """As `BaseMethod.champions`: the best of each group."""
         return self.config.groups
 
     @functools.cached_property
@@ -75,15 +75,15 @@ class Groups(BaseMethod):
         )  # fmt: skip
 
     def games(self, generations: int) -> int:
-        """As `Method.games`."""
+        """As `BaseMethod.games`."""
         return generations * self.groups.games * (2 if self.config.sides == "both" else 1)
 
     def init(self, key: Key[Array, ""]) -> GroupState:
-        """As `Method.init`."""
+        """As `BaseMethod.init`."""
         return self.groups.init(key)
 
     def generation(self, state: GroupState) -> tuple[GroupState, Scores]:
-        """As `Method.generation`; scores as shares of the most that is possible."""
+        """As `BaseMethod.generation`; scores as shares of the most that is possible."""
         config = self.config
 
         def play_matrix(genomes: Array, opponents: Array, numbers: Int32[Array, " n"], key: Key[Array, ""]) -> Array:
@@ -97,10 +97,10 @@ class Groups(BaseMethod):
         return after, Scores(jnp.max(metrics.scores) / possible, jnp.mean(metrics.scores[:, 0]) / possible)
 
     def best(self, state: GroupState) -> Float32[Array, "groups dimension"]:
-        """As `Method.best`."""
+        """As `BaseMethod.best`."""
         order = best_first(state.scores[:, 0])
         return self.groups.champions(state).at[order].get(mode="clip")
 
     def sample(self, state: GroupState) -> Float32[Array, "sample dimension"]:
-        """As `Method.sample`: everyone."""
+        """As `BaseMethod.sample`: everyone."""
         return state.genomes.reshape(-1, state.genomes.shape[-1])

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.recipe import Champions, Measures
+from jaxgames.recipes.report import published_marks, show_results
 from jaxgames.runs import Panel
 
 
@@ -77,30 +78,18 @@ SLOW = ("uct", "alphabeta", "minimax")
 
 def show(result: Mapping[str, Any]) -> None:
     """Prints the matches of a champion, beside what is published."""
-    from rich.console import Console
-    from rich.table import Table
-
-    speed = f", {result['games_per_second']:,.0f} games/s" if result["games_per_second"] else ""
-    table = Table(title=f"{result['recipe']} ({result['setting']}): {result['games']:,} games{speed}")
     points = any(match["max_reward"] > 1 for match in result["matches"])
-    for name in ("player", "against", "games", *(("PPG",) if points else ()), "won %", "drawn %", "lost %"):
-        table.add_column(name, justify="left" if name in ("player", "against") else "right", no_wrap=True)
 
-    def row(player: str, match: Mapping[str, Any], sign: str = "+.3f") -> None:
+    def row(player: str, match: Mapping[str, Any], sign: str = "+.3f") -> tuple[str, ...]:
         rates = [f"{100 * match[rate]:.1f}" if rate in match else "-" for rate in RATES]
         ppg = [f"{match['ppg']:{sign}}"] if points else []
-        table.add_row(player, match["b"], f"{match['games']:,}" if "games" in match else "-", *ppg, *rates)
+        return player, match["b"], f"{match['games']:,}" if "games" in match else "-", *ppg, *rates
 
-    for match in result["matches"]:
-        row("champion", match)
-    marks = dict(zip("abcdefgh", result["published"], strict=False))
-    for mark, published in marks.items():
-        row(f"published: {mark}", published, "+.2f")
-    console = Console()
-    console.print(table)
-    for mark, published in marks.items():
-        console.print(f"{mark}: {published['source']}", markup=False, highlight=False)
-    console.print(f"run folder      {result['run']}", highlight=False)
-    console.print(f"learning curve  {result['curve']}", highlight=False)
-    last = result["matches"][-1]["b"]
-    console.print(f"play it         jaxgames match {result['run']} {last} --games 1000", highlight=False)
+    marks = published_marks(result)
+    rows = [row("champion", match) for match in result["matches"]]
+    rows += [row(f"published: {mark}", published, "+.2f") for mark, published in marks.items()]
+    columns = ("player", "against", "games", *(("PPG",) if points else ()), "won %", "drawn %", "lost %")
+    title = f"{result['recipe']} ({result['setting']}): {result['games']:,} games"
+    notes = [f"{mark}: {published['source']}" for mark, published in marks.items()]
+    play = f"{result['run']} {result['matches'][-1]['b']} --games 1000"
+    show_results(result, title, columns, rows, notes, play, texts=2)

@@ -2,12 +2,14 @@
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
@@ -15,11 +17,26 @@ from jaxgames.algos.evolution.evaluate import Algorithm, evaluate
 from jaxgames.algos.evolution.games.fitness import ByPlay, HallOfFame
 from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.memory import MemoryPlan
-from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
+from jaxgames.algos.evolution.operators import Multiplicative, Truncation
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.evosax import Evosax, number_types
+from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes, Neuroevolution
+from jaxgames.algos.evolution.strategies.open_es import OpenES
 from jaxgames.players import make as make_player
-from jaxgames.recipes.evolution.strategy import BaseMethod, EvolutionConfig, Scores, mesh_of, number
+from jaxgames.recipes.evolution.strategy import (
+    CROSSOVERS,
+    BaseMethod,
+    EvolutionConfig,
+    Scores,
+    choice,
+    crossover_named,
+    mesh_of,
+    number,
+)
 
 SAMPLE = 64
+SIGMA = 0.05
+"""The usual standard deviation of the first noise of evosax's strategies; their own, 1, suits far larger weights."""
 _OPPONENT = re.compile(r"([^*+]+)\*(\d+)")
 
 
@@ -74,12 +91,120 @@ class PopulationConfig(EvolutionConfig):
         raise NotImplementedError
 
     def start(self, algorithm: Any, key: Key[Array, ""], first: Callable[[Array], Array]) -> Any:
-        """The algorithm's state before the first generation; `first` are the first weights of networks by number."""
-        raise NotImplementedError
+        """The algorithm's state before the first generation; `first` are the first weights of networks, by number."""
+        return algorithm.start(key, first(jnp.zeros(1, jnp.int32))[0])
 
     def method(self, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> "PopulationMethod":
         """As `EvolutionConfig.method`."""
         return PopulationMethod(self, devices, tuple(sorted((fitnesses or {}).items())))
+
+
+@dataclasses.dataclass(frozen=True)
+class GeneticConfig(PopulationConfig):
+    """Settings of `genetic`: the best of one population have children."""
+
+    name: ClassVar[str] = "genetic"
+
+    elites: int = number(5, 0, 2**24)
+    """So many of the best live on as they are."""
+    keep: int = number(5, 1, 2**24)
+    """So many of the best have children."""
+    rate: float = number(0.2, 0, 10)
+    """A mutation is x + r x with r uniform in [-rate, rate] for each weight x."""
+    crossover: str = choice(*CROSSOVERS)
+    """How children of two parents are made."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if max(self.keep, self.elites + 1) > self.population:
+            raise ValueError(f"keep={self.keep}, elites={self.elites} of a population of {self.population}: too many")
+
+    def algorithm(self, dimension: int, first: InitGenomes, mesh: Mesh | None) -> Neuroevolution:
+        """As `PopulationConfig.algorithm`."""
+        return Neuroevolution(
+            self.population, dimension, first, Truncation(max(self.keep, self.elites)), Multiplicative(self.rate),
+            crossover_named(self.crossover, self.network), self.elites,
+        )  # fmt: skip
+
+    def start(self, algorithm: Any, key: Key[Array, ""], first: Callable[[Array], Array]) -> Any:
+        """As `PopulationConfig.start`; the algorithm draws its first weights itself."""
+        return algorithm.init(key)
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenESConfig(PopulationConfig):
+    """Settings of `open_es`: the gradient of the mean score of noisy copies of one network."""
+
+    name: ClassVar[str] = "open_es"
+
+    sigma: float = number(0.05, 0, 10)
+    """The standard deviation of the noise on each weight."""
+    step_size: float = number(0.01, 0, 10)
+    """The first step size (Adam)."""
+    last_step_size: float = number(0.001, 0, 10)
+    """The step size at the end, falling exponentially."""
+    weight_decay: float = number(0.0, 0, 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.population % 2:
+            raise ValueError(f"population={self.population}: expected an even number, since noise comes in pairs")
+
+    def algorithm(self, dimension: int, first: InitGenomes, mesh: Mesh | None) -> OpenES:
+        """As `PopulationConfig.algorithm`."""
+        decay = optax.exponential_decay(
+            self.step_size, self.generations, self.last_step_size / max(self.step_size, 1e-30)
+        )
+        return OpenES(
+            self.population, dimension, sigma=self.sigma, optimizer=optax.adam(decay), weight_decay=self.weight_decay,
+            mesh=mesh,
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class EvosaxConfig(PopulationConfig):
+    """Settings of a strategy of evosax: beside those of all populations its own numbers, see `number_types`."""
+
+    evosax: str = "CMA_ES"
+    numbers: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in self.numbers:
+            if not math.isfinite(value) or (name == "sigma" and not 0 < value <= 10):
+                raise ValueError(f"{name}={value}: expected a finite number{' above 0' if name == 'sigma' else ''}")
+
+    @property
+    def strategy(self) -> str:
+        """The strategy's name."""
+        return self.evosax
+
+    @classmethod
+    def setting_types(cls, strategy: str) -> dict[str, Any]:
+        """As `EvolutionConfig.setting_types`."""
+        return PopulationConfig.setting_types(strategy) | number_types(strategy)
+
+    @classmethod
+    def of(cls, strategy: str, network: NetworkConfig, settings: Mapping[str, Any]) -> Self:
+        """As `EvolutionConfig.of`."""
+        shared = {name: value for name, value in settings.items() if name in PopulationConfig.setting_types(strategy)}
+        numbers = {name: SIGMA for name in number_types(strategy) if name == "sigma"}
+        numbers |= {name: value for name, value in settings.items() if name not in shared}
+        return cls(network, **shared, evosax=strategy, numbers=tuple(sorted(numbers.items())))
+
+    def values(self) -> dict[str, Any]:
+        """As `EvolutionConfig.values`."""
+        return {name: getattr(self, name) for name in PopulationConfig.setting_types("")} | dict(self.numbers)
+
+    def algorithm(self, dimension: int, first: InitGenomes, mesh: Mesh | None) -> Evosax:
+        """As `PopulationConfig.algorithm`."""
+        return Evosax(self.evosax, self.population, dimension, dict(self.numbers))
+
+    def start(self, algorithm: Any, key: Key[Array, ""], first: Callable[[Array], Array]) -> Any:
+        """As `PopulationConfig.start`; a strategy without a mean begins with a whole population of networks."""
+        if algorithm.moves_a_mean:
+            return super().start(algorithm, key, first)
+        return algorithm.start(key, first(jnp.arange(self.population, dtype=jnp.int32)))
 
 
 class PopulationState(NamedTuple):
@@ -110,12 +235,11 @@ class WithOpponents:
 
 @dataclasses.dataclass(frozen=True)
 class PopulationMethod(BaseMethod):
-    """As `Method`: all strategies that judge one population."""
+    """As `BaseMethod`: all strategies that judge one population."""
 
     config: PopulationConfig
     devices: int = 1
     fitnesses: tuple[tuple[str, Any], ...] = ()
-    champions: int = 1
 
     def __post_init__(self) -> None:
         for one in self.config.opponent_specs:
@@ -128,13 +252,13 @@ class PopulationMethod(BaseMethod):
         return self.config.algorithm(self.config.network.genomes().dimension, self.first, mesh_of(self.devices))
 
     def games(self, generations: int) -> int:
-        """As `Method.games`."""
+        """As `BaseMethod.games`."""
         sides = 2 if self.config.sides == "both" else 1
         met = sum(one.number for one in self.config.opponent_specs if one.name not in dict(self.fitnesses))
         return generations * self.config.population * met * sides
 
     def check_memory(self, devices: int) -> None:
-        """As `Method.check_memory`."""
+        """As `BaseMethod.check_memory`."""
         widest = max(max(shape) for shape in self.config.network.genomes().shapes)
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
         MemoryPlan(
@@ -147,14 +271,14 @@ class PopulationMethod(BaseMethod):
         ).check()
 
     def init(self, key: Key[Array, ""]) -> PopulationState:
-        """As `Method.init`."""
+        """As `BaseMethod.init`."""
         own, first, drawn = (jax.random.fold_in(key, number) for number in range(3))
         state = self.config.start(self.algorithm, own, functools.partial(self.first, first))
         former = sum(one.number for one in self.config.opponent_specs if one.name == "hall")
         return PopulationState(state, HallOfFame.of(self.first(drawn, jnp.arange(former, dtype=jnp.int32))), drawn)
 
     def generation(self, state: PopulationState) -> tuple[PopulationState, Scores]:
-        """As `Method.generation`."""
+        """As `BaseMethod.generation`."""
         config, number = self.config, state.algorithm.generation
         key = jax.random.fold_in(state.key, number)
         met = self._networks(state, key)
@@ -180,11 +304,11 @@ class PopulationMethod(BaseMethod):
         return PopulationState(algorithm, hall, state.key), Scores(jnp.max(scores), jnp.mean(scores))
 
     def best(self, state: PopulationState) -> Float32[Array, "1 dimension"]:
-        """As `Method.best`."""
+        """As `BaseMethod.best`."""
         return self.algorithm.champion(state.algorithm)[None]
 
     def sample(self, state: PopulationState) -> Float32[Array, "sample dimension"]:
-        """As `Method.sample`."""
+        """As `BaseMethod.sample`."""
         numbers = jnp.arange(min(SAMPLE, self.config.population), dtype=jnp.int32)
         return self.algorithm.ask(state.algorithm, numbers)
 

@@ -1,21 +1,27 @@
-"""A training by evolution from start to end: plan, evolve, measure, save, resume. All recipes of evolution share it."""
+"""A training by evolution: its settings, plan and job. All recipes of evolution share it."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Array, Float32
 
-from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution.registry import content_of, with_changes
-from jaxgames.recipes.evolution.strategy import EvolutionConfig
-from jaxgames.recipes.recipe import Plan, Training
+from jaxgames.algos.evolution.evaluate import replicated
+from jaxgames.algos.evolution.saved import NetworkConfig, champions_template
+from jaxgames.ops.devices import device_mesh
+from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
+from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_of, summarize
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
+from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Panel, Run
 
-LINES = 100  # of metrics in a whole training
-LIMITS = {"games": 10**15, "devices": 10**6, "measured_games": 10**9, "final_games": 10**9}
+BLOCKS = 100  # and lines of metrics, of a whole training
+MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
 
 Champions = Float32[np.ndarray, "champions dimension"]
 
@@ -30,8 +36,8 @@ class Checkpoint(NamedTuple):
 class Measures(NamedTuple):
     """How a recipe measures its champions.
 
-    `quick(network, champions, games, seed)` gives metrics on the way, among them `strength`, by which champions are
-    kept, and the number of the best of them; `thorough`, with the same arguments, what the results say of them;
+    `quick(network, champions, games, seed)` gives metrics during training, among them `strength`, by which champions
+    are kept, and the number of the best of them; `thorough`, with the same arguments, what the results say of them;
     `panels(metrics)` the learning curve.
     """
 
@@ -41,7 +47,7 @@ class Measures(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class EvolutionRecipe:
+class EvolutionRecipe(Recipe):
     """An evolution of networks for one game: named settings, the first of them the usual ones, and how champions are
     measured. `fitnesses` are those by which candidates may be judged without games, by name.
     """
@@ -73,17 +79,7 @@ class EvolutionRecipe:
 
     def config(self, plan: Plan) -> EvolutionConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
-        if plan.game not in (None, self.game):
-            raise ValueError(f"{self.name} learns {self.game}, not {plan.game}")
-        setting = plan.setting or next(iter(self.settings))
-        if setting not in self.settings:
-            raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(self.settings)}")
-        if plan.minutes is not None:
-            raise ValueError(f"{self.name} trains for a number of games: give --games, not --minutes")
-        for name, most in LIMITS.items():
-            number = getattr(plan, name)
-            if number is not None and not 0 < number <= most:
-                raise ValueError(f"{name.replace('_', '-')} {number}: expected a number from 1 to {most:,}")
+        setting = plan.setting_of(self.name, self.game, self.settings)
         config = with_changes(self.settings[setting], plan.changes)
         method = config.method(fitnesses=self.fitnesses)
         if plan.games is not None:
@@ -99,22 +95,17 @@ class EvolutionRecipe:
         """As `Recipe.check`."""
         self.config(plan)
 
-    def begin(self, plan: Plan, path: str, report: Report) -> Training:
-        """As `Recipe.begin`. Generations are rounded up to whole lines of metrics."""
-        from jaxgames.recipes.evolution.training import EvolutionTraining, check_devices
-
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`. Generations are rounded up to whole blocks."""
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
-        lines = min(LINES, config.generations)
-        per_line = -(-config.generations // lines)
+        per_line = -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         method = config.method(fitnesses=self.fitnesses)
         method.check_memory(devices)
-        setting = plan.setting or next(iter(self.settings))
-        changes = (f"{name}={text}" for name, text in plan.changes.items())
-        content = {
+        return {
             "recipe": self.name,
-            "setting": " ".join([setting, *changes]),
+            "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
             "seed": plan.seed or 0,
             "devices": devices,
@@ -124,14 +115,126 @@ class EvolutionRecipe:
             "measured_games": plan.measured_games or self.measured_games,
             "final_games": plan.final_games or self.final_games,
         }
-        return EvolutionTraining.begin(self, content, path, report)
 
-    def resume(self, run: Run, report: Report) -> Training:
-        """As `Recipe.resume`."""
-        from jaxgames.recipes.evolution.training import EvolutionTraining
-
-        return EvolutionTraining(self, run, report)
+    def job(self, run: Run, report: Report) -> "EvolutionJob":
+        """As `Recipe.job`."""
+        return EvolutionJob(self, run, report)
 
     def show(self, result: Mapping[str, Any]) -> None:
         """As `Recipe.show`."""
         self.show_result(result)
+
+
+class EvolutionJob(Job[Checkpoint]):
+    """As `Job`: a step is a generation."""
+
+    step_name = "generation"
+
+    def __init__(self, recipe: EvolutionRecipe, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        self.config = config_of(self.settings)
+        self.devices = check_devices(self.config, self.settings["devices"])
+        self.method = self.config.method(self.devices, recipe.fitnesses)
+        self.per_line = self.settings["generations_per_line"]
+
+    def template(self) -> Checkpoint:
+        """As `Job.template`."""
+        state = jax.eval_shape(self.method.init, jax.random.key(0))
+        return Checkpoint(champions_template(self.run), state)
+
+    def start(self, checkpoint: Checkpoint | None) -> Checkpoint:
+        """As `Job.start`."""
+        if checkpoint is None:
+            state = jax.jit(self.method.init)(jax.random.key(self.settings["seed"]))
+            checkpoint = Checkpoint(np.zeros((0, 0), np.float32), state)
+        mesh = mesh_of(self.devices)
+        return checkpoint if mesh is None else checkpoint._replace(state=replicated(checkpoint.state, mesh))
+
+    def advance(self, checkpoint: Checkpoint, step: int) -> Block[Checkpoint]:
+        """As `Job.advance`."""
+        state, scores = advance(self.method, checkpoint.state, self.per_line)
+        champions, diversity = _fetch(summarize(self.method, state))
+        step += self.per_line
+        entry = {
+            "step": step,
+            "games": self.method.games(step),
+            "fitness": float(np.asarray(scores.best)[-1]),
+            "fitness_mean": float(np.asarray(scores.mean)[-1]),
+            "diversity": float(diversity),
+        }
+        counts = {"games": self.method.games(self.per_line), "generations": self.per_line}
+        return Block(Checkpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
+
+    def progress(self, checkpoint: Checkpoint, step: int) -> float:
+        """As `Job.progress`."""
+        return step / self.config.generations
+
+    def is_measured(self, step: int) -> bool:
+        """As `Job.is_measured`."""
+        blocks = self.config.generations // self.per_line
+        return step // self.per_line % max(1, blocks // MEASUREMENTS) == 0
+
+    def checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        """As `Job.checkpoint`: all arrays on this process' own device."""
+        return checkpoint._replace(state=_fetch(checkpoint.state))
+
+    def measure(self, checkpoint: Checkpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Job.measure`: champions are kept if none before were better, the best of them first."""
+        champions, games, seed = checkpoint.champions, self.settings["measured_games"], self.settings["seed"]
+        measured, best = self.recipe.measures.quick(self.config.network, champions, games, seed)
+        kept = self.run.best_info()
+        if kept is None or measured["strength"] >= kept["strength"]:
+            ordered = np.concatenate([champions[best : best + 1], np.delete(champions, best, axis=0)])
+            info = {"step": entry["step"], "games": entry["games"], "strength": measured["strength"]}
+            self.run.save_best(ordered, info)
+        return measured
+
+    def draw(self) -> None:
+        """As `Job.draw`."""
+        x = "games" if self.method.games(1) else "step"
+        self.run.draw_curve(x=x, panels=self.recipe.measures.panels(self.run.metrics()))
+
+    def results(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        """As `Job.results`: the champions are measured with dice of their own."""
+        self.report.say("measuring the champions ...")
+        if self.recipe.judged == "last":
+            champions = np.asarray(self.run.restore(self.template())[1].champions)
+        else:
+            champions = np.asarray(self.run.load_best(champions_template(self.run))[1])
+        metrics, games, seed = self.run.metrics(), self.settings["final_games"], self.settings["seed"] + 1
+        return {
+            **{name: self.settings[name] for name in ("game", "seed", "devices")},
+            "games": self.method.games(self.config.generations),
+            "generations": self.config.generations,
+            "seconds": metrics[-1]["seconds"],
+            "games_per_second": median(entry["games_per_second"] for entry in metrics),
+            "kept": self.run.best_info(),
+            **self.recipe.measures.thorough(self.config.network, champions, games, seed),
+            "published": [dict(published) for published in self.recipe.published],
+        }
+
+
+def check_devices(config: EvolutionConfig, asked: int | None) -> int:
+    """The devices to use. Raises `ValueError` if there are not so many, or the strategy uses one only."""
+    available = jax.device_count()
+    if config.most_devices == 1:
+        for place, more in (("process", jax.process_count() > 1), ("device", asked not in (None, 1))):
+            if more:
+                raise ValueError(f"{config.strategy} runs on one {place}; strategies of one population can be split")
+        return 1
+    devices = min(available, config.most_devices) if asked is None else asked
+    device_mesh(devices, "population")  # raises if there are not so many
+    if jax.process_count() > 1 and devices != available:
+        raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
+    return devices
+
+
+def _fetch(tree: Any) -> Any:
+    """The arrays of a pytree on this process' own device, as NumPy arrays; keys stay keys."""
+
+    def fetch(leaf: Array) -> Any:
+        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(fetch(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
+        return np.asarray(leaf.addressable_data(0))
+
+    return jax.tree.map(fetch, tree)

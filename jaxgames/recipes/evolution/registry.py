@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from jaxgames.algos.evolution.saved import NetworkConfig, network_of
+from jaxgames.algos.evolution.strategies import evosax
 from jaxgames.recipes.evolution.climb import HillClimbConfig
-from jaxgames.recipes.evolution.evosax import EvosaxConfig
-from jaxgames.recipes.evolution.genetic import GeneticConfig
 from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.open_es import OpenESConfig
-from jaxgames.recipes.evolution.population import PopulationConfig
+from jaxgames.recipes.evolution.population import EvosaxConfig, GeneticConfig, OpenESConfig, PopulationConfig
 from jaxgames.recipes.evolution.strategy import EvolutionConfig
-from jaxgames.recipes.overrides import read
+from jaxgames.recipes.overrides import parse_overrides
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
     kind.name: kind for kind in (GroupsConfig, GeneticConfig, OpenESConfig, HillClimbConfig)
@@ -40,7 +38,7 @@ def with_changes(config: EvolutionConfig, changes: Mapping[str, str]) -> Evoluti
         values = {name: getattr(config, name) for one in both for name in one.setting_types("")}
     own_types = kind.setting_types(strategy)
     network_types = {name: found for name, found in get_type_hints(NetworkConfig).items() if name != "game"}
-    read_values = read(own_types | network_types | {"strategy": str}, changes)
+    read_values = parse_overrides(own_types | network_types | {"strategy": str}, changes)
     network = {name: value for name, value in read_values.items() if name in network_types}
     values |= {name: value for name, value in read_values.items() if name in own_types}
     return kind.of(strategy, dataclasses.replace(config.network, **network), values)
@@ -62,4 +60,7 @@ def content_of(config: EvolutionConfig) -> dict[str, Any]:
 
 
 def _kind_of(strategy: str) -> type[EvolutionConfig]:
+    if strategy not in STRATEGIES and strategy not in evosax.strategies():
+        known = ", ".join([*STRATEGIES, *sorted(evosax.strategies())])
+        raise ValueError(f"unknown strategy {strategy!r}; available: {known}")
     return STRATEGIES.get(strategy, EvosaxConfig)

@@ -1,12 +1,12 @@
 """What a strategy of evolution is: its settings, a dataclass of their own, and its method, pure functions of one state.
 
-A new strategy is a file with both and a line in `registry.STRATEGIES`.
+A new strategy is a class of settings, with the method that it needs, and a line in `registry.STRATEGIES`.
 """
 
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 import jax
 import jax.numpy as jnp
@@ -85,7 +85,7 @@ class EvolutionConfig:
         """The settings as numbers and texts, ready for JSON; those of the network apart."""
         return {name: getattr(self, name) for name in self.setting_types(self.strategy)}
 
-    def method(self, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> "Method":
+    def method(self, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> "BaseMethod":
         """How this setting evolves, on so many devices.
 
         Args:
@@ -103,58 +103,21 @@ class Scores(NamedTuple):
     mean: Float32[Array, "..."]
 
 
-class Method(Protocol):
-    """One way to evolve, as a setting describes it: a hashable value."""
+@dataclasses.dataclass(frozen=True)
+class BaseMethod:
+    """One way to evolve, as a setting describes it: pure functions of one state. A hashable value."""
 
-    @property
-    def config(self) -> Any:
-        """The setting, an `EvolutionConfig`."""
-        ...
-
-    @property
-    def policy(self) -> Policy:
-        """How the networks play."""
-        ...
+    config: Any
+    """The setting, an `EvolutionConfig`."""
 
     @property
     def champions(self) -> int:
         """How many networks are shown and kept."""
-        ...
-
-    def games(self, generations: int) -> int:
-        """Games that are played in the first so many generations."""
-        ...
-
-    def check_memory(self, devices: int) -> None:
-        """Raises `ValueError` if the training on so many devices does not fit into this machine's memory."""
-        ...
-
-    def init(self, key: Key[Array, ""]) -> Any:
-        """The state before the first generation."""
-        ...
-
-    def generation(self, state: Any) -> tuple[Any, Scores]:
-        """One generation."""
-        ...
-
-    def best(self, state: Any) -> Float32[Array, "champions dimension"]:
-        """The champions, the best one first."""
-        ...
-
-    def sample(self, state: Any) -> Float32[Array, "sample dimension"]:
-        """Some networks of the population, all of them if they are few."""
-        ...
-
-
-@dataclasses.dataclass(frozen=True)
-class BaseMethod:
-    """What of a method its setting decides alone."""
-
-    config: Any
+        return 1
 
     @functools.cached_property
     def policy(self) -> Policy:
-        """As `Method.policy`."""
+        """How the networks play."""
         policy: Policy = self.config.network.policy()
         return policy
 
@@ -164,17 +127,39 @@ class BaseMethod:
         return weights
 
     def check_memory(self, devices: int) -> None:
-        """As `Method.check_memory`: the few networks of a method that keeps no population always fit."""
+        """Raises `ValueError` if the training on so many devices does not fit into this machine's memory; the few
+        networks of a method that keeps no population always fit.
+        """
+
+    def games(self, generations: int) -> int:
+        """Games that are played in the first so many generations."""
+        raise NotImplementedError
+
+    def init(self, key: Key[Array, ""]) -> Any:
+        """The state before the first generation."""
+        raise NotImplementedError
+
+    def generation(self, state: Any) -> tuple[Any, Scores]:
+        """One generation."""
+        raise NotImplementedError
+
+    def best(self, state: Any) -> Float32[Array, "champions dimension"]:
+        """The champions, the best one first."""
+        raise NotImplementedError
+
+    def sample(self, state: Any) -> Float32[Array, "sample dimension"]:
+        """Some networks of the population, all of them if they are few."""
+        raise NotImplementedError
 
 
 @functools.partial(jax.jit, static_argnums=(0, 2), donate_argnums=1)
-def advance(method: Method, state: Any, generations: int) -> tuple[Any, Scores]:
+def advance(method: BaseMethod, state: Any, generations: int) -> tuple[Any, Scores]:
     """So many generations, and the scores of each."""
     return jax.lax.scan(lambda state, _: method.generation(state), state, length=generations)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def summarize(method: Method, state: Any) -> tuple[Float32[Array, "champions dimension"], Float32[Array, ""]]:
+def summarize(method: BaseMethod, state: Any) -> tuple[Float32[Array, "champions dimension"], Float32[Array, ""]]:
     """The champions, and the diversity: how far weights are spread over the population, as a share of their size.
 
     That is the root of the mean variance of the weights, divided by the root of their mean square.

@@ -8,8 +8,9 @@ from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.open_es import OpenESConfig
+from jaxgames.recipes.evolution.population import OpenESConfig
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
+from jaxgames.recipes.report import show_results
 from jaxgames.runs import Panel
 
 PUBLISHED: dict[str, Any] = {
@@ -98,27 +99,22 @@ def panels(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 
 def show(result: Mapping[str, Any]) -> None:
     """Prints how good the champions are, beside the original program's."""
-    from rich.console import Console
-    from rich.table import Table
-
-    speed = f", {result['games_per_second']:,.0f} games/s" if result["games_per_second"] else ""
-    table = Table(title=f"{result['recipe']} ({result['setting']}): {result['games']:,} games{speed}")
-    for name in ("mean of the champions", "here", "original"):
-        table.add_column(name, justify="left" if name.startswith("mean") else "right", no_wrap=True)
-    for name, label in LABELS.items():
-        here = f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}"
-        table.add_row(label, here, f"{PUBLISHED[name]:.1f}" if name in PUBLISHED else "-")
-    console = Console()
-    console.print(table)
+    rows = [
+        (
+            label,
+            f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}",
+            f"{PUBLISHED[name]:.1f}" if name in PUBLISHED else "-",
+        )
+        for name, label in LABELS.items()
+    ]
     count = len(result["champions"]["kept"])
-    for line in (
+    notes = (
         f"{count} champion{'s' if count > 1 else ''}; all figures exact, ± the 95 % interval of the mean",
         f"original: {PUBLISHED['source']}",
-        f"run folder      {result['run']}",
-        f"learning curve  {result['curve']}",
-        f"play it         jaxgames match {result['run']} random --games 10000",
-    ):
-        console.print(line, markup=False, highlight=False)
+    )
+    title = f"{result['recipe']} ({result['setting']}): {result['games']:,} games"
+    columns = ("mean of the champions", "here", "original")
+    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
 LABELS = {

@@ -1,20 +1,40 @@
-"""Recipes of temporal-difference self-play: settings of the learner, and whom it is measured against."""
+"""A TD training: its settings, plan and job."""
 
 import dataclasses
+import math
+import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, get_type_hints
 
-from jaxgames.algos.td import TDConfig
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxgames.algos.td import Metrics, TDConfig, TDState, make_learner
 from jaxgames.algos.td.config import current_names
-from jaxgames.recipes.overrides import read
-from jaxgames.recipes.recipe import Plan, Training
+from jaxgames.algos.td.parallel import devices_for, place
+from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, template
+from jaxgames.arena import every_line, match
+from jaxgames.players import make as make_player
+from jaxgames.players.generic import greedy
+from jaxgames.players.player import Player
+from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
+from jaxgames.recipes.td import step_tests, strength
+from jaxgames.recipes.td.report import show_training
+from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
 
-PLANNED = ("game", "updates")
-"""Settings of a learner that are not for people to set: the first is the recipe's, the second a matter of length."""
+NOT_FOR_PEOPLE = ("game", "updates")
+"""Settings of a learner that a plan decides: the game is the recipe's, the updates follow from the length."""
 
-BACKGAMMON_OPPONENTS = ("random", "simple:3", "pubeval")
+PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
+FEWEST, MOST = 2, 40  # measurements of strength
+MEASURED_GAMES, FINAL_GAMES = 2_000, 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +48,7 @@ class Published:
 
 
 @dataclasses.dataclass(frozen=True)
-class TDRecipe:
+class TDRecipe(Recipe):
     """A TD training of one game: named settings, the first of them the usual ones, and the players it is measured
     against.
     """
@@ -39,7 +59,7 @@ class TDRecipe:
     published: tuple[Published, ...] = ()
     opponents: tuple[str, ...] = ("random",)
     watched: str = "random"
-    """The opponent met at intervals during training."""
+    """The opponent met during training."""
     minutes: float | None = 5.0
     """How long to train if nothing is said; None for the number of games below."""
     games: int | None = None
@@ -57,17 +77,6 @@ class TDRecipe:
         """The game, by its id."""
         return next(iter(self.settings.values())).game
 
-    def config(self, setting: str | None = None, changes: Mapping[str, str] | None = None) -> TDConfig:
-        """The settings named `setting`, with some of them changed by texts such as `{"hidden": "80"}`.
-
-        Raises `ValueError` for an unknown name or a text that cannot be read.
-        """
-        setting = setting or next(iter(self.settings))
-        if setting not in self.settings:
-            raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(self.settings)}")
-        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in PLANNED}
-        return dataclasses.replace(self.settings[setting], **read(types, current_names(changes or {})))
-
     def help(self) -> str:
         """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.length()}"
@@ -76,29 +85,177 @@ class TDRecipe:
         """How long it takes if nothing is said."""
         return f"{self.games:,} games" if self.games else f"{self.minutes:g} minutes"
 
+    def config(self, plan: Plan) -> TDConfig:
+        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
+        setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
+        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in NOT_FOR_PEOPLE}
+        return dataclasses.replace(self.settings[setting], **parse_overrides(types, current_names(plan.changes)))
+
     def check(self, plan: Plan) -> None:
-        """Raises `ValueError` for another game, and for settings that are unknown or make no sense."""
-        if plan.game not in (None, self.game):
-            raise ValueError(f"{self.name} learns {self.game}, not {plan.game}; for other games: jaxgames train td")
-        self.config(plan.setting, plan.changes)
+        """As `Recipe.check`."""
+        config = self.config(plan)
+        config.network()  # raises if there is no such encoding
+        if plan.minutes is not None and plan.games is not None:
+            raise ValueError("give either a number of minutes or a number of games")
+        most = 2**31 * step_tests.plies_in_update(config, self.plies_per_game) // (2 * self.plies_per_game)
+        if plan.games is not None and plan.games > most:
+            raise ValueError(f"games {plan.games}: expected at most {most:,} with these settings")
 
-    def begin(self, plan: Plan, path: str, report: Report) -> Training:
-        """As `Recipe.begin`."""
-        from jaxgames.recipes.td.training import TDTraining
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`.
 
-        self.check(plan)
+        A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
+        into a number of updates here, by the speed of this machine.
+        """
+        config = self.config(plan)
         if plan.minutes is None and plan.games is None:
             plan = dataclasses.replace(plan, minutes=self.minutes, games=self.games)
-        return TDTraining.begin(self, plan, path, report)
+        devices = devices_for(config.batch) if plan.devices is None else plan.devices
+        learner = place(make_learner(config), devices)
+        plies = step_tests.plies_in_update(config, self.plies_per_game)
+        if plan.games is not None:
+            updates = plan.games * self.plies_per_game / plies
+        else:
+            assert plan.minutes is not None
+            report.say("compiling, and measuring the speed of this machine ...")
+            seconds = 60.0 * plan.minutes
+            updates = seconds / _seconds_per_update(learner, config, max(1, PLIES_PER_BLOCK // plies), seconds)
+        updates = max(1, round(updates))
+        block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
+        if config.schedule == "tested":
+            block = step_tests.updates_per_test(config, self.plies_per_game)
+        blocks = -(-updates // block)
+        measurements = min(max(updates * plies / self.plies_per_measurement, FEWEST), MOST)
+        return {
+            "recipe": self.name,
+            "setting": plan.label(plan.setting or next(iter(self.settings))),
+            "game": config.game,
+            "seed": plan.seed or 0,
+            "devices": devices,
+            "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
+            "block": block,
+            "measure_every": math.ceil(blocks / measurements) * block,
+            "measured_games": plan.measured_games or MEASURED_GAMES,
+            "final_games": plan.final_games or FINAL_GAMES,
+            "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
+        }
 
-    def resume(self, run: Run, report: Report) -> Training:
-        """As `Recipe.resume`."""
-        from jaxgames.recipes.td.training import TDTraining
-
-        return TDTraining(self, run, report)
+    def job(self, run: Run, report: Report) -> "TDJob":
+        """As `Recipe.job`."""
+        return TDJob(self, run, report)
 
     def show(self, result: Mapping[str, Any]) -> None:
         """As `Recipe.show`."""
-        from jaxgames.recipes.td.report import show_training
-
         show_training(result)
+
+
+class TDJob(Job[Checkpoint]):
+    """As `Job`: a step is an update of the learner."""
+
+    step_name = "update"
+    advice = "a smaller step_size"
+
+    def __init__(self, recipe: TDRecipe, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        self.config = config_of(self.settings["learner"])
+        self.network = self.config.network()
+        self.learner = place(make_learner(self.config), self.settings["devices"])
+        self.key = jax.random.key(self.settings["seed"])
+        self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
+
+    def template(self) -> Checkpoint:
+        """As `Job.template`."""
+        return template(self.config)
+
+    def start(self, checkpoint: Checkpoint | None) -> Checkpoint:
+        """As `Job.start`."""
+        if checkpoint is not None:
+            return checkpoint._replace(state=self.learner.place(checkpoint.state))
+        state = jax.jit(make_learner(self.config).init)(jax.random.fold_in(self.key, 2**31))
+        return first_checkpoint(self.config, self.learner.place(state))
+
+    def advance(self, checkpoint: Checkpoint, step: int) -> Block[Checkpoint]:
+        """As `Job.advance`."""
+        state, metrics = _updates(self.learner, checkpoint.state, self.key, self.settings["block"])
+        metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
+        games = checkpoint.games + np.int64(metrics.games)
+        entry = {
+            "step": int(state.updates),
+            "games": int(games),
+            "loss": metrics.squared_error / max(metrics.positions, 1),
+            "plies_per_game": metrics.plies / max(metrics.games, 1),
+            "points_per_game": metrics.points / max(metrics.games, 1),
+        }
+        if metrics.truncated:
+            entry["truncated"] = metrics.truncated
+        checkpoint = checkpoint._replace(state=state, games=games)
+        if checkpoint.tests is not None:
+            checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
+            entry["step_size"] = float(checkpoint.state.factor) * self.config.batch
+        counts = {"games": metrics.games, "plies": metrics.plies}
+        return Block(checkpoint, entry, counts, finite=math.isfinite(entry["loss"]))
+
+    def progress(self, checkpoint: Checkpoint, step: int) -> float:
+        """As `Job.progress`."""
+        goal = self.settings["goal"]
+        return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
+
+    def is_measured(self, step: int) -> bool:
+        """As `Job.is_measured`."""
+        blocks, every = step // self.settings["block"], self.settings["measure_every"]
+        early = self.recipe.measured_early and blocks & (blocks - 1) == 0 and step < every
+        return early or step % every == 0
+
+    def measure(self, checkpoint: Checkpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Job.measure`: the player is kept unless it is clearly worse than the one kept before."""
+        player, opponent = self._player(checkpoint.state.params), self.opponents[self.recipe.watched]
+        games, seed = self.settings["measured_games"], self.settings["seed"]
+        measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
+        if strength.is_kept(self.recipe.watched, measured, self.run.best_info()):
+            info = {"step": entry["step"], "games": entry["games"]}
+            self.run.save_best(checkpoint.state.params, info | strength.remembered(self.recipe.watched, measured))
+        return measured
+
+    def draw(self) -> None:
+        """As `Job.draw`."""
+        references = [(published.label, published.ppg) for published in self.recipe.published]
+        panels = strength.panels(self.recipe.watched, self.run.metrics())
+        self.run.draw_curve(panels=panels, references=references)
+
+    def results(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        """As `Job.results`: matches of the best player with dice of their own."""
+        info, params = self.run.load_best(template(self.config).state.params)
+        player = self._player(params, str(self.run.path))
+        games, seed = self.settings["final_games"], self.settings["seed"] + 1
+        matches = []
+        for name, opponent in self.opponents.items():
+            self.report.say(f"playing {games:,} games against {name} ...")
+            matches.append(match(player, opponent, games, seed=seed).to_dict())
+        lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
+        published = [dataclasses.asdict(published) for published in self.recipe.published]
+        return {"game": self.config.game, "games": info["games"], "published": published, "matches": matches, **lines}
+
+    def _player(self, params: Any, name: str = "trained") -> Player:
+        # From here on on one device: a match is not split.
+        return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
+
+
+@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
+def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> tuple[TDState, Metrics]:
+    """`number` updates; the key of each depends on its place in the whole training only."""
+    places = state.updates + jnp.arange(number, dtype=jnp.int32)
+    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
+
+
+def _seconds_per_update(learner: Any, config: TDConfig, number: int, seconds: float) -> float:
+    """The time of an update once play has become sensible; measured in blocks of `number` updates for 6 seconds, or a
+    twentieth of the training's `seconds`. What is learned here is thrown away.
+    """
+    state = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
+    state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
+    budget, began = min(6.0, seconds / 20), time.perf_counter()
+    while True:
+        start = time.perf_counter()
+        state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
+        if time.perf_counter() - began > budget:
+            return (time.perf_counter() - start) / number

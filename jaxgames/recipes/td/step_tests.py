@@ -23,10 +23,10 @@ def updates_per_test(config: TDConfig, plies_per_game: int) -> int:
 
 
 def after_block(checkpoint: Checkpoint, player: Player, config: TDConfig) -> Checkpoint:
-    """The checkpoint with the step size that the test after a block of about 1,000 games leaves.
+    """Tests the player after a block of about 1,000 games, and returns the checkpoint with the next step size.
 
-    The first 25 blocks have no younger self to meet. The step is on the mean over the games played at once, so that a
-    step size means what it means for a single game.
+    The first 25 blocks have no younger self to meet. Gradients are sums over the games played at once; the factor
+    makes means of them, so that a step size means what it means for a single game.
     """
     tests = checkpoint.tests
     assert tests is not None, "only for the schedule `tested`"

@@ -5,13 +5,14 @@ from typing import Any
 
 from jaxgames.arena import every_line, match
 from jaxgames.players.player import Player
-from jaxgames.recipes.td.recipe import TDRecipe
 from jaxgames.runs.curves import Panel
 
 
-def measure(recipe: TDRecipe, player: Player, opponent: Player, games: int, seed: int) -> dict[str, Any]:
-    """The metrics of a player: PPG against the opponent; in games of single points win, draw and loss instead, in
-    percent, and the score, where a draw is half a win. With `every_line` also the lines that are lost.
+def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool) -> dict[str, Any]:
+    """The metrics of a player in a match of `games` games.
+
+    They are the points per game; in games worth one point, win, draw and loss instead, in percent, and the score,
+    where a draw is half a win. With `lines` also the number of lines of play that it loses.
     """
     result = match(player, opponent, games, seed=seed)
     found: dict[str, Any] = {}
@@ -21,40 +22,39 @@ def measure(recipe: TDRecipe, player: Player, opponent: Player, games: int, seed
         found |= {f"score_{opponent.name}{end}": 100 * getattr(result, f"score{end}") for end in ("", "_low", "_high")}
         for name in ("win", "draw", "loss"):
             found[f"{name}_{opponent.name}"] = 100 * getattr(result, f"{name}_rate")
-    if recipe.every_line:
+    if lines:
         found["lines_lost"] = every_line(player).lost
     return found
 
 
-def is_kept(recipe: TDRecipe, measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
-    """Whether a player takes the place of the best one before, of whom `remembered` was saved.
+def is_kept(watched: str, measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
+    """Whether a player replaces the best one before, whose `remembered` was saved, by the match with `watched`.
 
-    It does unless it is clearly worse: the newer one has learned more. What counts first is how many lines are lost.
+    It does unless it is clearly worse: the newer one has learned more. Fewer lost lines count first.
     """
     if best is None:
         return True
     lost, lost_before = measured.get("lines_lost", 0), best.get("lines_lost", 0)
     if lost != lost_before:
         return lost < lost_before
-    name = "ppg" if f"ppg_{recipe.watched}" in measured else "score"
-    return measured[f"{name}_{recipe.watched}_high"] >= best[name]
+    name = "ppg" if f"ppg_{watched}" in measured else "score"
+    return measured[f"{name}_{watched}_high"] >= best[name]
 
 
-def remembered(recipe: TDRecipe, measured: Mapping[str, Any]) -> dict[str, Any]:
+def remembered(watched: str, measured: Mapping[str, Any]) -> dict[str, Any]:
     """What is remembered of the best player."""
-    name = "ppg" if f"ppg_{recipe.watched}" in measured else "score"
+    name = "ppg" if f"ppg_{watched}" in measured else "score"
     lines = {"lines_lost": measured["lines_lost"]} if "lines_lost" in measured else {}
-    return {"opponent": recipe.watched, name: measured[f"{name}_{recipe.watched}"], **lines}
+    return {"opponent": watched, name: measured[f"{name}_{watched}"], **lines}
 
 
-def panels(recipe: TDRecipe, metrics: Sequence[Mapping[str, Any]]) -> list[Panel] | None:
-    """The diagrams of the learning curve; None for those of PPG, which are the usual ones."""
-    if not any(f"score_{recipe.watched}" in line for line in metrics):
+def panels(watched: str, metrics: Sequence[Mapping[str, Any]]) -> list[Panel] | None:
+    """The diagrams of the learning curve; None for those of points per game, which are the usual ones."""
+    if not any(f"score_{watched}" in line for line in metrics):
         return None
-    watched = recipe.watched
     lines = {f"{name}_{watched}": name for name in ("score", "win", "draw", "loss")}
     found = [Panel(f"% against {watched}", lines, height=2.6)]
-    if recipe.every_line:
+    if any("lines_lost" in line for line in metrics):
         found.append(Panel("lines lost", {"lines_lost": "lines of play that are lost"}, from_zero=True))
     found.append(Panel("loss", {"loss": "loss"}))
     found.append(Panel("games / s", {"games_per_second": "games per second"}, from_zero=True))

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, PopulationMLP, SelfPlayBackprop, Settings, State
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAME, HIDDEN, Variant
+from jaxgames.ops.devices import device_mesh
+from jaxgames.recipes.tic_tac_toe_self_play.variants import GAME, HIDDEN, Variant
 
 WINDOW = 100
 """Good results are counted in so many games."""
@@ -152,8 +153,7 @@ class Populations:
 
     def _spread(self, block: Any, states: State, devices: int) -> Any:
         """`block` of each block and the number of its group, one after the other on each device."""
-        mesh = Mesh(np.array(jax.devices()[:devices]), (AXIS,))
-        spec = PartitionSpec(AXIS)
+        mesh, spec = device_mesh(devices, AXIS), PartitionSpec(AXIS)
         on_each = jax.shard_map(partial(jax.lax.map, block), mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
         return on_each((states, jnp.tile(self._group(), len(self.variants))))
 

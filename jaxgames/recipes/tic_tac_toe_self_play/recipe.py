@@ -1,55 +1,40 @@
-"""The network 9-18-9-3-1 that teaches itself tic-tac-toe, and the five ways in which that failed."""
+"""The recipe `tic-tac-toe-self-play`: its plan and job. All networks of all variants are trained at once."""
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
+from statistics import median
 from typing import Any
 
-from jaxgames.recipes.recipe import Plan, Training
-from jaxgames.recipes.report import Report
+import jax
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxgames.algos.self_play_backprop import State
+from jaxgames.ops.devices import device_mesh
+from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.report import Report, show_results
+from jaxgames.recipes.tic_tac_toe_self_play.curves import curves, draw
+from jaxgames.recipes.tic_tac_toe_self_play.lines import lines_lost
+from jaxgames.recipes.tic_tac_toe_self_play.population import AXIS, WINDOW, Measured, Populations
+from jaxgames.recipes.tic_tac_toe_self_play.variants import GAME, PUBLISHED, SETTINGS, VARIANTS, Variant
+from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
 
-GAME = "tic_tac_toe"
-HIDDEN = (18, 9, 3)
 GAMES, SEEDS = 500_000, 16
 MEASURED_GAMES, FINAL_GAMES = 100, 1_000
-MOST_SEEDS = 1024
-PUBLISHED = (90.0, 100.0)
-"""Good results per 100 games that the published chart reaches."""
+MOST_GAMES, MOST_SEEDS = 10**9, 1024
+BLOCKS = 100  # and lines of metrics, of a whole training
+BLOCKS_PER_CHECKPOINT = 10
+LOW, HIGH = 10, 90
+"""The percentiles of the seeds between which a spread is shown."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Variant:
-    """One way to train the network: `label` is what it is called in the diagram."""
-
-    label: str
-    empty: float = 0.01
-    """The input of an empty square; the player's own is 1, the opponent's -1."""
-    side: bool = False
-    """The board as it is, first player's squares 1, and a tenth input that says who moved; not the mover's own view."""
-    step_size: float = 0.025
-    weights: float = 1.0
-    """The first weights and biases are uniformly random between minus this and this."""
-    cycle: tuple[str, ...] = ("self", "first", "second")
-    """The kinds of games, in turn: self-play, and random moves against the network that moves first or second."""
-    both_sides: bool = False
-    """The positions after random moves are learned, too, each for the player who moved."""
-
-
-VARIANTS: dict[str, Variant] = {
-    "faithful": Variant("as published"),
-    "empty-zero": Variant("empty squares 0", empty=0.0),
-    "side-input": Variant("side to move as tenth input", side=True),
-    "large-steps": Variant("step size 0.1", step_size=0.1),
-    "only-random": Variant("only random opponents", cycle=("first", "second")),
-    "only-self-play": Variant("only self-play", cycle=("self",)),
-    "all-positions": Variant("all positions learned", both_sides=True),
-}
-SETTINGS: dict[str, tuple[str, ...]] = {"all": tuple(VARIANTS)[:6], **{name: (name,) for name in VARIANTS}}
-
-
-@dataclasses.dataclass(frozen=True)
-class SelfPlayRecipe:
-    """A population of networks for each variant, trained at once."""
+class SelfPlayRecipe(Recipe):
+    """As `Recipe`: a population of networks for each variant."""
 
     name: str = "tic-tac-toe-self-play"
 
@@ -61,73 +46,199 @@ class SelfPlayRecipe:
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        if plan.game not in (None, GAME):
-            raise ValueError(f"{self.name} learns {GAME}, not {plan.game}; for other games: jaxgames train td")
-        setting = plan.setting or next(iter(SETTINGS))
-        if setting not in SETTINGS:
-            raise ValueError(f"unknown setting {setting!r} of {self.name}; available: {', '.join(SETTINGS)}")
-        if plan.minutes is not None:
-            raise ValueError(f"{self.name} trains for a number of games: give --games, not --minutes")
-        for name in ("games", "devices", "measured_games", "final_games"):
-            number = getattr(plan, name)
-            if number is not None and not 0 < number < 10**9:
-                raise ValueError(f"{name.replace('_', '-')} {number}: expected a number from 1 to 999,999,999")
-        unknown = [name for name in plan.changes if name not in ("seeds", "weights")]
-        if unknown:
-            raise ValueError(f"unknown setting {unknown[0]!r}; available: seeds, weights")
+        self.variants(plan)
         _seeds(plan)
-        _variants(plan)
+        if plan.games is not None and plan.games >= MOST_GAMES:
+            raise ValueError(f"games {plan.games}: expected a whole number from 1 to {MOST_GAMES - 1:,}")
 
-    def begin(self, plan: Plan, path: str, report: Report) -> Training:
-        """As `Recipe.begin`."""
-        from jaxgames.recipes.tic_tac_toe_self_play.training import SelfPlayTraining
+    def variants(self, plan: Plan) -> dict[str, Variant]:
+        """The variants of a plan by name. Raises `ValueError` for what makes no sense."""
+        names = SETTINGS[plan.setting_of(self.name, GAME, SETTINGS)]
+        weights = _changes(plan).get("weights", 1.0)
+        if not 0 < weights <= 10:
+            raise ValueError(f"weights={plan.changes['weights']!r}: expected a number above 0, at most 10")
+        return {name: dataclasses.replace(VARIANTS[name], weights=weights) for name in names}
 
-        self.check(plan)
-        content = {
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`. Games are rounded up to whole blocks."""
+        variants, seeds = self.variants(plan), _seeds(plan)
+        populations = Populations(tuple(variants.values()), seeds)
+        devices = populations.devices_for(jax.device_count()) if plan.devices is None else plan.devices
+        device_mesh(devices, AXIS)  # raises if there are not so many
+        if populations.blocks % devices:
+            raise ValueError(f"{populations.blocks} blocks of networks cannot be split over {devices} devices evenly")
+        games = plan.games or GAMES
+        per_line = -(-games // (BLOCKS * WINDOW)) * WINDOW
+        return {
             "recipe": self.name,
             "setting": plan.setting or next(iter(SETTINGS)),
             "game": GAME,
-            "variants": [{"name": name} | dataclasses.asdict(variant) for name, variant in _variants(plan).items()],
+            "variants": [{"name": name} | dataclasses.asdict(variant) for name, variant in variants.items()],
             "seed": plan.seed or 0,
-            "seeds": _seeds(plan),
-            "games": plan.games or GAMES,
+            "seeds": seeds,
+            "games": -(-games // per_line) * per_line,
             "measured_games": plan.measured_games or MEASURED_GAMES,
             "final_games": plan.final_games or FINAL_GAMES,
+            "devices": devices,
+            "games_per_line": per_line,
         }
-        return SelfPlayTraining.begin(content, plan.devices, path, report)
 
-    def resume(self, run: Run, report: Report) -> Training:
-        """As `Recipe.resume`."""
-        from jaxgames.recipes.tic_tac_toe_self_play.training import SelfPlayTraining
-
-        return SelfPlayTraining(run, report)
+    def job(self, run: Run, report: Report) -> "SelfPlayJob":
+        """As `Recipe.job`."""
+        return SelfPlayJob(run, report)
 
     def show(self, result: Mapping[str, Any]) -> None:
         """As `Recipe.show`."""
-        from jaxgames.recipes.tic_tac_toe_self_play.report import show
-
         show(result)
 
 
+class SelfPlayJob(Job[State]):
+    """As `Job`: a step is a block of games of every network."""
+
+    step_name = "block"
+
+    def __init__(self, run: Run, report: Report):
+        self.run, self.report, self.settings = run, report, run.config
+        self.variants = _saved_variants(self.settings)
+        self.populations = Populations(tuple(self.variants.values()), self.settings["seeds"])
+        self.devices = self.settings["devices"]
+        device_mesh(self.devices, AXIS)  # raises if there are not so many
+        self.key = jax.random.key(self.settings["seed"])
+
+    def template(self) -> State:
+        """As `Job.template`."""
+        return jax.eval_shape(partial(self.populations.init, self.key))
+
+    def start(self, checkpoint: State | None) -> State:
+        """As `Job.start`."""
+        return jax.jit(partial(self.populations.init, self.key))() if checkpoint is None else checkpoint
+
+    def advance(self, states: State, step: int) -> Block[State]:
+        """As `Job.advance`.
+
+        The metrics are for each variant the good results per 100 games of training, those of one network in its last
+        100 games, and the good ones in all kinds of games without learning.
+        """
+        per_line, step = self.settings["games_per_line"], step + 1
+        windows = per_line // WINDOW
+        states, good, errors = _train(self.populations, states, self.key, windows, self.devices)
+        measured = self._measure(states, step)
+        counts, loss = self.populations.by_variant(good), self.populations.by_variant(errors)
+        entry = {"step": step, "games": step * per_line, "loss": float(loss[0].mean())}
+        for i, name in enumerate(self.variants):
+            entry[f"{name}/one"] = int(counts[i, -1, 0])
+            entry |= _spread(f"{name}/training", counts[i].mean(axis=0))
+            entry |= _spread(f"{name}/measured", 100 * measured.good[i])
+        networks = self.populations.seeds * len(self.variants)
+        return Block(states, entry, {"games": networks * per_line}, finite=bool(np.all(np.isfinite(loss))))
+
+    def progress(self, states: State, step: int) -> float:
+        """As `Job.progress`."""
+        return step * self.settings["games_per_line"] / self.settings["games"]
+
+    def is_measured(self, step: int) -> bool:
+        """As `Job.is_measured`; strength is in the metrics of every block."""
+        return step % BLOCKS_PER_CHECKPOINT == 0
+
+    def draw(self) -> None:
+        """As `Job.draw`."""
+        labels = {name: variant.label for name, variant in self.variants.items()}
+        draw(self.run.metrics(), labels, self.run.path / "curve.png")
+
+    def results(self, states: State) -> dict[str, Any]:
+        """As `Job.results`."""
+        settings, metrics = self.settings, self.run.metrics()
+        repeats = -(-settings["final_games"] // settings["measured_games"])
+        games = repeats * settings["measured_games"]
+        self.report.say(f"playing {games:,} games of each network on either side ...")
+        parts = [self._measure(states, 2**30 + number) for number in range(repeats)]
+        final = Measured(*(np.mean(shares, axis=0) for shares in zip(*parts, strict=True)))
+        self.report.say("playing all possible lines of play ...")
+        lost = lines_lost(self.populations, states)
+        variants = {}
+        for i, name in enumerate(self.variants):
+            found = {kind: 100 * getattr(final, kind)[i] for kind in ("good", *Measured._fields)}
+            variants[name] = dataclasses.asdict(self.variants[name]) | {
+                "final": {kind: _percentiles(shares) for kind, shares in found.items()},
+                "draw_themselves": int(np.sum(final.self_play[i] == 1)),
+                "lines_lost": sorted(map(int, lost[i])),
+                "curve": curves(metrics, name),
+            }
+        return {
+            **{name: settings[name] for name in ("seed", "seeds", "games")},
+            "measured_games": games,
+            "at_games": [entry["games"] for entry in metrics],
+            "variants": variants,
+        }
+
+    def _measure(self, states: State, number: int) -> Measured:
+        """Shares of good games, [variants, seeds]; `number` decides the random numbers."""
+        key = jax.random.fold_in(jax.random.fold_in(self.key, 2**31), number)
+        measured = _measured(self.populations, states, key, self.settings["measured_games"], self.devices)
+        return Measured(*(self.populations.by_variant(share) for share in measured))
+
+
+def show(result: Mapping[str, Any]) -> None:
+    """Prints how good the networks of each variant have become."""
+    rows = []
+    for name, variant in result["variants"].items():
+        good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
+        shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
+        wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
+        drawn = f"{variant['draw_themselves']}/{result['seeds']}"
+        rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
+    notes = (
+        "medians over the networks as they are now, which learn nothing here",
+        f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
+        "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
+        "lost: lines of play, of all that the other player's choices lead to, moving first or second",
+        "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
+    )
+    columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
+    title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
+    show_results(result, title, columns, rows, notes)
+
+
+def _changes(plan: Plan) -> dict[str, Any]:
+    return parse_overrides({"seeds": int, "weights": float}, plan.changes)
+
+
 def _seeds(plan: Plan) -> int:
-    text = plan.changes.get("seeds", str(SEEDS))
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_SEEDS:
-        raise ValueError(f"seeds={text!r}: expected a whole number from 1 to {MOST_SEEDS}")
-    return int(text)
+    seeds = _changes(plan).get("seeds", SEEDS)
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds={seeds}: expected a whole number from 1 to {MOST_SEEDS}")
+    return seeds
 
 
-def _variants(plan: Plan) -> dict[str, Variant]:
-    variants = {name: VARIANTS[name] for name in SETTINGS[plan.setting or next(iter(SETTINGS))]}
-    if "weights" not in plan.changes:
-        return variants
-    text = plan.changes["weights"]
-    try:
-        weights = float(text)
-    except ValueError:
-        weights = float("nan")
-    if not 0 < weights <= 10:
-        raise ValueError(f"weights={text!r}: expected a number above 0, at most 10")
-    return {name: dataclasses.replace(variant, weights=weights) for name, variant in variants.items()}
+def _spread(name: str, values: np.ndarray) -> dict[str, float]:
+    """Median and percentiles over seeds, as metrics."""
+    found = _percentiles(values)
+    return {name: found["median"], f"{name}/low": found["low"], f"{name}/high": found["high"]}
+
+
+def _percentiles(values: np.ndarray) -> dict[str, float]:
+    low, middle, high = (round(float(x), 2) for x in np.percentile(values, (LOW, 50, HIGH)))
+    return {"median": middle, "low": low, "high": high}
+
+
+def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
+    """The variants in a run's configuration, in the order in which the states are saved."""
+    found = {}
+    for entry in config["variants"]:
+        fields = entry | {"cycle": tuple(entry["cycle"])}  # JSON knows lists only
+        name = fields.pop("name")
+        found[name] = Variant(**fields)
+    return found
+
+
+@partial(jax.jit, static_argnums=(0, 3, 4), donate_argnums=1)
+def _train(populations: Populations, states: State, key: Key[Array, ""], windows: int, devices: int) -> Any:
+    return populations.train(states, key, windows, devices)
+
+
+@partial(jax.jit, static_argnums=(0, 3, 4))
+def _measured(populations: Populations, states: State, key: Key[Array, ""], games: int, devices: int) -> Measured:
+    return populations.measure(states, key, games, devices)
 
 
 RECIPE = SelfPlayRecipe()

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.operators import Multiplicative, Segments, candidate_words
+from jaxgames.algos.evolution.operators import Multiplicative, Segments, candidate_bits
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.neuroevolution import UniformGenomes
 from tests.algos.evolution import reference_evolution as reference
@@ -21,7 +21,7 @@ def key_words(key) -> list[int]:
 
 def play_matrix(genomes, opponents, numbers, key):
     """Points of few different values, so that there are ties, and of luck by candidate and key."""
-    luck = (candidate_words(key, numbers) >> 30).astype(jnp.float32)
+    luck = (candidate_bits(key, numbers) >> 30).astype(jnp.float32)
     return jnp.floor(jnp.sum(genomes[:, None] * opponents[None], axis=2) * 2.0) + luck[:, None]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh
 
-from jaxgames.algos.evolution.strategies.noise import noise, noise_sum
+from jaxgames.algos.evolution.noise import noise, noise_sum
 
 ROWS, DIMENSION = 8192, 301
 

@@ -15,7 +15,7 @@ from jaxgames.algos.evolution.operators import (
     Truncation,
     WholeLayers,
     best_first,
-    candidate_words,
+    candidate_bits,
     offspring,
     whole_layers,
 )
@@ -34,7 +34,7 @@ def genomes(seed: int, n: int = N) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def many_words():
-    return candidate_words(KEY, jnp.arange(MANY, dtype=jnp.int32))
+    return candidate_bits(KEY, jnp.arange(MANY, dtype=jnp.int32))
 
 
 def key_words(key) -> list[int]:
@@ -44,7 +44,7 @@ def key_words(key) -> list[int]:
 def test_words_depend_on_key_and_number(many_words):
     wanted = [reference.candidate_word(key_words(KEY), number) for number in (0, 1, MANY - 1)]
     np.testing.assert_array_equal(many_words[np.array([0, 1, MANY - 1])], np.array(wanted, np.uint32))
-    old_style = candidate_words(jax.random.key_data(KEY), jnp.arange(2, dtype=jnp.int32))
+    old_style = candidate_bits(jax.random.key_data(KEY), jnp.arange(2, dtype=jnp.int32))
     np.testing.assert_array_equal(old_style, many_words[:2])
 
 

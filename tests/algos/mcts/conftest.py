@@ -8,4 +8,4 @@ from jaxgames.algos.mcts import kernel
 @pytest.fixture(autouse=True)
 def kernels(monkeypatch):
     """Kernels on all devices."""
-    monkeypatch.setattr(kernel, "MOST_DEVICES", 2)
+    monkeypatch.setattr(kernel, "MAX_DEVICES", 2)

@@ -71,7 +71,7 @@ def test_what_a_kernel_cannot_hold_is_done_without(small, function, works):
     x, y = jnp.arange(64), jnp.arange(5, 69)
 
     def step(x, y):
-        return kernel.one_kernel(small, lambda in_kernel, x: (function(x, y), jnp.bool_(in_kernel)), x)
+        return kernel.run(small, lambda x: (function(x, y), jnp.bool_(kernel.is_inside())), x)
 
     program = jax.jit(step).lower(x, y).compile()
     found, in_kernel = program(x, y)
@@ -79,9 +79,37 @@ def test_what_a_kernel_cannot_hold_is_done_without(small, function, works):
     np.testing.assert_array_equal(found, function(x, y))
 
 
+def traced_inside(function, *arguments):
+    """The function as a kernel sees it, as a program of its own."""
+    token = kernel._inside.set(True)
+    try:
+        return jax.jit(lambda *arguments: function(*arguments))(*arguments)
+    finally:
+        kernel._inside.reset(token)
+
+
 def test_lanes_write_where_they_are_told():
-    places, values = jnp.array([2, 9, 0, 4]), jnp.array([1.0, 2.0, 3.0, 4.0])
-    for add in (False, True):
-        for value in (values, jnp.float32(5)):
-            one, other = (kernel.scattered(jnp.arange(5.0), places, value, how, add=add) for how in (False, True))
-            np.testing.assert_array_equal(one, other)
+    index, values = jnp.array([2, 9, 0, 4]), jnp.array([1.0, 2.0, 3.0, 4.0])
+    found = traced_inside(kernel.scatter, jnp.arange(5.0), index, values)
+    np.testing.assert_array_equal(found, kernel.scatter(jnp.arange(5.0), index, values))
+    np.testing.assert_array_equal(found, [3, 1, 1, 3, 4])
+
+
+def test_flags_are_numbered_as_without_a_kernel():
+    flags = jnp.array([False, True, True, False, True])
+    for size in (1, 2, 3, 5):
+        found = traced_inside(lambda flags, size=size: kernel.nonzero(flags, size), flags)
+        np.testing.assert_array_equal(found, kernel.nonzero(flags, size))
+
+
+def test_an_untested_version_of_jax_is_told_once(monkeypatch, caplog):
+    monkeypatch.setattr(kernel, "TESTED", ((0, 1),))
+    kernel._tell_untested.cache_clear()
+    for _ in range(2):
+        assert kernel.run(True, lambda x: x + 1, jnp.arange(4)).tolist() == [1, 2, 3, 4]
+    (record,) = caplog.records
+    assert f"jax is {jax.__version__}, kernels were tested with 0.1" in record.message
+    monkeypatch.setattr(kernel, "MAX_DEVICES", 0)  # where kernels are off for another reason
+    kernel._tell_untested.cache_clear()
+    kernel.run(True, lambda x: x + 1, jnp.arange(4))
+    assert len(caplog.records) == 1

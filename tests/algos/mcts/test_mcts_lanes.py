@@ -7,7 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.envs.tic_tac_toe.position import Position
+from jaxgames.envs.tic_tac_toe.board import Position
 
 GAME = jaxgames.make("tic_tac_toe")
 BATCH = 24
@@ -35,9 +35,7 @@ def searched(cells, value=None, logits=None):
     states = GAME.state(positions, np.arange(BATCH) % 2)
     rewards = np.where(ended[:, None], np.array([[-1.0, 1.0]]), 0).astype(np.float32)
     states = states.replace(terminated=jnp.asarray(ended), rewards=jnp.asarray(rewards))
-    found = mcts.search(
-        GAME, states, jax.random.key(0), 40, select=mcts.puct(), evaluate=mcts.network(network, params)
-    )
+    found = mcts.search(GAME, states, jax.random.key(0), 40, select=mcts.puct(), evaluate=mcts.network(network, params))
     return {name: np.asarray(getattr(found, name)) for name in ("actions", "visits", "values", "weights")}
 
 

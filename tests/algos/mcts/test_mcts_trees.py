@@ -14,7 +14,7 @@ from jaxgames.algos import mcts
 from jaxgames.ops.random_bits import fold_in, random_bits
 from tests.algos.mcts import reference_rules as plain
 from tests.algos.mcts.reference_mcts import Rules, Search
-from tests.algos.small_games import Relay
+from tests.algos.small_games import Nim, Relay
 
 KEY = jax.random.key(5)
 
@@ -29,14 +29,14 @@ class Untied:
         if name.startswith("__"):
             raise AttributeError(name)
         value = getattr(self.rule, name)
-        return value if name != "planned" else lambda simulations: Untied(value(simulations))
+        return value if name != "schedule" else lambda simulations: Untied(value(simulations))
 
     def score(self, nodes):
         score = self.rule.score(nodes)
 
         def nudged(edges):
-            words = nodes.words if edges.count == 1 else nodes.words[:, None]
-            return score(edges) + (fold_in(words, edges.numbers + 1000) >> 9).astype(jnp.float32) / 2**26
+            bits = edges.random_bits(nodes.bits)
+            return score(edges) + (fold_in(bits, edges.index + 1000) >> 9).astype(jnp.float32) / 2**26
 
         return nudged
 
@@ -91,6 +91,8 @@ def bench(name):
         return Bench(jaxgames.make(name, rows=4, cols=4, connect=3), 12, 8)
     if name == "relay":
         return Bench(Relay(), 24, 6)
+    if name == "nim":
+        return Bench(Nim(), 16, 3)
     sizes = {"many_tic_tac_toe": (266, 7), "tic_tac_toe": (24, 7), "checkers": (9, 60), "backgammon": (9, 40)}
     batch, moves = sizes[name]
     return Bench(jaxgames.make(name.removeprefix("many_")), batch, moves)
@@ -115,7 +117,9 @@ UCT, PUCT = (Untied(mcts.uct(0.8)), plain.UCT(0.8)), (Untied(mcts.puct()), plain
 CASES = {
     "uct": Case(*UCT),
     "puct": Case(*PUCT, reference=POLICY),
-    "puct_siblings": Case(Untied(mcts.puct(2.0, 500.0, siblings=True)), plain.PUCT(True, 2.0, 500.0), reference=POLICY),
+    "puct_siblings": Case(
+        Untied(mcts.puct(2.0, 500.0, qtransform="parent_and_siblings")), plain.PUCT(True, 2.0, 500.0), reference=POLICY
+    ),
     "gumbel": Case(Untied(mcts.gumbel(4, scale=0.0)), plain.Gumbel(4, 0.0), reference=POLICY),
     "gumbel_noise": Case(Untied(mcts.gumbel(16, scale=1.0)), plain.Gumbel(16, 1.0), reference=POLICY),
     "rave": Case(Untied(mcts.rave(k=30, c=0.2)), plain.AMAF(0.2, k=30)),
@@ -170,9 +174,10 @@ def searched(case, bench, simulations, every):
     return jax.device_get(result), searches
 
 
-EDGES = {"visits": "visits", "totals": "total", "prior": "prior", "seen_visits": "seen", "seen_totals": "seen_total"}
+EDGES = {"visits": "visits", "value_sums": "total", "prior": "prior"}
+EDGES |= {"amaf_visits": "seen", "amaf_value_sums": "seen_total"}
 EDGES |= {"lower": "lower", "upper": "upper"}
-NODES = {"arrivals": "arrivals", "worth": "worth"}
+NODES = {"node_visits": "arrivals", "node_value_sum": "worth"}
 NEAR = {"rtol": 2e-4, "atol": 2e-4}
 
 
@@ -193,7 +198,10 @@ def assert_same_trees(tree, searches):
             slots[id(node)] = slot
             row = slot * tree.batch + lane
             assert b"".join(leaf[row].tobytes() for leaf in leaves) == node.facts.name
-            assert bool(fields["other"][row]) == node.other and bool(fields["awaits"][row]) == node.facts.awaits
+            assert (
+                bool(fields["opponent_to_move"][row]) == node.other
+                and bool(fields["is_chance"][row]) == node.facts.awaits
+            )
             child = fields["child"][row].tolist()
             assert [number for number, slot in enumerate(child) if slot != -2] == node.facts.edges
             for number, edge in node.edges.items():
@@ -203,7 +211,7 @@ def assert_same_trees(tree, searches):
                 else:
                     assert child[number] == (-3 if edge.ended else -1)
             for name in edge_names:
-                if not node.facts.awaits or name not in ("prior", "seen_visits", "seen_totals"):
+                if not node.facts.awaits or name not in ("prior", "amaf_visits", "amaf_value_sums"):
                     ours.extend(fields[name][row, node.facts.edges].tolist())
                     theirs.extend(getattr(edge, EDGES[name]) for edge in node.edges.values())
             ours.extend(float(fields[name][row]) for name in node_names)
@@ -227,19 +235,34 @@ def assert_same_result(result, bench, searches):
 
 
 QUICK = {
-    "many_tic_tac_toe": ["bounded_uct", "unforgetting_rave", "uct3"],
-    "tic_tac_toe": ["puct_siblings", "gumbel_noise", "shallow_uct1", "uct2_mirrored", "full_rave"],
+    # Every rule in a game that compiles fast; what is special to larger games below.
+    "nim": [
+        "uct",
+        "puct",
+        "puct_siblings",
+        "gumbel_noise",
+        "rave",
+        "amaf_rollout",
+        "uct1",
+        "uct2",
+        "uct3",
+        "bounded_uct",
+    ],
+    "many_tic_tac_toe": ["unforgetting_rave"],
+    "tic_tac_toe": ["shallow_uct1", "uct2_mirrored", "full_rave"],
     "connect_four": ["uct3_mirrored"],
     "relay": ["bounded_puct", "last_good_reply"],
+    "backgammon": ["bounded_puct"],
 }
 SLOW = {
     "many_tic_tac_toe": list(CASES),
+    "tic_tac_toe": ["puct_siblings", "gumbel_noise"],
     "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply"],
     "relay": ["rave_rollout", "uct3", "gumbel", "bounded_uct3"],
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],
 }
-SIMULATIONS = {"tic_tac_toe": 32, "connect_four": 64}
+SIMULATIONS = {"nim": 64, "tic_tac_toe": 32, "connect_four": 64, "backgammon": 16}
 RUNS = [(game, name) for game, names in QUICK.items() for name in names]
 RUNS += [
     pytest.param(game, name, marks=pytest.mark.slow)

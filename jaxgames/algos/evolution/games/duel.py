@@ -8,16 +8,16 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.evolution.operators import candidate_words
+from jaxgames.algos.evolution.operators import candidate_bits
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
 
 
 class Duel(NamedTuple):
-    """What became of 2 * pairs games: first those that a began, then those that b began, pair by pair.
+    """The results of 2 * pairs games: first those that a began, then those that b began, pair by pair.
 
-    `points` are those of a; a game `stopped` at the limit of plies is worth nothing.
+    `points` are those of a, 0 for a game that was `stopped` at the limit of plies.
     """
 
     points: Float32[Array, " games"]
@@ -26,7 +26,7 @@ class Duel(NamedTuple):
 
 
 class _DuelState(NamedTuple):
-    """Games under way. In those that `wait` it is not the turn of the player who is asked next."""
+    """Games under way. In those that `wait` the player who moves next in all others has no turn."""
 
     position: Any
     playing: Bool[Array, " games"]
@@ -44,16 +44,21 @@ def duel(
     pairs: int,
     most_plies: int = 2_000,
 ) -> Duel:
-    """Plays `pairs` pairs of games, of the same opening and the same chance at every ply: one begun by a, one by b.
+    """Plays pairs of games with the same opening and the same dice at every ply: one begun by a, one by b.
 
-    Both play the turn after which the position is worth most, by `value_of(params)`; the random numbers depend on the
-    key and the number of the pair only. Games of a against itself are the same games with the sides exchanged: their
-    points sum up to 0. Ends when all games are over, or after `most_plies` plies. Raises `ValueError` for
-    less than one pair.
+    Both play the turn after which the position is worth most. The random numbers depend on the key and the number of
+    the pair only, so the points of a player against itself sum up to 0.
+
+    Args:
+      value_of: the value of positions by a player's parameters.
+      pairs: how many pairs are played.
+      most_plies: games are stopped after so many plies.
+
+    Raises `ValueError` for less than one pair.
     """
     if pairs < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
-    words = jnp.tile(candidate_words(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
+    bits = jnp.tile(candidate_bits(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
 
     def more(carry: tuple[Array, _DuelState]) -> Array:
         games = carry[1]
@@ -64,10 +69,10 @@ def duel(
         a_moves = number % 2 == 1
         params = jax.tree.map(lambda a, b: jnp.where(a_moves, a, b), params_a, params_b)
         outcome, _ = game.best_turn(games.position, value_of(params))
-        return number + 1, _after(game, games, outcome, jnp.where(a_moves, 1.0, -1.0), words, most_plies)
+        return number + 1, _after(game, games, outcome, jnp.where(a_moves, 1.0, -1.0), bits, most_plies)
 
-    # Player b is asked first, in the games that it begins, and then a in all games: so every player is asked about all
-    # games at once, and a turn is worked out once a ply and not once for each player.
+    # Player b moves first in the games that it begins; from then on all games have the same player to move, so one turn
+    # is computed in each ply, not one for each player.
     opening = jax.vmap(lambda number: game.init_position(jax.random.fold_in(key, number)))(
         jnp.arange(pairs, dtype=jnp.int32)
     )
@@ -88,7 +93,7 @@ def _after(
     games: _DuelState,
     outcome: Outcome,
     sign: Float32[Array, ""],
-    words: UInt32[Array, " games"],
+    bits: UInt32[Array, " games"],
     most_plies: int,
 ) -> _DuelState:
     """The games after a player's turn in all that do not wait; its points count for a by `sign`."""
@@ -97,7 +102,7 @@ def _after(
     plies = games.plies + moved.astype(jnp.int32)
     position = outcome.position
     if game.outcome_probabilities:
-        drawn = game.draw_outcome(fold_in(words, plies.astype(jnp.uint32)))
+        drawn = game.draw_outcome(fold_in(bits, plies.astype(jnp.uint32)))
         position = jax.vmap(game.chance)(position, drawn)
     return _DuelState(
         position=select(moved & ~ends, position, games.position),

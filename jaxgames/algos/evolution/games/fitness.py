@@ -1,4 +1,4 @@
-"""What candidates are worth: by their games with others, or by the moves they find in given positions."""
+"""The fitness of candidates: by their games with others, or by their moves in given positions."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ def points(results: Results) -> Float32[Array, "n games"]:
 
 
 def material(results: Results) -> Float32[Array, "n games"]:
-    """What the candidate's pieces are worth at the end, less the opponent's. Raises `ValueError` without details."""
+    """The candidate's material at the end, less the opponent's. Raises `ValueError` without details."""
     if results.details is None:
         raise ValueError("material is one of the details of results; ask for them by play(..., details=True)")
     return results.details.material
@@ -51,8 +51,8 @@ def score_named(name: str) -> Score:
 class ByPlay:
     """The mean score of a candidate's games with some opponents.
 
-    With `common`, all candidates meet the same luck (common random numbers), which makes their scores comparable; else
-    each draws its own. Raises `ValueError` for an unknown score.
+    With `common`, all candidates meet the same dice and random moves (common random numbers), which makes their scores
+    comparable; else each has its own. Raises `ValueError` for an unknown score.
     """
 
     policy: Policy = dataclasses.field(metadata={"static": True})
@@ -94,7 +94,7 @@ class MoveTable(NamedTuple):
 
 
 def by_table(policy: Policy, genomes: Float32[Array, "n dimension"], table: MoveTable) -> Float32[Array, "n m"]:
-    """What each candidate gets for its turn in each position of a table; an illegal one is wrong, too."""
+    """The score of each candidate for its turn in each position of a table; an illegal turn is wrong, too."""
     return jnp.where(right_turns(policy, genomes, table), table.worth[None], table.wrong[None, None])
 
 
@@ -113,17 +113,17 @@ def _rows(positions: Any, n: int) -> Positions:
 
 
 class HallOfFame(NamedTuple):
-    """Former champions, float32[size, dimension], the places filled one after the other and then anew."""
+    """Former champions, float32[size, dimension], in a ring: each new one takes the place of the oldest."""
 
     genomes: Float32[Array, "size dimension"]
     joined: Int32[Array, ""]
 
     @classmethod
     def of(cls, genomes: Float32[Array, "size dimension"]) -> "HallOfFame":
-        """A hall of members that count as such until champions take their places."""
+        """A hall that begins with these genomes."""
         return cls(genomes, jnp.int32(0))
 
     def with_champion(self, genome: Float32[Array, " dimension"]) -> "HallOfFame":
-        """The hall after one more champion joined; the one that is there longest leaves."""
+        """The hall after this champion joined."""
         place = jnp.arange(len(self.genomes), dtype=jnp.int32) == self.joined % len(self.genomes)
         return HallOfFame(jnp.where(place[:, None], genome[None], self.genomes), self.joined + 1)

@@ -1,7 +1,7 @@
 """Games of many networks with many opponents: all of them in lock-step, the candidates a row each.
 
-Games stand in two sets: in the one the candidates began, in the other the opponents. In every ply the candidates have
-to move in one set and the opponents in the other, so that whoever plays is asked about positions it has to play only.
+There are two sets of games: the candidates began one, the opponents the other. In every ply the candidates move in one
+set while the opponents move in the other, so no network computes moves that it does not play.
 """
 
 import dataclasses
@@ -46,10 +46,10 @@ class Details(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What became of each candidate's games, all [n, games].
+    """The results of each candidate's games, all [n, games].
 
-    `points` are the candidate's, 0 for a game that was stopped; `illegal` says that the candidate named an illegal
-    action, and so lost. `details` are there if they were asked for.
+    `points` are the candidate's, 0 for a game that was stopped; `illegal` marks games that it lost by naming an illegal
+    action; `details` is None unless asked for.
     """
 
     points: Float32[Array, "n games"]
@@ -58,20 +58,20 @@ class Results(NamedTuple):
 
 
 class TurnFunction(Protocol):
-    """Plays a turn in each of a batch of positions, given one random word for each; a hashable value."""
+    """Plays a turn in each of a batch of positions, given 32 random bits for each; a hashable value."""
 
-    def __call__(self, params: Any, positions: Any, words: UInt32[Array, " batch"], /) -> Outcome:
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], /) -> Outcome:
         """What each turn leads to; chance after it is still to come."""
         ...
 
 
 class Opponents(Protocol):
-    """Who the candidates meet: `count` opponents, each by its number."""
+    """The opponents of the candidates: `count` of them, each with its number."""
 
     count: int
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """The turns of k opponents, those with these numbers, in as many positions each."""
         ...
@@ -91,10 +91,10 @@ class Networks:
         return len(self.genomes)
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return self.policy.turn(self.genomes[which], positions, words)
+        return self.policy.turn(self.genomes[which], positions, bits)
 
 
 @jax.tree_util.register_dataclass
@@ -105,16 +105,16 @@ class RandomMoves:
     count: int = dataclasses.field(metadata={"static": True})
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return _of_all(game.random_turn, positions, words)
+        return _of_all(game.random_turn, positions, bits)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class FixedPlayer:
-    """Opponents that are all the same player: `turn(params, positions, words)` plays turns in a flat batch of
+    """Opponents that are all the same player: `turn(params, positions, bits)` plays turns in a flat batch of
     positions, as that of `jaxgames.players.Player` does.
     """
 
@@ -123,25 +123,25 @@ class FixedPlayer:
     count: int = dataclasses.field(metadata={"static": True})
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, words: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
         """As `Opponents.turn`."""
-        return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, words)
+        return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, bits)
 
 
 class _GameSet(NamedTuple):
-    """A set of games under way, in few arrays, and flat: XLA:CPU makes no vector code of loops over short rows.
+    """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
 
-    Where the candidates are to move the games of each candidate stand together, `LANES` or a multiple of them, the last
-    one as often as that takes; where the opponents are, those of each opponent. Who is to move again does so when its
-    turn comes, a ply later. Each opponent has its number, and a random word.
+    Where the candidates move, the games of each candidate are adjacent, padded with copies of its last game to a
+    multiple of `LANES`; where the opponents move, those of each opponent are. A player who moves twice in a row does so
+    when its side is asked next. `which` are the opponents' numbers, `bits` 32 random bits for each.
     """
 
     positions: Any
     points: Float32[Array, " games"]
     details: Details | None
     which: Int32[Array, " k"]
-    words: UInt32[Array, " k"]
+    bits: UInt32[Array, " k"]
 
     @property
     def playing(self) -> Bool[Array, " games"]:
@@ -160,14 +160,14 @@ class _GameSet(NamedTuple):
         return self.map(lambda x: flat(jnp.swapaxes(rows(x, k)[filled], 0, 1)))
 
     def results(self, n: int) -> Results:
-        """What became of the games of n candidates, which are in the order of the candidates."""
+        """The results of n candidates, whose games are in the order of the candidates."""
         points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == Status.ILLEGAL
         results = rows(Results(jnp.where(illegal, -1.0, points), illegal, self.details), n)
         return jax.tree.map(lambda x: x[:, : len(self.which)], results)
 
     @property
     def arrays(self) -> list[Array]:
-        """All that games are."""
+        """All arrays of the games."""
         return jax.tree.leaves((self.positions, self.points, self.details))
 
     def map(self, function: Callable[[Array], Array]) -> "_GameSet":
@@ -192,7 +192,7 @@ def play(
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one
         game with each, [n, k], which the candidate begins if the opponent's number is even; `first` and `second`: one
         game with each, which the candidate begins, or the opponent.
-      numbers: the random words of a candidate's games are drawn by its number. Candidates of the same number meet
+      numbers: the random bits of a candidate's games are drawn by its number. Candidates of the same number meet
         the same luck (common random numbers), whatever else is played beside them.
       details: asks for the results' `details`, which take time.
 
@@ -200,15 +200,15 @@ def play(
     """
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
-    words, count = random_bits(key, (2, opponents.count)), opponents.count
+    bits, count = random_bits(key, (2, opponents.count)), opponents.count
     everyone, n = np.arange(count, dtype=np.int32), len(numbers)
 
     def begin(which: np.ndarray, side: int) -> _GameSet:
-        return _begin(policy.game, n, jnp.asarray(which), words[side, which % count], key, details)
+        return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, details)
 
     def move(games: _GameSet, number: Int32[Array, ""], candidates: bool) -> _GameSet:
         """One ply of the candidates, or of the opponents."""
-        luck = games.words[:, None], numbers[None].astype(jnp.uint32)
+        luck = games.bits[:, None], numbers[None].astype(jnp.uint32)
         if candidates:
             drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
             drawn = jnp.pad(drawn, ((0, 0), (0, -len(games.which) % LANES)), mode="edge")
@@ -242,7 +242,7 @@ def _two_sets(move: Callable, sets: tuple[_GameSet, _GameSet], n: int, most_plie
     def ply(carry):
         number, _, (ours, theirs) = carry
         ours, theirs = move(ours, number, True), move(theirs, number, False)
-        # What is known only after both sets have moved may be written in their places; else XLA copies all of it first.
+        # Where a number is known only after both sets have moved, XLA writes in place; else it copies all games first.
         number = order_after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
         left = jnp.any(ours.playing) | jnp.any(theirs.playing)
         sets = theirs.of_candidates(n), ours.of_opponents(n)
@@ -284,7 +284,7 @@ def _begin(
     game: Game,
     n: int,
     which: Int32[Array, " k"],
-    words: UInt32[Array, " k"],
+    bits: UInt32[Array, " k"],
     key: Key[Array, ""],
     details: bool,
 ) -> _GameSet:
@@ -293,14 +293,14 @@ def _begin(
     positions = jax.tree.map(lambda x: jnp.repeat(x, n, axis=0), openings)
     games = n * len(which)
     more = Details(jnp.zeros(games, jnp.float32), jnp.zeros(games, jnp.int32)) if details else None
-    return _GameSet(positions, jnp.full(games, Status.PLAYING, jnp.float32), more, which, words)
+    return _GameSet(positions, jnp.full(games, Status.PLAYING, jnp.float32), more, which, bits)
 
 
 def _after(
     game: Game,
     games: _GameSet,
     decision: Decision,
-    words: UInt32[Array, " games"],
+    bits: UInt32[Array, " games"],
     on: Bool[Array, ""],
     candidates: bool,
 ) -> _GameSet:
@@ -310,7 +310,7 @@ def _after(
     over, legal = (materialize(flags, opaque) for flags in (over, legal))
     moved = jnp.isnan(games.points) & on
     if game.outcome_probabilities:
-        position = jax.vmap(game.chance)(position, game.draw_outcome(fold_in(words, 1)))
+        position = jax.vmap(game.chance)(position, game.draw_outcome(fold_in(bits, 1)))
     won = jnp.where(legal, reward, Status.ILLEGAL) if candidates else -jnp.where(legal, reward, -1.0)
     status = jnp.where(turn_passes, Status.PLAYING, Status.MOVES_AGAIN)
     points = jnp.where(moved, jnp.where(over | ~legal, won, status), games.points)
@@ -330,7 +330,7 @@ def _after(
     )
 
 
-def _of_all(turn: Callable, positions: Positions, words: UInt32[Array, "k games"]) -> Decision:
+def _of_all(turn: Callable, positions: Positions, bits: UInt32[Array, "k games"]) -> Decision:
     """Legal turns of a player that plays in flat batches."""
-    outcome = turn(flat(positions), words.ravel())
-    return Decision(rows(outcome, len(words)), jnp.ones(words.shape, bool))
+    outcome = turn(flat(positions), bits.ravel())
+    return Decision(rows(outcome, len(bits)), jnp.ones(bits.shape, bool))

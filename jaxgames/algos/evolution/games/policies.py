@@ -24,14 +24,14 @@ Positions = Any
 
 
 class Decision(NamedTuple):
-    """What networks do, with leaves [n, games]. Where a choice is not `legal` its outcome is of no account."""
+    """The turns that networks play, with leaves [n, games]. Outcomes of illegal choices mean nothing."""
 
     outcome: Outcome
     legal: Bool[Array, "n games"]
 
 
 class Policy(Protocol):
-    """Plays for networks of one kind, given as rows of float32[n, dimension]; a hashable value."""
+    """How networks of one kind play; the networks are rows of float32[n, dimension]. A hashable value."""
 
     @property
     def game(self) -> Game:
@@ -44,9 +44,9 @@ class Policy(Protocol):
         ...
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """One turn in each position; `words` are random, one for each."""
+        """One turn in each position; `bits` are 32 random ones for each."""
         ...
 
 
@@ -76,7 +76,7 @@ class _Networks:
         return self.genomes.dimension
 
     def inputs(self, positions: Positions) -> Float32[Array, "n inputs games"]:
-        """What the networks see of their positions."""
+        """The positions as the networks see them."""
         encoding, n = self.game.encodings[self.encoding], len(jax.tree.leaves(positions)[0])
         positions = flat(positions)
         if hasattr(encoding, "inputs_first"):  # games last, so that vector code is made over them
@@ -89,7 +89,7 @@ class _Networks:
     def outputs(
         self, genomes: Float32[Array, "n dimension"], positions: Positions
     ) -> Float32[Array, "n outputs games"]:
-        """What the networks say of their positions, up to an increasing function."""
+        """The networks' outputs for their positions, up to an increasing function."""
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         missing = -games % LANES  # 19 games take longer than 24
         positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
@@ -99,10 +99,10 @@ class _Networks:
 
 @dataclasses.dataclass(frozen=True)
 class Outputs(_Networks):
-    """Networks whose outputs name an action, in one of the ways that `heads_of` lists.
+    """Networks whose outputs name an action, by one of `heads_of(game)`.
 
-    With `strict` a network may name an illegal action; without, the outputs of legal actions alone are looked at.
-    Raises `ValueError` for a head that the game does not know, and for networks of another size.
+    With `strict` a network may name an illegal action; without, only the outputs of legal actions count. Raises
+    `ValueError` for a head that the game does not know, and for networks of another size.
     """
 
     head: str = "highest"
@@ -125,10 +125,10 @@ class Outputs(_Networks):
             )
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random words are used."""
-        del words
+        """As `Policy.turn`; no random bits are used."""
+        del bits
         outputs = self.outputs(genomes, positions)
         actions, legal = heads_of(self.game)[self.head](outputs, positions, self.strict)
         actions = materialize(actions, rows(opaque_ints(flat(positions)), len(genomes)))
@@ -137,7 +137,7 @@ class Outputs(_Networks):
 
 @dataclasses.dataclass(frozen=True)
 class Afterstate(_Networks):
-    """Networks with one output, what a position is worth to the player to act: each looks one turn ahead.
+    """Networks with one output, the value of a position for the player to act: each looks one action ahead.
 
     For games whose turns are single actions. Of equally good actions the one of the lowest number is taken; NaN is
     worse than any number. Raises `ValueError` for networks of another size, and for games with chance.
@@ -151,10 +151,10 @@ class Afterstate(_Networks):
             raise ValueError(f"{self.game.id} has chance: its turns are chosen by `Game.best_turn`, as in `duel`")
 
     def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, words: UInt32[Array, "n games"]
+        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random words are used."""
-        del words
+        """As `Policy.turn`; no random bits are used."""
+        del bits
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         here = flat(positions)
         opaque = opaque_ints(here)
@@ -175,8 +175,10 @@ class Afterstate(_Networks):
         return Decision(_played(self.game, positions, best), jnp.ones((n, games), bool))
 
     def _of_actions(self, positions: Any, count: int) -> list[Outcome]:
-        """What each action leads to in a flat batch of positions, computed once: few actions one after the other,
-        which is twice as fast; many at once, since a program of 128 times the rules of draughts compiles for a minute.
+        """The outcome of each action in a flat batch of positions.
+
+        Few actions are tried one after the other, which is twice as fast; many at once, since 128 copies of the rules
+        of draughts would take a minute to compile.
         """
         opaque = opaque_ints(positions)
 
@@ -206,6 +208,6 @@ def rows(tree: Any, n: int) -> Any:
 
 
 def opaque_ints(positions: Any) -> Array:
-    """Whole numbers that are part of a flat batch of positions, one for each."""
-    words = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
-    return words.reshape(len(words), -1)[:, 0]
+    """A whole number for each of a flat batch of positions, as `materialize` needs one that XLA does not know."""
+    bits = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
+    return bits.reshape(len(bits), -1)[:, 0]

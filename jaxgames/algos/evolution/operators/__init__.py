@@ -1,6 +1,6 @@
 """Operators of genetic algorithms: mutation, crossover, selection, and the three together."""
 
-from jaxgames.algos.evolution.operators.breeding import candidate_words, offspring
+from jaxgames.algos.evolution.operators.breeding import candidate_bits, offspring
 from jaxgames.algos.evolution.operators.crossover import Crossover, Segments, WholeLayers, whole_layers
 from jaxgames.algos.evolution.operators.mutation import Cubic, Gaussian, Multiplicative, Mutation
 from jaxgames.algos.evolution.operators.selection import (
@@ -24,7 +24,7 @@ __all__ = [
     "Truncation",
     "WholeLayers",
     "best_first",
-    "candidate_words",
+    "candidate_bits",
     "offspring",
     "whole_layers",
 ]

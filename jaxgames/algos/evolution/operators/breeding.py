@@ -8,27 +8,27 @@ from jaxgames.algos.evolution.operators.mutation import Mutation
 from jaxgames.ops.random_bits import fold_in, random_bits
 
 CROSSING = 2**32 - 1
-"""The number of the word for a crossover in a candidate's stream, whose words from 0 on are for the genes."""
+"""The number that a crossover folds into a candidate's bits; those from 0 on are for the genes."""
 
 
 def offspring(
     pool: Float32[Array, "k dimension"],
     parents: Int32[Array, "n parents"],
     elite: Bool[Array, " n"],
-    words: UInt32[Array, " n"],
+    bits: UInt32[Array, " n"],
     mutation: Mutation,
     crossover: Crossover | None = None,
 ) -> Float32[Array, "n dimension"]:
-    """The children of rows of `pool`, each by its word; the `elite` is its first parent unchanged.
+    """The children of rows of `pool`, each by its random bits; the `elite` is its first parent unchanged.
 
     All of it is elementwise but for the rows that are read, so XLA makes one loop of it.
     """
     rows = [pool.at[parents[:, i]].get(mode="clip") for i in range(parents.shape[1])]
-    child = rows[0] if crossover is None else crossover(rows, fold_in(words, CROSSING))
-    return jnp.where(elite[:, None], rows[0], mutation(child, words))
+    child = rows[0] if crossover is None else crossover(rows, fold_in(bits, CROSSING))
+    return jnp.where(elite[:, None], rows[0], mutation(child, bits))
 
 
-def candidate_words(key: Key[Array, ""], numbers: Int32[Array, "..."]) -> UInt32[Array, "..."]:
-    """A random word for each number, which depends on the key and the number only."""
+def candidate_bits(key: Key[Array, ""], numbers: Int32[Array, "..."]) -> UInt32[Array, "..."]:
+    """32 random bits for each number, which depend on the key and the number only."""
     first, second = random_bits(key, (2,))
     return fold_in(fold_in(numbers.astype(jnp.uint32), first), second)

@@ -16,14 +16,14 @@ Parents = Sequence[Float32[Array, "n dimension"]]
 
 
 class Crossover(Protocol):
-    """Makes n children of n times `parents` genomes; each child is drawn by its word."""
+    """Makes n children of n times `parents` genomes; each child is drawn by its random bits."""
 
     @property
     def parents(self) -> int:
         """How many parents a child has."""
         ...
 
-    def __call__(self, genomes: Parents, words: UInt32[Array, " n"], /) -> Float32[Array, "n dimension"]:
+    def __call__(self, genomes: Parents, bits: UInt32[Array, " n"], /) -> Float32[Array, "n dimension"]:
         """The children of the first parents genomes[0], the second ones genomes[1], and so on."""
         ...
 
@@ -46,13 +46,13 @@ class Segments:
         if self.cuts < self.parents - 1:
             raise ValueError(f"cuts={self.cuts} are too few for {self.parents} parents: expected {self.parents - 1}")
 
-    def __call__(self, genomes: Parents, words: UInt32[Array, " n"]) -> Float32[Array, "n dimension"]:
+    def __call__(self, genomes: Parents, bits: UInt32[Array, " n"]) -> Float32[Array, "n dimension"]:
         """The children."""
         dimension = genomes[0].shape[1]
         genes = jax.lax.iota(jnp.uint32, dimension)[None]
         passed = jnp.zeros((1, 1), jnp.int32)
         for cut in range(self.cuts):
-            place = 1 + below(fold_in(words, cut), max(1, dimension - 1))
+            place = 1 + below(fold_in(bits, cut), max(1, dimension - 1))
             passed = passed + (genes >= place[:, None]).astype(jnp.int32)
         return _taken(genomes, passed % self.parents)
 
@@ -74,13 +74,13 @@ class WholeLayers:
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError(f"sizes {self.sizes} of the layers: expected one or more positive whole numbers")
 
-    def __call__(self, genomes: Parents, words: UInt32[Array, " n"]) -> Float32[Array, "n dimension"]:
+    def __call__(self, genomes: Parents, bits: UInt32[Array, " n"]) -> Float32[Array, "n dimension"]:
         """The children."""
         dimension = genomes[0].shape[1]
         if sum(self.sizes) != dimension:
             raise ValueError(f"layers of {sum(self.sizes)} genes do not make up genomes of {dimension}")
         layer = np.repeat(np.arange(len(self.sizes), dtype=np.uint32), self.sizes)
-        drawn = below(fold_in(words[:, None], jnp.asarray(layer)[None]), self.parents)
+        drawn = below(fold_in(bits[:, None], jnp.asarray(layer)[None]), self.parents)
         return _taken(genomes, drawn.astype(jnp.int32))
 
 

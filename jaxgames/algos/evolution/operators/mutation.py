@@ -1,4 +1,4 @@
-"""Mutations: small random changes of every gene, each made of a hash of the candidate's word and the gene's number.
+"""Mutations: small random changes of every gene, each made of a hash of the candidate's bits and the gene's number.
 
 No array of random numbers is made: hash and change fuse with whatever the genes are read from and written to. A gene
 that a change would make infinite or NaN keeps the value it had.
@@ -12,17 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, UInt32
 
+from jaxgames.algos.evolution.noise import normals
 from jaxgames.algos.evolution.operators.draws import signed_fractions
-from jaxgames.algos.evolution.strategies.noise import normals
 from jaxgames.ops.random_bits import fold_in
 
 
 class Mutation(Protocol):
-    """Changes genomes, each by the stream of random numbers that its word begins."""
+    """Changes genomes, each by the stream of random numbers that its bits begin."""
 
-    def __call__(
-        self, genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"], /
-    ) -> Float32[Array, "n dim"]:
+    def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"], /) -> Float32[Array, "n dim"]:
         """The changed genomes."""
         ...
 
@@ -40,9 +38,9 @@ class Multiplicative:
     def __post_init__(self) -> None:
         _check(self.rate, "rate")
 
-    def __call__(self, genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
+    def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
         """The changed genomes."""
-        return _changed(genomes, np.float32(self.rate) * signed_fractions(gene_words(genomes, words)) * genomes)
+        return _changed(genomes, np.float32(self.rate) * signed_fractions(gene_bits(genomes, bits)) * genomes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,15 +56,15 @@ class Cubic:
     def __post_init__(self) -> None:
         _check(self.rate, "rate")
 
-    def __call__(self, genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
+    def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
         """The changed genomes."""
-        u = signed_fractions(gene_words(genomes, words))
+        u = signed_fractions(gene_bits(genomes, bits))
         return _changed(genomes, np.float32(self.rate) * (u * u * u) * genomes)
 
 
 @dataclasses.dataclass(frozen=True)
 class Gaussian:
-    """x + sigma e with e standard normal, in the sense of `noise.normals`: the number of ones of a hash word and the
+    """x + sigma e with e standard normal, in the sense of `noise.normals`: the number of ones of a hash and the
     next hash between them, which has the mean, the variance and nearly the distribution of a normal number.
 
     Raises `ValueError` for a sigma that is negative or no number.
@@ -77,14 +75,14 @@ class Gaussian:
     def __post_init__(self) -> None:
         _check(self.sigma, "sigma")
 
-    def __call__(self, genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
+    def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
         """The changed genomes."""
-        return _changed(genomes, np.float32(self.sigma) * normals(gene_words(genomes, words)))
+        return _changed(genomes, np.float32(self.sigma) * normals(gene_bits(genomes, bits)))
 
 
-def gene_words(genomes: Float32[Array, "n dimension"], words: UInt32[Array, " n"]) -> UInt32[Array, "n dimension"]:
-    """A random word for each gene: number `gene` of the stream that its candidate's word begins."""
-    return fold_in(words[:, None], jax.lax.iota(jnp.uint32, genomes.shape[1])[None])
+def gene_bits(genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> UInt32[Array, "n dimension"]:
+    """32 random bits for each gene: number `gene` of the stream that its candidate's bits begin."""
+    return fold_in(bits[:, None], jax.lax.iota(jnp.uint32, genomes.shape[1])[None])
 
 
 def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n dimension"]) -> Float32[Array, "n dim"]:

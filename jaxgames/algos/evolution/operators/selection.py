@@ -27,8 +27,8 @@ class Selection(Protocol):
         """How many of the best may be drawn at all."""
         ...
 
-    def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"], /) -> Int32[Array, "*shape"]:
-        """A rank for each random word, given the scores of the pool, best first."""
+    def __call__(self, scores: Float32[Array, " pool"], bits: UInt32[Array, "*shape"], /) -> Int32[Array, "*shape"]:
+        """A rank for every 32 random bits, given the scores of the pool, best first."""
         ...
 
 
@@ -52,9 +52,9 @@ class Truncation:
             raise ValueError(f"keep={self.keep} of a population of {population}: expected at most {population}")
         return self.keep
 
-    def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
-        """A rank for each random word."""
-        first, second = fractions(fold_in(words, 0)), fractions(fold_in(words, 1))
+    def __call__(self, scores: Float32[Array, " pool"], bits: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
+        """A rank for every 32 random bits."""
+        first, second = fractions(fold_in(bits, 0)), fractions(fold_in(bits, 1))
         return jnp.minimum((first * second * np.float32(self.keep)).astype(jnp.int32), self.keep - 1)
 
 
@@ -72,11 +72,11 @@ class Tournament:
         """How many of the best may be drawn at all: everyone."""
         return population
 
-    def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
-        """A rank for each random word."""
-        best = below(fold_in(words, 0), len(scores))
+    def __call__(self, scores: Float32[Array, " pool"], bits: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
+        """A rank for every 32 random bits."""
+        best = below(fold_in(bits, 0), len(scores))
         for number in range(1, self.size):
-            best = jnp.minimum(best, below(fold_in(words, number), len(scores)))
+            best = jnp.minimum(best, below(fold_in(bits, number), len(scores)))
         return best.astype(jnp.int32)
 
 
@@ -95,8 +95,8 @@ class FitnessWeighted:
         """How many of the best may be drawn at all: everyone."""
         return population
 
-    def __call__(self, scores: Float32[Array, " pool"], words: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
-        """A rank for each random word."""
+    def __call__(self, scores: Float32[Array, " pool"], bits: UInt32[Array, "*shape"]) -> Int32[Array, "*shape"]:
+        """A rank for every 32 random bits."""
         known = scores > -jnp.inf
         cut = jnp.clip(scores, -1e30, 1e30)
         zero = jnp.min(jnp.where(known, cut, jnp.inf)) if self.zero is None else jnp.float32(self.zero)
@@ -105,5 +105,5 @@ class FitnessWeighted:
         # Parts of 2^32 as whole numbers, whose sums are exact. A little less than all of it, against rounding.
         most = np.float32(2.0**32 * (1 - 2.0**-12))
         ends = jnp.cumsum((weights / jnp.sum(weights) * most).astype(jnp.uint32), dtype=jnp.uint32)
-        drawn = below(fold_in(words, 0), ends[-1])
-        return jnp.searchsorted(ends, drawn.ravel(), side="right").astype(jnp.int32).reshape(words.shape)
+        drawn = below(fold_in(bits, 0), ends[-1])
+        return jnp.searchsorted(ends, drawn.ravel(), side="right").astype(jnp.int32).reshape(bits.shape)

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import raw
-from jaxgames.algos.evolution.strategies.noise import noise
 
 
 class EvosaxState(NamedTuple):

@@ -16,7 +16,7 @@ from jaxgames.algos.evolution.operators import (
     Mutation,
     Truncation,
     best_first,
-    candidate_words,
+    candidate_bits,
     offspring,
 )
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
@@ -182,11 +182,11 @@ class GroupGA:
 
             def children(genomes: Array, scores: Array, group: Array) -> Array:
                 numbers = group * self.members + places
-                # Numbers beyond the candidates', so that parents are drawn by other words than children.
+                # Numbers beyond the candidates', so that parents are drawn by bits of their own.
                 draws = (numbers[:, None] + total) * parent.size + parent
-                drawn = selection(scores[: self.keep], candidate_words(own_key, draws))
-                words = candidate_words(own_key, numbers)
-                return offspring(genomes[: self.keep], drawn, elite, words, self.mutation, self.crossover)
+                drawn = selection(scores[: self.keep], candidate_bits(own_key, draws))
+                bits = candidate_bits(own_key, numbers)
+                return offspring(genomes[: self.keep], drawn, elite, bits, self.mutation, self.crossover)
 
             def bred() -> tuple[Array, Array]:
                 genomes, scores = _sorted(*carry)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_words
+from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
 
 
 class Match(Protocol):
@@ -19,36 +19,6 @@ class Match(Protocol):
     ) -> Float32[Array, "..."]:
         """The points of the mutant: in each game, or their sum."""
         ...
-
-
-class WinRule(Protocol):
-    """When a mutant counts as the winner."""
-
-    def __call__(self, points: Float32[Array, "..."], /) -> Bool[Array, ""]:
-        """Whether the mutant of these points has won."""
-        ...
-
-
-@dataclasses.dataclass(frozen=True)
-class ByPoints:
-    """The mutant wins by more than `margin` points in all games together; NaN is no win."""
-
-    margin: float = 0.0
-
-    def __call__(self, points: Float32[Array, "..."]) -> Bool[Array, ""]:
-        """Whether the mutant of these points has won."""
-        return jnp.sum(points) > np.float32(self.margin)
-
-
-@dataclasses.dataclass(frozen=True)
-class ByWins:
-    """The mutant wins at least `least` games. Pollack and Blair: 3 of 4, later 5 of 6 and 7 of 8."""
-
-    least: int = 3
-
-    def __call__(self, points: Float32[Array, "..."]) -> Bool[Array, ""]:
-        """Whether the mutant of these points, those of each game, has won."""
-        return jnp.sum(points > 0.0, dtype=jnp.int32) >= self.least
 
 
 class HillClimbState(NamedTuple):
@@ -70,7 +40,7 @@ class HillClimbMetrics(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class HillClimb:
     """Pollack and Blair (1998), "Co-Evolution in the Successful Learning of Backgammon Strategy": the champion plays
-    against a mutant of itself, and if that wins by `rule`,
+    against a mutant of itself, and if that makes more than `margin` points in all games together (NaN is no win),
 
         champion <- champion + factor * (mutant - champion).
 
@@ -82,7 +52,7 @@ class HillClimb:
     mutation: Mutation = Gaussian(0.05)
     factor: float = 0.05
     limit: float = 1.0
-    rule: WinRule = ByPoints()
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.factor <= 1:
@@ -99,7 +69,7 @@ class HillClimb:
         key = jax.random.fold_in(state.key, state.mutants)
         mutant = self.mutant(state)
         points = match(state.champion, mutant, jax.random.fold_in(key, 1))
-        won = self.rule(points)
+        won = jnp.sum(points) > np.float32(self.margin)
         moved = self._limited(state.champion + np.float32(self.factor) * (mutant - state.champion))
         champion = jnp.where(won, moved, state.champion)
         after = HillClimbState(champion, state.key, state.mutants + 1, state.wins + won.astype(jnp.int32))
@@ -108,8 +78,8 @@ class HillClimb:
     def mutant(self, state: HillClimbState) -> Float32[Array, " dimension"]:
         """The mutant that the champion meets next."""
         key = jax.random.fold_in(state.key, state.mutants)
-        words = candidate_words(key, jnp.zeros(1, jnp.int32))
-        return self._limited(self.mutation(state.champion[None], words)[0])
+        bits = candidate_bits(key, jnp.zeros(1, jnp.int32))
+        return self._limited(self.mutation(state.champion[None], bits)[0])
 
     def champion(self, state: HillClimbState) -> Float32[Array, " dimension"]:
         """The champion."""

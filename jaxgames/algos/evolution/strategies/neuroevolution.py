@@ -17,7 +17,7 @@ from jaxgames.algos.evolution.operators import (
     Selection,
     Truncation,
     best_first,
-    candidate_words,
+    candidate_bits,
     offspring,
 )
 from jaxgames.algos.evolution.operators.draws import fractions
@@ -86,9 +86,9 @@ class Neuroevolution:
 
         def bred():
             parents = state.parents.at[numbers].get(mode="clip")
-            words = candidate_words(self._generation_key(state), numbers)
+            bits = candidate_bits(self._generation_key(state), numbers)
             elite = numbers < self.elites
-            return offspring(state.pool, parents, elite, words, self.mutation, self.crossover)
+            return offspring(state.pool, parents, elite, bits, self.mutation, self.crossover)
 
         return lax.cond(state.generation == 0, lambda: self.first(state.key, numbers), bred)
 
@@ -112,9 +112,9 @@ class Neuroevolution:
         after = state._replace(
             pool=self.ask(state, best), scores=scores.at[best].get(mode="clip"), generation=state.generation + 1
         )
-        # Numbers beyond the candidates', so that parents are drawn by other words than children.
+        # Numbers beyond the candidates', so that parents are drawn by bits of their own.
         drawn = jnp.arange(state.parents.size, dtype=jnp.int32).reshape(state.parents.shape) + self.population
-        parents = self.selection(after.scores, candidate_words(self._generation_key(after), drawn))
+        parents = self.selection(after.scores, candidate_bits(self._generation_key(after), drawn))
         numbers = jnp.arange(self.population, dtype=jnp.int32)[:, None]
         return after._replace(parents=jnp.where(numbers < self.elites, numbers, parents))
 
@@ -176,5 +176,5 @@ class UniformGenomes:
 
     def __call__(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
         """The genomes of these candidates, each drawn by the key and its number alone."""
-        words = fold_in(candidate_words(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
-        return fractions(words) * np.float32(self.high - self.low) + np.float32(self.low)
+        bits = fold_in(candidate_bits(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
+        return fractions(bits) * np.float32(self.high - self.low) + np.float32(self.low)

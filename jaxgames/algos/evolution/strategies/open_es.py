@@ -1,7 +1,6 @@
 """OpenAI's evolution strategy: the gradient of the mean score of noisy copies of one network."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,8 +10,8 @@ import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.noise import noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS
-from jaxgames.algos.evolution.strategies.noise import noise, noise_sum
 
 
 class OpenESState(NamedTuple):
@@ -46,8 +45,6 @@ class OpenES:
     optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
     shaping: str = "centered_ranks"
     weight_decay: float = 0.0
-    mean: Sequence[float] | None = None
-    """The first mean, `dimension` numbers; None: zeros. See also `start`."""
     mesh: Mesh | None = None
 
     def __post_init__(self) -> None:
@@ -57,13 +54,10 @@ class OpenES:
             raise ValueError(f"sigma={self.sigma} is not above 0")
         if self.shaping not in SHAPINGS:
             raise ValueError(f"unknown shaping {self.shaping!r}; available: {', '.join(SHAPINGS)}")
-        if self.mean is not None and len(self.mean) != self.dimension:
-            raise ValueError(f"the mean has {len(self.mean)} numbers, but dimension={self.dimension}")
 
     def init(self, key: Key[Array, ""]) -> OpenESState:
-        """The state before the first generation, at `mean`."""
-        mean = jnp.zeros(self.dimension, jnp.float32)
-        return self.start(key, mean if self.mean is None else jnp.asarray(self.mean, jnp.float32))
+        """The state before the first generation, at zero."""
+        return self.start(key, jnp.zeros(self.dimension, jnp.float32))
 
     def start(self, key: Key[Array, ""], mean: Float32[Array, " dimension"]) -> OpenESState:
         """The state before the first generation, at any mean: a network's first weights, or a trained one's."""

@@ -1,41 +1,25 @@
-"""Evaluators: what leaves are worth, and what is likely to be played there. Networks, and mixtures of evaluators."""
+"""What an evaluator is: it says what leaves are worth, and what is likely to be played there. Mixtures of two."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, UInt32
 
-from jaxgames.algos.mcts.select import Stage
-from jaxgames.algos.mcts.tree import Tree
+from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
 from jaxgames.ops.random_bits import fold_in
 
 
-class Leaves(NamedTuple):
-    """The positions to be evaluated, in sight of the player to act, and all there is to know about them.
-
-    Only those that are `going` need a value; of the others `sure` is what they are worth to the player at the root.
-    `words` are random. `other` says that the player to act is not the one at the root, `mark` is that of the action
-    that led here (none at the root and below a roll of chance), and `stages` are the paths in the `tree`.
-    """
-
-    position: Any
-    going: Bool[Array, " batch"]
-    sure: Float32[Array, " batch"]
-    words: UInt32[Array, " batch"]
-    other: Bool[Array, " batch"]
-    mark: UInt32[Array, "batch words"]
-    tree: Tree
-    stages: list[Stage]
-
-
 class Evaluation(NamedTuple):
-    """The value of positions to the player to act, in points, and the logits of the actions, if there is a policy.
+    """What an evaluator says of a batch of positions.
 
-    `played` are the actions by which a rollout went on, as sets of bits: those of the player to act, and of the other.
+    Attributes:
+        value: points to the player to act.
+        logits: of the actions; None if the evaluator has no policy.
+        played: the AMAF keys (`Game.amaf_key`) of the actions by which a rollout played on, as sets of bits: those of
+            the player to act, then those of the other; None if it played none.
     """
 
     value: Float32[Array, " batch"]
@@ -44,7 +28,7 @@ class Evaluation(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Evaluates leaves. A pytree whose arrays are parameters; its memory, if it has one, is another."""
+    """Evaluates leaves. A pytree whose arrays are parameters; its memory, if it has one, is another pytree."""
 
     @property
     def has_policy(self) -> bool:
@@ -55,46 +39,30 @@ class Evaluator(Protocol):
         """The memory before the first simulation."""
         ...
 
-    def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
-        """Evaluates, and says what was `played` if asked to `track` it."""
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Evaluates the leaves where `needs_eval`; elsewhere any finite value will do.
+
+        Args:
+            game: the game.
+            leaves: the positions, and how the search came to them.
+            memory: what the evaluator has learned so far.
+            track: whether the rule wants `Evaluation.played`.
+
+        Returns:
+            The evaluation and the new memory.
+        """
         ...
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Network:
-    """See `network`."""
-
-    params: Any
-    apply: Callable = dataclasses.field(metadata={"static": True})
-    has_policy = True
-
-    def init(self, game: Game, batch: int) -> Any:
-        """No memory."""
-        return ()
-
-    def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
-        """Asks the network."""
-        observation = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(leaves.position)
-        answer = self.apply(self.params, observation)
-        batch = len(leaves.going)
-        shapes = [tuple(jnp.shape(x)) for x in answer] if isinstance(answer, tuple) else jnp.shape(answer)
-        if shapes != [(batch, game.num_actions), (batch,)]:
-            raise ValueError(
-                f"the network gives {shapes} for {batch} positions of {game.id}: expected apply(params, observation) "
-                f"-> (logits, value) of shapes [({batch}, {game.num_actions}), ({batch},)]"
-            )
-        logits, value = answer
-        return Evaluation(value.astype(jnp.float32), logits.astype(jnp.float32)), memory
+def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]:
+    """Sets of AMAF keys of two players, all empty."""
+    keys = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
+    return jnp.zeros((keys.shape[0], 2, keys.shape[1]), jnp.uint32)
 
 
-def network(apply: Callable, params: Any) -> Network:
-    """A network `apply(params, observation) -> (logits [B, actions], value [B])`, the value in points.
-
-    Logits of illegal actions are ignored. `apply` is a hashable function; other `params` need no new compilation. A
-    position that awaits chance is evaluated as it is, before chance.
-    """
-    return Network(params, apply)
+def key_sets(second: Bool[Array, " batch"], keys: UInt32[Array, "batch words"]) -> UInt32[Array, "batch 2 words"]:
+    """Sets of AMAF keys that hold `keys` for the first player or, where `second`, for the second one."""
+    return jnp.where(second[:, None, None] == jnp.array([False, True])[None, :, None], keys[:, None], jnp.uint32(0))
 
 
 @jax.tree_util.register_dataclass
@@ -115,11 +83,10 @@ class Mixture:
         """The memories of both."""
         return self.first.init(game, batch), self.second.init(game, batch)
 
-    def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
-        """Asks both."""
-        others = leaves._replace(words=fold_in(leaves.words, 1))
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Evaluates by both."""
         one, first = self.first(game, leaves, memory[0], track)
-        two, second = self.second(game, others, memory[1], track)
+        two, second = self.second(game, leaves._replace(bits=fold_in(leaves.bits, 1)), memory[1], track)
         value = self.weight * one.value + (1 - self.weight) * two.value
         logits = two.logits if one.logits is None else one.logits
         return Evaluation(value, logits, two.played if one.played is None else one.played), (first, second)
@@ -128,8 +95,8 @@ class Mixture:
 def mixture(weight: float, first: Evaluator, second: Evaluator) -> Mixture:
     """The value `weight` x that of the first evaluator + (1 - `weight`) x that of the second.
 
-    For example rollouts and a network, as in AlphaGo (Silver et al., 2016, with weight 0.5). The policy is that of the
-    first one that has any. Raises `ValueError` for a weight outside 0..1.
+    For example a network and rollouts, as in AlphaGo (Silver et al., 2016, with weight 0.5). The policy is that of the
+    first evaluator that has one. Raises `ValueError` for a weight outside 0..1.
     """
     if isinstance(weight, int | float) and not 0 <= weight <= 1:
         raise ValueError(f"weight {weight}: expected a number from 0 to 1")

@@ -1,4 +1,4 @@
-"""Rollouts: leaves are worth what a game played on to its end brings, by random moves or by replies that were good."""
+"""Rollouts: a leaf is worth what one game brings that is played on to its end."""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,10 +9,14 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Leaves
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, empty_key_sets, key_sets
+from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.random_bits import fold_in
+
+MAX_PLIES = 10_000
+"""Longer than any random game of ours."""
 
 
 @jax.tree_util.register_dataclass
@@ -20,90 +24,114 @@ from jaxgames.ops.random_bits import fold_in
 class Rollout:
     """See `rollout`."""
 
+    max_plies: int = dataclasses.field(metadata={"static": True})
     has_policy = False
 
     def init(self, game: Game, batch: int) -> Any:
         """No memory."""
         return ()
 
-    def __call__(self, game: Game, leaves: Leaves, memory: Any, track: bool) -> tuple[Evaluation, Any]:
-        """Plays on."""
-        run, _ = play_out(game, leaves, lambda run, words: jax.vmap(game.draw_action)(run.position, words), track)
-        return Evaluation(run.value, None, run.played), memory
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Plays on at random."""
+
+        def choose(rollout: RolloutState, bits: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
+            return jax.vmap(game.draw_action)(rollout.position, bits)
+
+        rollout, _ = play_out(game, leaves, choose, track, self.max_plies)
+        return Evaluation(rollout.value, None, rollout.played), memory
 
 
-def rollout() -> Rollout:
-    """The result of one game played on by random legal moves."""
-    return Rollout()
+def rollout(*, max_plies: int = MAX_PLIES) -> Rollout:
+    """The result of one game played on by random legal moves; 0 if it has not ended after `max_plies` actions."""
+    return Rollout(check_plies(max_plies))
 
 
-class Run(NamedTuple):
-    """Games being played on: `other` says that the player to act is not the one at the leaf, to whom `value` is the
-    result so far. `mark` is that of the action before, `played` are all marks, as in `Evaluation`.
+def check_plies(max_plies: int) -> int:
+    """The limit; raises `ValueError` unless it is a whole number from 1 on."""
+    if not isinstance(max_plies, int) or not 1 <= max_plies < 2**31:
+        raise ValueError(f"max_plies {max_plies}: expected a whole number of actions from 1 on")
+    return max_plies
+
+
+class RolloutState(NamedTuple):
+    """Games being played on.
+
+    Attributes:
+        ply: the actions played so far.
+        position: the positions, a pytree whose first axis is the batch.
+        running: which games are not over.
+        other_to_move: whether the player to act is not the one at the leaf.
+        value: the result so far, to the player at the leaf.
+        amaf_key: that of the last action.
+        played: the AMAF keys of all actions, as in `Evaluation`.
     """
 
     ply: UInt32[Array, ""]
     position: Any
-    going: Bool[Array, " batch"]
-    other: Bool[Array, " batch"]
+    running: Bool[Array, " batch"]
+    other_to_move: Bool[Array, " batch"]
     value: Float32[Array, " batch"]
-    mark: UInt32[Array, "batch words"]
+    amaf_key: UInt32[Array, "batch words"]
     played: UInt32[Array, "batch 2 words"] | None
 
 
 def play_out(
     game: Game,
-    leaves: Leaves,
-    choose: Callable[[Run, UInt32[Array, " batch"]], Int32[Array, " batch"]],
+    leaves: SelectedLeaf,
+    choose: Callable[[RolloutState, UInt32[Array, " batch"]], Int32[Array, " batch"]],
     track: bool,
+    max_plies: int,
     notes: Any = (),
-    note: Callable[[Run, Run, Int32[Array, " batch"], Any], Any] = lambda before, after, actions, notes: notes,
-) -> tuple[Run, Any]:
-    """Plays games to their ends by `choose(run, words)`, keeping `notes` by `note(before, after, actions, notes)`."""
-    batch = len(leaves.going)
-    start = Run(
+    note: Callable[[RolloutState, RolloutState, Int32[Array, " batch"], Any], Any] = lambda *args: args[-1],
+) -> tuple[RolloutState, Any]:
+    """Plays games to their ends, or for `max_plies` actions; those that have not ended by then are worth 0.
+
+    Args:
+        game: the game.
+        leaves: where the games begin; only those that need an evaluation are played.
+        choose: gives the actions, `choose(state, bits)`.
+        track: whether to keep the AMAF keys of all actions.
+        max_plies: the most actions of a game.
+        notes: anything to be kept of the games.
+        note: gives the notes after a ply, `note(before, after, actions, notes)`.
+    """
+    batch = len(leaves.needs_eval)
+    start = RolloutState(
         ply=jnp.uint32(0),
-        position=_after_chance(game, leaves.position, fold_in(leaves.words, 1)),
-        going=leaves.going,
-        other=jnp.zeros(batch, bool),
+        position=_after_chance(game, leaves.position, fold_in(leaves.bits, 1)),
+        running=leaves.needs_eval,
+        other_to_move=jnp.zeros(batch, bool),
         value=jnp.zeros(batch, jnp.float32),
-        mark=leaves.mark,
-        played=no_marks(game, leaves.position) if track else None,
+        amaf_key=leaves.amaf_key,
+        played=empty_key_sets(game, leaves.position) if track else None,
     )
 
     def step(carry):
-        run, notes = carry
-        words = fold_in(leaves.words, 2 + run.ply)
-        actions = materialize(choose(run, words), words)  # else each array of a position draws it anew
-        outcome = jax.vmap(game.play)(run.position, actions)
-        mark = jnp.where(run.going[:, None], jax.vmap(game.amaf_key)(run.position, actions), 0)
-        reward = jnp.where(run.other, -outcome.reward, outcome.reward)
-        after = Run(
-            ply=run.ply + 1,
-            position=_after_chance(game, outcome.position, fold_in(words, 1)),
-            going=run.going & ~outcome.over,
-            other=run.other ^ outcome.turn_passes,
-            value=jnp.where(run.going & outcome.over, reward, run.value),
-            mark=mark,
-            played=run.played | of_player(run.other, mark) if track else None,
+        state, notes = carry
+        bits = fold_in(leaves.bits, 2 + state.ply)
+        actions = materialize(choose(state, bits), bits)  # else each array of a position draws it anew
+        outcome = jax.vmap(game.play)(state.position, actions)
+        amaf_key = jnp.where(state.running[:, None], jax.vmap(game.amaf_key)(state.position, actions), 0)
+        reward = jnp.where(state.other_to_move, -outcome.reward, outcome.reward)
+        after = RolloutState(
+            ply=state.ply + 1,
+            position=_after_chance(game, outcome.position, fold_in(bits, 1)),
+            running=state.running & ~outcome.over,
+            other_to_move=state.other_to_move ^ outcome.turn_passes,
+            value=jnp.where(state.running & outcome.over, reward, state.value),
+            amaf_key=amaf_key,
+            played=state.played | key_sets(state.other_to_move, amaf_key) if track else None,
         )
-        return after, note(run, after, actions, notes)
+        return after, note(state, after, actions, notes)
 
-    return lax.while_loop(lambda carry: jnp.any(carry[0].going), step, (start, notes))
+    def more(carry):
+        state, _ = carry
+        return jnp.any(state.running) & (state.ply < max_plies)
 
-
-def no_marks(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]:
-    """Sets of marks of two players, all empty."""
-    marks = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
-    return jnp.zeros((marks.shape[0], 2, marks.shape[1]), jnp.uint32)
+    return lax.while_loop(more, step, (start, notes))
 
 
-def of_player(other: Bool[Array, " batch"], words: UInt32[Array, "batch words"]) -> UInt32[Array, "batch 2 words"]:
-    """Sets of the first player or, where `other`, of the second."""
-    return jnp.where(other[:, None, None] == jnp.array([False, True])[None, :, None], words[:, None], jnp.uint32(0))
-
-
-def _after_chance(game: Game, position: Any, words: UInt32[Array, " batch"]) -> Any:
+def _after_chance(game: Game, position: Any, bits: UInt32[Array, " batch"]) -> Any:
     if not game.outcome_probabilities:
         return position
-    return jax.vmap(game.chance)(position, game.draw_outcome(words))
+    return jax.vmap(game.chance)(position, game.draw_outcome(bits))

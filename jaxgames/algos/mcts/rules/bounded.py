@@ -1,52 +1,53 @@
-"""Score bounded search: what is proven about a position is kept, and what cannot matter any more is pruned."""
+"""Score bounded search: keeps what is proven about positions, and prunes what cannot matter any more."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.algos.mcts.backup import Leaf, Level
 from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.rules.rule import Rule, Score
 from jaxgames.algos.mcts.tree import ILLEGAL, Tree
 
 PRUNED = np.float32(-1e30)
-"""The score of a pruned edge: above that of one there is not."""
+"""The score of a pruned edge; illegal ones have less."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """What each edge is worth at least and at most, to the player to act."""
+    """The least and the most that each edge can be worth, to the player to act."""
 
-    def begin(self, tree: Tree, edges: Array, leaf: Leaf) -> tuple[Array, Any]:
-        """What is known of the leaf, to the player at the root: its value, or only what a game is worth at most."""
+    def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
+        """Bounds of the leaf to the player at the root: its value if exact, else the range of results."""
         most = jnp.float32(tree.layout.game.max_reward)
-        return edges, tuple(jnp.where(leaf.exact, leaf.value, bound) for bound in (-most, most))
+        return tree, tuple(jnp.where(leaf.is_exact, leaf.value, bound) for bound in (-most, most))
 
-    def update(self, tree: Tree, edges: Array, level: Level, value: Array, carried: Any) -> tuple[Array, Any]:
-        """The bounds of the edge, and of its node."""
+    def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
+        """Tightens the bounds of the edge, and carries those of its node on."""
         layout, (low, high) = tree.layout, carried
-        low, high = jnp.where(level.other, -high, low), jnp.where(level.other, -low, high)
-        rows = edges.at[level.row].get(mode="clip")
+        low, high = jnp.where(level.opponent_to_move, -high, low), jnp.where(level.opponent_to_move, -low, high)
+        rows = tree.rows(level.row)
         taken = level.edge[:, None] == jnp.arange(layout.num_edges, dtype=jnp.int32)[None, :]
-        lower = jnp.where(taken, jnp.maximum(layout.read(rows, "lower"), low[:, None]), layout.read(rows, "lower"))
-        upper = jnp.where(taken, jnp.minimum(layout.read(rows, "upper"), high[:, None]), layout.read(rows, "upper"))
-        first = layout.column("lower")
-        new = jnp.concatenate([lower, upper], axis=1)
-        edges = edges.at[level.row, first : first + new.shape[1]].set(new, mode="drop")
+        lower, upper = layout.read(rows, "lower"), layout.read(rows, "upper")
+        lower = jnp.where(taken, jnp.maximum(lower, low[:, None]), lower)
+        upper = jnp.where(taken, jnp.minimum(upper, high[:, None]), upper)
+        tree = tree.set("lower", level.row, jnp.concatenate([lower, upper], axis=1))
         legal, chances = layout.read(rows, "child") != ILLEGAL, layout.game.outcome_probabilities
         node = [jnp.max(jnp.where(legal, bound, -jnp.inf), axis=1) for bound in (lower, upper)]
         if chances:
             chance = jnp.asarray(np.array(chances, np.float32))
-            drawn = layout.read(rows, "awaits") != 0
+            is_chance = layout.read(rows, "is_chance") != 0
             node = [
-                jnp.where(drawn, bound[:, : len(chances)] @ chance, best)
+                jnp.where(is_chance, bound[:, : len(chances)] @ chance, best)
                 for bound, best in zip((lower, upper), node, strict=True)
             ]
-        above = jnp.where(level.other, -node[1], node[0]), jnp.where(level.other, -node[0], node[1])
-        return edges, tuple(jnp.where(level.on, new, old) for new, old in zip(above, carried, strict=True))
+        opponent = level.opponent_to_move
+        above = jnp.where(opponent, -node[1], node[0]), jnp.where(opponent, -node[0], node[1])
+        return tree, tuple(jnp.where(level.on_path, new, old) for new, old in zip(above, carried, strict=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Bounded(Rule):
 
     @property
     def initial(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
-        """Nothing is known."""
+        """At first an edge may be worth anything from a loss to a win."""
         return (*self.rule.initial, ("lower", -1.0), ("upper", 1.0))
 
     @property
@@ -76,52 +77,74 @@ class Bounded(Rule):
         return (*self.rule.statistics, Bounds())
 
     @property
+    def root_merges(self) -> tuple[tuple[str, Callable[..., Array]], ...]:  # type: ignore[override]
+        """As the rule; of the bounds the tightest ones."""
+        return (*self.rule.root_merges, ("lower", jnp.max), ("upper", jnp.min))
+
+    @property
     def needs_policy(self) -> bool:  # type: ignore[override]
         """As the rule."""
         return self.rule.needs_policy
 
     @property
-    def shares(self) -> str:  # type: ignore[override]
+    def wants_played(self) -> bool:  # type: ignore[override]
         """As the rule."""
-        return self.rule.shares
+        return self.rule.wants_played
+
+    @property
+    def transpositions(self) -> str:  # type: ignore[override]
+        """As the rule."""
+        return self.rule.transpositions
 
     def score(self, nodes: Nodes) -> Score:
-        """That of the rule for edges that may be better than what is sure, then that which is sure, then the others."""
-        score, sure = self.rule.score(nodes), _sure(nodes)
-        # More simulations of a settled edge would teach nothing: it is taken where no other is left.
+        """The rule's score where the upper bound beats the best lower bound; else the edge with that bound is best."""
+        score, best_lower = self.rule.score(nodes), _best_lower(nodes)
+        # More simulations of a proven edge teach nothing: it is taken only if no other is left.
         return lambda edges: jnp.where(
-            edges.upper > sure, score(edges), jnp.where(edges.lower >= sure, PRUNED / 2, PRUNED)
+            edges.upper > best_lower, score(edges), jnp.where(edges.lower >= best_lower, PRUNED / 2, PRUNED)
         )
 
     def preference(self, nodes: Nodes) -> Score:
-        """That of the rule, among edges that may be best."""
-        score, matters = self.rule.preference(nodes), _matters(nodes)
-        return lambda edges: jnp.where(matters(edges), score(edges), PRUNED)
+        """The rule's preference, among edges that may be best."""
+        score, may_be_best = self.rule.preference(nodes), _may_be_best(nodes)
+        return lambda edges: jnp.where(may_be_best(edges), score(edges), PRUNED)
 
     def weights(self, nodes: Nodes) -> Score:
-        """Those of the rule, of edges that may be best."""
-        weights, matters = self.rule.weights(nodes), _matters(nodes)
-        return lambda edges: jnp.where(matters(edges), jnp.maximum(weights(edges), 1e-6), 0)
+        """The rule's weights, of edges that may be best."""
+        weights, may_be_best = self.rule.weights(nodes), _may_be_best(nodes)
+        return lambda edges: jnp.where(may_be_best(edges), jnp.maximum(weights(edges), 1e-6), 0)
+
+    def proven_edge(
+        self, tree: Tree, row: Int32[Array, " n"], edge: Int32[Array, " n"]
+    ) -> tuple[Bool[Array, " n"], Float32[Array, " n"]]:
+        """An edge is proven when its bounds meet."""
+        lower, upper = tree.edge("lower", row, edge), tree.edge("upper", row, edge)
+        return lower == upper, lower
+
+    def proven_node(self, nodes: Nodes) -> tuple[Bool[Array, "..."], Float32[Array, "..."]]:
+        """A node is proven when the best bounds of its edges meet."""
+        lower = _best_lower(nodes)
+        return lower == nodes.max(lambda edges: jnp.where(edges.legal, edges.upper, -jnp.inf)), lower
 
 
 def bounded(rule: Rule) -> Bounded:
     """Score bounded search (Cazenave and Saffidine, 2010) with any rule but Gumbel's.
 
-    Each edge has a value that it is worth at least, and one that it is worth at most, from ends of games upwards: by
-    the best of a node's edges, and by the mean over outcomes of chance. A simulation neither takes an edge that cannot
-    be better than what another one is sure to be worth, nor goes on below one whose bounds are equal.
+    Each edge has a lower and an upper bound of its value. They come from ends of games upwards: a node has the best
+    bounds of its edges or, at a chance node, their means. No simulation takes an edge whose upper bound is not above
+    the lower bound of another edge, or goes on below an edge whose bounds are equal.
     """
-    if rule.plans:
-        raise ValueError("gumbel shares out its visits by a plan and cannot be bounded: use puct")
+    if rule.schedules_root:
+        raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")
     return Bounded(rule)
 
 
-def _sure(nodes: Nodes) -> Array:
-    """What the best edge is worth at least."""
+def _best_lower(nodes: Nodes) -> Array:
+    """The greatest lower bound of the edges."""
     return nodes.max(lambda edges: jnp.where(edges.legal, edges.lower, -jnp.inf))
 
 
-def _matters(nodes: Nodes) -> Score:
-    """Whether an edge may be worth more than all others are sure to be, or is the one that is."""
-    sure = _sure(nodes)
-    return lambda edges: (edges.upper > sure) | (edges.lower >= sure)
+def _may_be_best(nodes: Nodes) -> Score:
+    """Whether the upper bound of an edge beats the best lower bound, or the edge has that bound."""
+    best_lower = _best_lower(nodes)
+    return lambda edges: (edges.upper > best_lower) | (edges.lower >= best_lower)

@@ -24,26 +24,26 @@ class Gumbel(Rule):
     simulations: int = 0
     edge_fields = ("prior",)
     needs_policy = True
-    plans = True
+    schedules_root = True
 
-    def planned(self, num_simulations: int) -> "Gumbel":
-        """The rule for a search of so many simulations: halving is planned from its end."""
+    def schedule(self, num_simulations: int) -> "Gumbel":
+        """The rule for a search of so many simulations, over which halving is scheduled."""
         return dataclasses.replace(self, simulations=num_simulations)
 
     def score(self, nodes: Nodes) -> Score:
-        """Improved policy - n / (1 + N): visits come to be shared out as the policy says."""
+        """Improved policy - n / (1 + N), by which shares of visits approach the policy."""
         improved, total = _improved(nodes), nodes.sum(lambda edges: edges.visits)
         return lambda edges: improved(edges) - edges.visits / (1 + total)
 
     def root_score(self, nodes: Nodes) -> Score:
-        """Of the actions still considered, which have all been visited equally often, the best so far."""
+        """The best of the actions still considered, all of which have as many visits as the schedule says."""
         legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
         total = nodes.sum(lambda edges: edges.visits).astype(jnp.int32)
-        number = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
-        return self._among(nodes, jnp.asarray(_visits_to_come(self.considered, self.simulations))[number])
+        index = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
+        return self._among(nodes, jnp.asarray(_considered_visits(self.considered, self.simulations))[index])
 
     def preference(self, nodes: Nodes) -> Score:
-        """Of the actions with the most visits, the best."""
+        """The best of the actions with the most visits."""
         return self._among(nodes, nodes.max(lambda edges: edges.visits))
 
     def weights(self, nodes: Nodes) -> Score:
@@ -51,25 +51,27 @@ class Gumbel(Rule):
         return _improved(nodes)
 
     def _among(self, nodes: Nodes, visits: Array) -> Score:
-        """Gumbel noise + logits + completed values, of the actions with so many visits."""
+        """Gumbel noise + logits + completed values, for the actions with so many visits."""
         completed, top = _completed(nodes), jnp.log(jnp.maximum(nodes.max(_prior), TINY))
 
-        def score(edges):
-            words = nodes.tree.words[nodes.lanes]
-            words = fold_in(words if edges.count == 1 else words[:, None], edges.numbers)
-            uniform = ((words >> 9).astype(jnp.float32) + 0.5) / 2**23
+        def scores(edges):
+            bits = fold_in(edges.random_bits(nodes.tree.bits[nodes.lanes]), edges.index)
+            uniform = ((bits >> 9).astype(jnp.float32) + 0.5) / 2**23
             noise = -self.scale * jnp.log(-jnp.log(uniform))
-            worth = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)
-            return jnp.where(edges.visits == visits, jnp.maximum(worth, -1e9), -1e30)
+            score = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)
+            return jnp.where(edges.visits == visits, jnp.maximum(score, -1e9), -1e30)
 
-        return score
+        return scores
 
 
 def gumbel(considered: int = 16, scale: float = 1.0) -> Gumbel:
     """Gumbel MuZero (Danihelka, Guez, Schrittwieser and Silver, 2022): constants and formulas are those of mctx.
 
-    At most `considered` actions are drawn at the root, by their logits and Gumbel noise times `scale` (0 to play
-    without chance). Sequential halving visits them equally often, and drops half of them again and again.
+    Sequential halving visits the actions considered at the root equally often and drops the worse half, in rounds.
+
+    Args:
+        considered: the most actions considered at the root, drawn by their logits and Gumbel noise.
+        scale: of the noise; 0 to play without chance.
     """
     if not isinstance(considered, int) or considered < 1:
         raise ValueError(f"considered {considered}: expected a number of actions from 1 on")
@@ -81,18 +83,18 @@ def _prior(edges):
 
 
 def _completed(nodes: Nodes) -> Score:
-    """Values of edges, those not visited completed by the mixed value of the node (appendix D), scaled to logits."""
+    """Values of edges, scaled to logits; edges without visits have the mixed value of the node (appendix D)."""
 
     def visited(edges):
         return edges.visits > 0
 
     total = nodes.sum(lambda edges: edges.visits)
-    known = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY), 0))
-    weighted = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY) * edges.means, 0))
-    mixed = (nodes.of("raw") + total * (weighted / jnp.where(known > 0, known, 1))) / (total + 1)
+    seen = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY), 0))
+    weighted = nodes.sum(lambda edges: jnp.where(visited(edges), jnp.maximum(edges.prior, TINY) * edges.q, 0))
+    mixed = (nodes.node("raw_value") + total * (weighted / jnp.where(seen > 0, seen, 1))) / (total + 1)
 
     def value(edges):
-        return jnp.where(visited(edges), edges.means, mixed)
+        return jnp.where(visited(edges), edges.q, mixed)
 
     low = nodes.min(value)
     span = jnp.maximum(nodes.max(value) - low, 1e-8)
@@ -112,8 +114,8 @@ def _improved(nodes: Nodes) -> Score:
     return lambda edges: unnormalized(edges) / total
 
 
-def _visits_to_come(considered: int, simulations: int) -> Int[np.ndarray, " entries"]:
-    """Entry `m * simulations + t`: with m actions to consider, the visits of the one that simulation t goes to."""
+def _considered_visits(considered: int, simulations: int) -> Int[np.ndarray, " entries"]:
+    """Entry `m * simulations + t`: with m actions considered, the visits of the one that simulation t goes to."""
     return np.array([_halving(number, simulations) for number in range(considered + 1)], np.float32).ravel()
 
 

@@ -2,40 +2,69 @@
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.algos.mcts.backup import Statistic
 from jaxgames.algos.mcts.nodes import Edges, Nodes
+from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
+from jaxgames.algos.mcts.tree import Tree
 from jaxgames.ops.random_bits import fold_in
 
 FIRST = np.float32(1e9)
 """The score of an edge without visits, where those come first."""
+MAX_C = 1e6
 
 Score = Callable[[Edges], Array]
 
 
-class Rule(Protocol):
-    """Scores the edges of a node; a simulation takes the highest score among the edges there are.
+class Statistic(Protocol):
+    """What a rule keeps in the tree besides visits and sums of values, brought up to date from the leaf upwards."""
 
-    A rule is a hashable value. `edge_fields` and `node_fields` are the columns of a tree that it wants besides those
-    that all trees have, `initial` what they are at first if not 0 (in units of the most points of a game), `statistics`
-    keep them up to date. `needs_policy` says that the evaluator must give one, and `shares` how nodes of equal
-    positions are found: "no", "positions", or "symmetries" to find mirrored ones too. A rule that `plans` the visits of
-    the root for a whole search scores it by `root_score`.
+    def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
+        """Updates the leaf's own node.
+
+        Returns the tree, and what the lanes carry upwards: arrays whose first axis is lanes.
+        """
+        ...
+
+    def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
+        """Updates one level of the paths, after its visits and sums of values.
+
+        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up.
+        """
+        ...
+
+
+class Rule(Protocol):
+    """Scores the edges of a node; a simulation takes the legal edge with the highest score. A rule is hashable.
+
+    Attributes:
+        edge_fields, node_fields: columns of the tree that the rule wants besides those that all trees have.
+        initial: what these are at first if not 0, in units of `Game.max_reward`.
+        statistics: keep these columns up to date.
+        root_merges: how fields of the roots of several trees of one position become those of one; of other fields those
+            of the first tree stay.
+        needs_policy: whether the evaluator has to give logits.
+        wants_played: whether `statistics` use the actions that the evaluator played.
+        transpositions: whether nodes of equal positions are one: "no", "positions", or "symmetries" for mirror images
+            too.
+        schedules_root: whether the root is scored by `root_score`, by a schedule for the whole search.
     """
 
     edge_fields: tuple[str, ...] = ()
     node_fields: tuple[str, ...] = ()
-    statistics: tuple[Statistic, ...] = ()
-    needs_policy: bool = False
-    shares: str = "no"
-    plans: bool = False
     initial: tuple[tuple[str, float], ...] = ()
+    statistics: tuple[Statistic, ...] = ()
+    root_merges: tuple[tuple[str, Callable[..., Array]], ...] = (("visits", jnp.sum), ("value_sums", jnp.sum))
+    needs_policy: bool = False
+    wants_played: bool = False
+    transpositions: str = "no"
+    schedules_root: bool = False
 
     def score(self, nodes: Nodes) -> Score:
         """The function that scores edges of these nodes."""
@@ -45,17 +74,27 @@ class Rule(Protocol):
         """As `score`, at the root."""
         return self.score(nodes)
 
-    def planned(self, num_simulations: int) -> "Rule":
+    def schedule(self, num_simulations: int) -> "Rule":
         """The rule for a search of so many simulations."""
         return self
 
+    def proven_edge(
+        self, tree: Tree, row: Int32[Array, " n"], edge: Int32[Array, " n"]
+    ) -> tuple[Bool[Array, " n"], Float32[Array, " n"]] | None:
+        """Whether the value of an edge is proven, and that value to the player to act; None if nothing ever is."""
+        return None
+
+    def proven_node(self, nodes: Nodes) -> tuple[Bool[Array, "..."], Float32[Array, "..."]] | None:
+        """As `proven_edge`, of nodes."""
+        return None
+
     def preference(self, nodes: Nodes) -> Score:
-        """By what the action to be played is chosen at the root: most visits, and of equals the greatest mean."""
+        """Scores the actions at the root when one is to be played: most visits, of equals the greatest mean."""
         most = 4.0 * nodes.layout.game.max_reward
-        return lambda edges: edges.visits + edges.means / most
+        return lambda edges: edges.visits + edges.q / most
 
     def weights(self, nodes: Nodes) -> Score:
-        """The policy that the search comes to, not yet normalized: the visits."""
+        """The policy that the search found, not yet normalized: the visits."""
         return lambda edges: edges.visits
 
 
@@ -67,16 +106,17 @@ class UCT(Rule):
 
     def score(self, nodes: Nodes) -> Score:
         """Mean + c sqrt(ln N / n)."""
-        return untried_first(plus_bound(nodes, self.c, lambda edges: edges.means))
+        return untried_first(plus_bound(nodes, self.c, lambda edges: edges.q))
 
 
 def uct(c: float = 0.8) -> UCT:
     """UCT (Kocsis and Szepesvari, 2006): the mean of an edge + c sqrt(ln N / n), edges without visits first.
 
     Means are scaled to 0..1, from the worst to the best result of the game, as is usual for `c`. N are the visits of
-    the node, n those of the edge. Edges without visits come in random order.
+    the node, n those of the edge. Edges without visits come in random order. Raises `ValueError` for a `c` that is not
+    finite or beyond 1e6.
     """
-    return UCT(float(c))
+    return UCT(check_c(c))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +125,7 @@ class PUCT(Rule):
 
     c_init: float
     c_base: float
-    siblings: bool
+    qtransform: str
     edge_fields = ("prior",)
     needs_policy = True
 
@@ -96,40 +136,68 @@ class PUCT(Rule):
         low, span = self._range(nodes, total)
 
         def score(edges):
-            value = jnp.where(edges.visits > 0, (edges.means - low) / span, 0)
+            value = jnp.where(edges.visits > 0, (edges.q - low) / span, 0)
             return value + edges.prior * (rate / (edges.visits + 1))
 
         return score
 
     def _range(self, nodes: Nodes, total: Array) -> tuple[Array | float, Array | float]:
-        """The least value, and the span of all."""
-        if not self.siblings:
+        """The value that becomes 0, and the span up to the one that becomes 1."""
+        if self.qtransform == "min_max":
             most = float(nodes.layout.game.max_reward)
             return -most, 2 * most
-        worth = (nodes.of("raw") + nodes.sum(lambda edges: edges.totals)) / total
+        node_value = (nodes.node("raw_value") + nodes.sum(lambda edges: edges.value_sums)) / total
 
-        def known(edges):
-            return jnp.where(edges.visits > 0, edges.means, worth)
+        def value(edges):
+            return jnp.where(edges.visits > 0, edges.q, node_value)
 
-        low = jnp.minimum(worth, nodes.min(known))
-        return low, jnp.maximum(jnp.maximum(worth, nodes.max(known)) - low, 1e-8)
+        low = jnp.minimum(node_value, nodes.min(value))
+        return low, jnp.maximum(jnp.maximum(node_value, nodes.max(value)) - low, 1e-8)
 
 
-def puct(c_init: float = 1.25, c_base: float = 19652.0, *, siblings: bool = False) -> PUCT:
+QTRANSFORMS = ("min_max", "parent_and_siblings")
+
+
+def puct(
+    c_init: float = 1.25, c_base: float = 19652.0, *, qtransform: str = "min_max", siblings: bool | None = None
+) -> PUCT:
     """PUCT (Silver et al., 2018): value + P sqrt(N) (c_init + ln((N + c_base + 1) / c_base)) / (n + 1).
 
-    P is the network's policy, N the visits of the node with the first one, n those of the edge. Values run from 0, the
-    worst result of the game, to 1; edges without visits have 0. With `siblings` they run from the least to the greatest
-    mean among the edges and the node, as in MuZero (Schrittwieser et al., 2020) and by default in mctx.
+    P is the network's policy, N the visits of the node with the first one, n those of the edge. Edges without visits
+    have value 0.
+
+    Args:
+        c_init: how much the policy counts.
+        c_base: how many visits later it counts more.
+        qtransform: how values are scaled to 0..1, under the names of mctx. "min_max": from the worst to the best result
+            of the game. "parent_and_siblings": from the least to the greatest value among the node and its edges, as in
+            MuZero (Schrittwieser et al., 2020) and by default in mctx.
+        siblings: deprecated; True for "parent_and_siblings".
     """
-    return PUCT(float(c_init), float(c_base), bool(siblings))
+    if siblings is not None:
+        warnings.warn(
+            'puct(siblings=True) is now puct(qtransform="parent_and_siblings")', DeprecationWarning, stacklevel=2
+        )
+        qtransform = QTRANSFORMS[bool(siblings)]
+    if qtransform not in QTRANSFORMS:
+        raise ValueError(f"qtransform {qtransform!r}: expected one of {', '.join(QTRANSFORMS)}")
+    if not 0 < c_base < math.inf:
+        raise ValueError(f"c_base {c_base}: expected a number of visits above 0")
+    return PUCT(check_c(c_init, "c_init"), float(c_base), qtransform)
+
+
+def check_c(c: float, name: str = "c") -> float:
+    """The constant of exploration; raises `ValueError` unless it is finite and at most 1e6 in size."""
+    if not abs(c) <= MAX_C:
+        raise ValueError(f"{name} {c}: expected a number from {-MAX_C:.0f} to {MAX_C:.0f}")
+    return float(c)
 
 
 def plus_bound(nodes: Nodes, c: float, mean: Score) -> Score:
     """A mean in points, scaled to 0..1, + c sqrt(ln N / n).
 
-    As sqrt(c^2 ln N / n), so that no product is rounded or, in one instruction with the sum, not rounded: that is up to
-    the compiler, who may do it otherwise for the next edge, and equal edges would have unequal scores.
+    Computed as sqrt(c^2 ln N / n). A product c x sqrt(...) could be fused with the sum into one instruction, which
+    rounds only once; the compiler may do so for one edge and not for the next, and equal edges would differ.
     """
     most, sign = nodes.layout.game.max_reward, math.copysign(1, c)
     log = c**2 * jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
@@ -140,8 +208,8 @@ def untried_first(score: Score) -> Score:
     """As `score`, but edges without visits come before all others, in random order."""
 
     def first(edges):
-        words = edges.nodes.words if edges.count == 1 else edges.nodes.words[:, None]
-        noise = (fold_in(words, edges.numbers) >> 8).astype(jnp.float32) * 64  # float32 near FIRST has steps of 64
+        bits = edges.random_bits(edges.nodes.bits)
+        noise = (fold_in(bits, edges.index) >> 8).astype(jnp.float32) * 64  # float32 near FIRST has steps of 64
         return jnp.where(edges.visits == 0, FIRST + noise, score(edges))
 
     return first

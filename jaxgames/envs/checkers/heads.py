@@ -1,4 +1,4 @@
-"""How the outputs of networks name moves of draughts: as squares, or one output for each action."""
+"""How the outputs of networks name moves of draughts: by two squares, or with one output for each action."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -19,13 +19,13 @@ _BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
 
 
 @dataclasses.dataclass(frozen=True)
-class Squares:
-    """32 outputs for the square a piece leaves and 32 for the one it comes to, numbered as in actions: from the side of
-    the player to act, row by row.
+class SquaresHead:
+    """32 outputs for the square that a piece leaves, and 32 for the square that it comes to.
 
-    Strict: the highest output of the first 32 and the highest of the last 32 name the move; they must be those of a
-    legal one. Else the legal move with the highest sum of the two outputs is played. A move is one action: a step or
-    one jump, and where the piece goes on jumping the network is asked again.
+    Squares are numbered as in actions, row by row from the side of the player to act. With `strict` the highest of the
+    first 32 outputs and the highest of the last 32 name the move, which may be illegal. Otherwise the legal move with
+    the highest sum of its two outputs is played. A move is one action, a step or one jump: where the piece goes on
+    jumping the network is asked again.
     """
 
     size: int = 2 * SQUARES
@@ -49,8 +49,8 @@ class Squares:
 
 
 @dataclasses.dataclass(frozen=True)
-class Actions(ArgmaxHead):
-    """As `ArgmaxHead`, in an eighth of the time: 128 actions are many for a mask."""
+class ActionsHead(ArgmaxHead):
+    """As `ArgmaxHead`, but without the mask of 128 actions: it takes an eighth of the time."""
 
     def __call__(
         self, outputs: Float32[Array, "n 128 g"], positions: Position, strict: bool = False
@@ -65,7 +65,7 @@ def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:
     """The pieces that may move in each of the mover's directions, as the mover sees the board, and whether by jumps."""
     moves, white = board.moves(positions), board.white(positions)
     turned = [jnp.where(white, moves.sources[3 - direction], moves.sources[direction]) for direction in range(4)]
-    movable = [materialize(board.as_seen(word, white), positions.status) for word in turned]
+    movable = [materialize(board.turn_board(word, white), positions.status) for word in turned]
     return movable, materialize(moves.jumps, positions.status)
 
 

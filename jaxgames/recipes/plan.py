@@ -1,0 +1,70 @@
+"""What somebody asks of a training, checked once for all recipes."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+LIMITS: dict[str, tuple[float, float]] = {
+    "minutes": (0, 10**6),
+    "games": (1, 10**15),
+    "seed": (0, 2**32 - 1),  # `jax.random.key` repeats beyond
+    "devices": (1, 10**6),
+    "measured_games": (1, 10**8),  # as `jaxgames.arena.match` plays at most
+    "final_games": (1, 10**8),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What somebody asks of a training; None and empty where nothing was said.
+
+    Raises `ValueError` for a number that is out of bounds.
+    """
+
+    game: str | None = None
+    setting: str | None = None
+    changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Values of the setting to be changed, as texts: `{"hidden": "80"}`."""
+    minutes: float | None = None
+    games: int | None = None
+    seed: int | None = None
+    devices: int | None = None
+    measured_games: int | None = None
+    """Games of each measurement during training."""
+    final_games: int | None = None
+    """Games against each opponent at the end."""
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name == "minutes" and not (0 < value <= high and math.isfinite(value)):
+                raise ValueError(f"minutes {value:g}: expected a number above 0, at most {high:,}")
+            if not low <= value <= high:
+                raise ValueError(f"{name.replace('_', '-')} {value}: expected a whole number from {low} to {high:,}")
+
+    def setting_of(self, name: str, game: str, settings: Mapping[str, Any], minutes: bool = False) -> str:
+        """The setting to train with, the recipe's first one if nothing was said.
+
+        Args:
+            name: the recipe's name.
+            game: the only game it learns.
+            settings: its settings by name.
+            minutes: whether it can train for a time.
+
+        Raises `ValueError` for another game, an unknown setting, and for minutes where it cannot.
+        """
+        if self.game not in (None, game):
+            raise ValueError(f"{name} learns {game}, not {self.game}; for other games: jaxgames train td")
+        setting = next(iter(settings)) if self.setting is None else self.setting
+        if setting not in settings:
+            raise ValueError(f"unknown setting {setting!r} of {name}; available: {', '.join(settings)}")
+        if self.minutes is not None and not minutes:
+            raise ValueError(f"{name} trains for a number of games: give --games, not --minutes")
+        return setting
+
+    def label(self, setting: str) -> str:
+        """The setting and its changes, such as `fast hidden=80`."""
+        return " ".join([setting, *(f"{name}={text}" for name, text in self.changes.items())])

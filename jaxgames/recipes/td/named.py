@@ -1,0 +1,142 @@
+"""The named TD trainings: `td-gammon`, `backgammon-backprop`, and `td` for every game."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from jaxgames.algos.td import TDConfig
+from jaxgames.envs.registry import available_games, make
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
+from jaxgames.runs import Run
+
+_OPPONENTS = ("random", "simple:3", "pubeval")
+_FAST = TDConfig()
+_EXACT = TDConfig(method="exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
+TD_GAMMON = TDRecipe(
+    name="td-gammon",
+    summary="TD-Gammon 0.0: TD(lambda) by self-play, 198-40-4 network, raw board input",
+    settings={
+        "fast": _FAST,
+        "six": dataclasses.replace(_FAST, outputs=6),
+        "wide": dataclasses.replace(_FAST, outputs=6, hidden=(80,)),
+        "extra": dataclasses.replace(_FAST, outputs=6, encoding="extra"),
+        "exact": dataclasses.replace(_EXACT, step_size=0.01, last_step_size=0.001),
+        "tested": dataclasses.replace(_EXACT, schedule="tested"),
+    },
+    opponents=_OPPONENTS,
+    watched="pubeval",
+    published=(
+        Published("pubeval", 0.26, "the thesis", "TD(lambda), 198-40-4: the thesis that rebuilds TD-Gammon 0.0"),
+        Published("pubeval", 0.33, "40 hidden units", "best known for 40 hidden units (compgammon, Benchmark 2)"),
+        Published("pubeval", 0.43, "80 hidden units", "best known for 80 hidden units (the same)"),
+    ),
+)
+
+_BACKPROP = TDConfig(method="monte_carlo", batch=128, plies=1024)
+BACKGAMMON_BACKPROP = TDRecipe(
+    name="backgammon-backprop",
+    summary="Monte-Carlo self-play: 198-40-4 network, backprop to the final result",
+    settings={
+        "fast": _BACKPROP,
+        "plain": dataclasses.replace(
+            _BACKPROP, optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False
+        ),
+    },
+    opponents=_OPPONENTS,
+    watched="pubeval",
+    published=(
+        Published(
+            "pubeval", 0.26, "TD, the thesis", "TD(lambda), for comparison: the thesis that rebuilds TD-Gammon 0.0"
+        ),
+    ),
+)
+
+_DEEP: dict[str, Any] = {
+    "encoding": "observation",
+    "hidden": (64, 32),
+    "activation": "relu",
+    "initializer": "lecun_normal",
+    "outputs": 2,
+    "batch": 128,
+}
+
+
+def _of_any_game(config: TDConfig, **settings: Any) -> TDRecipe:
+    return TDRecipe("td", f"TD(lambda) by self-play: {config.game}", {"fast": config}, measured_early=True, **settings)
+
+
+TIC_TAC_TOE = _of_any_game(
+    TDConfig(**_DEEP, game="tic_tac_toe", lambda_=0.3, epsilon=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
+    minutes=None,
+    games=300_000,
+    plies_per_game=7,
+    plies_per_measurement=200_000,
+    every_line=True,
+)
+CONNECT_FOUR = _of_any_game(
+    TDConfig(**_DEEP, game="connect_four", epsilon=0.3, plies=8, step_size=0.002),
+    minutes=3.0,
+    plies_per_game=25,
+)
+CHECKERS = _of_any_game(
+    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", epsilon=0.1, plies=8, step_size=0.002),
+    minutes=3.0,
+    plies_per_game=75,
+)
+BACKGAMMON = dataclasses.replace(TD_GAMMON, name="td")
+
+BY_GAME: dict[str, TDRecipe] = {recipe.game: recipe for recipe in (TIC_TAC_TOE, CONNECT_FOUR, CHECKERS, BACKGAMMON)}
+
+
+def recipe_for(game_id: str) -> TDRecipe:
+    """The recipe `td` for a game; one that has no settings of its own gets some that suit many.
+
+    Raises `ValueError` if there is no such game.
+    """
+    if game_id in BY_GAME:
+        return BY_GAME[game_id]
+    game = make(game_id)
+    epsilon = 0.0 if game.outcome_probabilities else 0.1
+    outputs = 2 * min(game.max_reward, 3)
+    config = TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, epsilon=epsilon, plies=8, step_size=0.002)
+    return _of_any_game(config)
+
+
+@dataclasses.dataclass(frozen=True)
+class TDOfAnyGame(Recipe):
+    """The recipe `td`, which asks for a game."""
+
+    name: str = "td"
+
+    def recipe(self, game: str | None) -> TDRecipe:
+        """The recipe for a game. Raises `ValueError` if none is named."""
+        if game is None:
+            raise ValueError(f"td learns the game that is named: --game {'|'.join(available_games())}")
+        return recipe_for(game)
+
+    def help(self) -> str:
+        """The games with their settings."""
+        games = (f"{'':24}--game {game}: {', '.join(r.settings)}; {r.length()}" for game, r in BY_GAME.items())
+        return "\n".join(["TD(lambda) by self-play, for the game named with --game", *games])
+
+    def check(self, plan: Plan) -> None:
+        """As `Recipe.check`."""
+        self.recipe(plan.game).check(plan)
+
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`."""
+        return self.recipe(plan.game).content(plan, report)
+
+    def job(self, run: Run, report: Report) -> TDJob:
+        """As `Recipe.job`."""
+        return self.recipe(run.config["game"]).job(run, report)
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """As `Recipe.show`."""
+        self.recipe(result["game"]).show(result)
+
+
+TD = TDOfAnyGame()

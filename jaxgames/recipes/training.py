@@ -1,0 +1,150 @@
+"""The training loop of all recipes: advance, measure, log, save, draw, resume.
+
+From `jaxgames train td-gammon` to the first jitted call a reader passes through these files:
+
+    cli/train.py            the command
+    recipes/__init__.py     the recipes by name
+    recipes/td/named.py     the settings of td-gammon
+    recipes/recipe.py       begin: check the plan, make the run folder
+    recipes/td/recipe.py    plan and job of a TD training
+    recipes/training.py     the loop
+    algos/td/learner.py     init and update of a learner
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import jax
+
+from jaxgames.recipes.report import Report
+from jaxgames.runs import Run
+
+S = TypeVar("S")
+
+
+class Block(NamedTuple, Generic[S]):
+    """What one block of a training leads to.
+
+    `entry` is the line of metrics, with `step` and `games` so far; `counts` are what was done in the block, of which
+    the loop logs the rates (`games` as `games_per_second`); `finite` says whether the weights are finite.
+    """
+
+    state: S
+    entry: dict[str, Any]
+    counts: Mapping[str, float]
+    finite: bool
+
+
+class Job(ABC, Generic[S]):
+    """What a recipe does in a training, from its run's configuration. Steps count what its checkpoints are named by."""
+
+    step_name: str = "step"
+    advice: str = "smaller steps"
+    """What helps against weights that become infinite."""
+
+    @abstractmethod
+    def template(self) -> Any:
+        """A checkpoint's structure, with shapes and dtypes."""
+
+    @abstractmethod
+    def start(self, checkpoint: Any | None) -> S:
+        """The state in a checkpoint, or that of a new training, placed on the devices."""
+
+    @abstractmethod
+    def advance(self, state: S, step: int) -> Block[S]:
+        """Trains for one block, from the state after `step` steps."""
+
+    @abstractmethod
+    def progress(self, state: S, step: int) -> float:
+        """The share of the training that is done; at 1 it ends."""
+
+    @abstractmethod
+    def is_measured(self, step: int) -> bool:
+        """Whether strength is measured and a checkpoint saved at this step, as it always is at the end."""
+
+    @abstractmethod
+    def results(self, state: S) -> dict[str, Any]:
+        """What is measured at the end, ready for JSON."""
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Draws the learning curve into the run folder."""
+
+    def measure(self, state: S, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Metrics of strength. Saves the best player, if this is one."""
+        return {}
+
+    def checkpoint(self, state: S) -> Any:
+        """What is saved of a state."""
+        return state
+
+
+class Training(Generic[S]):
+    """A job at work in its run folder. Of several processes all do the same, and only the first writes."""
+
+    def __init__(self, job: Job[S], run: Run, report: Report):
+        self.job, self.run, self.report = job, run, report
+        self.leads = jax.process_index() == 0
+
+    def run_to_end(self) -> dict[str, Any]:
+        """Trains to the end and returns the results, ready for JSON; none in processes other than the first."""
+        step, state = self._start()
+        earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
+        with self.report.progress(1.0) as progress:
+            while self.job.progress(state, step) < 1:
+                before = time.perf_counter()
+                state, entry, counts, finite = self.job.advance(state, step)
+                now = time.perf_counter()
+                step, games = entry["step"], games + counts["games"]
+                entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
+                entry["seconds"] = earlier + now - began
+                if not finite:
+                    raise ValueError(self._not_finite(step))
+                done = self.job.progress(state, step)
+                if self.job.is_measured(step) or done >= 1:
+                    self._measure_and_save(step, state, entry)
+                elif self.leads:
+                    self.run.log(entry)
+                progress(done, entry)
+        return self._results(state, time.perf_counter() - began, games) if self.leads else {}
+
+    def _start(self) -> tuple[int, S]:
+        if not self.run.steps():
+            return 0, self.job.start(None)
+        step, checkpoint = self.run.restore(self.job.template())
+        self.report.say(f"resuming after {self.job.step_name} {step:,}")
+        return step, self.job.start(checkpoint)
+
+    def _earlier_seconds(self, step: int) -> float:
+        """The time trained before the checkpoint of `step`. Drops the metrics of what is done again."""
+        if not self.leads:
+            return 0.0
+        self.run.drop_metrics_after(step)
+        return max((entry["seconds"] for entry in self.run.metrics()), default=0.0)
+
+    def _measure_and_save(self, step: int, state: S, entry: dict[str, Any]) -> None:
+        checkpoint = self.job.checkpoint(state)  # in all processes
+        if self.leads:
+            entry |= self.job.measure(state, entry)
+            self.run.log(entry)
+            self.run.save(step, checkpoint)
+            self.job.draw()
+
+    def _not_finite(self, step: int) -> str:
+        kept = self.run.best_info() if self.leads else None
+        best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"
+        return f"the weights became infinite or NaN at {self.job.step_name} {step}: {best}; try {self.job.advice}"
+
+    def _results(self, state: S, seconds: float, games: float) -> dict[str, Any]:
+        config = self.run.config
+        return {
+            "run": str(self.run.path),
+            "recipe": config["recipe"],
+            "setting": config["setting"],
+            "seconds": seconds,
+            "games_per_second": games / seconds if games else None,
+            "curve": str(self.run.path / "curve.png"),
+            **self.job.results(state),
+        }

@@ -1,0 +1,69 @@
+"""The list of edits fits the code, and the program that tries them finds those that no test notices."""
+
+import re
+
+import pytest
+
+from tests.mutants.run import ROOT, Edit, main, read, survivors
+
+LEAST = 80
+SEAMS = 17
+"""Edits that once passed all tests."""
+
+
+def test_there_are_enough_edits_of_all_rooms():
+    edits = read()
+    assert len(edits) >= LEAST
+    assert sum(edit.name.startswith("seam: ") for edit in edits) >= SEAMS
+    rooms = {path.parent.name for path in (ROOT / "jaxgames").glob("*/__init__.py")}
+    assert {edit.file.split("/")[1] for edit in edits} >= rooms
+
+
+@pytest.mark.parametrize("edit", read(), ids=lambda edit: edit.name)
+def test_edits_and_their_tests_are_there(edit):
+    source = (ROOT / edit.file).read_text("utf-8")
+    compile(edit.broken(source), edit.file, "exec")
+    assert edit.new != edit.old and edit.tests
+    for test in edit.tests:
+        file, *names = test.partition("[")[0].split("::")
+        text = (ROOT / file).read_text("utf-8")
+        assert all(re.search(rf"^ *(def|class) {name}\b", text, re.MULTILINE) for name in names), test
+
+
+def toy(tmp_path, source="def half(x):\n    return x / 2\n"):
+    """A project of one function and one test."""
+    for name, text in {
+        "jaxgames/__init__.py": "",
+        "jaxgames/toy.py": source,
+        "tests/test_toy.py": "from jaxgames.toy import half\n\n\ndef test_half():\n    assert half(4) == 2\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def edit(old, new):
+    return Edit(f"{old} to {new}", "jaxgames/toy.py", old, new, ("tests/test_toy.py::test_half",))
+
+
+def test_edits_that_survive_are_named(tmp_path, capsys):
+    root = toy(tmp_path)
+    found = survivors([edit("x / 2", "x / 3"), edit("x / 2", "x - 2"), edit("return x", "return  x")], root, 1)
+    assert found == ["x / 2 to x - 2", "return x to return  x"]
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said] == ["noticed", "SURVIVED", "SURVIVED"]
+    assert "x / 2" in (root / "jaxgames" / "toy.py").read_text()
+
+
+def test_what_cannot_be_tried_is_refused(tmp_path, capsys):
+    with pytest.raises(ValueError, match="toy.py has the text 0 times, expected once: 'x / 9'"):
+        survivors([edit("x / 9", "x")], toy(tmp_path / "a"), 1)
+    with pytest.raises(ValueError, match="has the text 2 times"):
+        survivors([edit("x", "y")], toy(tmp_path / "b"), 1)
+    with pytest.raises(ValueError, match="these tests fail without any edit"):
+        survivors([edit("x / 2", "x")], toy(tmp_path / "c", "def half(x):\n    return x / 2 + 1\n"), 1)
+    with pytest.raises(ValueError, match="pytest ended with 2"):  # what breaks the import is no test's merit
+        survivors([edit("x / 2", "x / (")], toy(tmp_path / "d"), 1)
+    with pytest.raises(SystemExit):
+        main(["--only", "no such edit"])
+    assert "no edit has 'no such edit'" in capsys.readouterr().err
