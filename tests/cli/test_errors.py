@@ -144,32 +144,34 @@ def test_folders_that_cannot_be_written(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["config.json", "metrics.jsonl"])
-def test_a_folder_in_place_of_a_file(tmp_path, capsys, name):
-    path = Run.create(tmp_path / "run", {"recipe": "td-gammon", "seed": 0} | CONFIG).path
+def test_a_folder_in_place_of_a_file(whole, tmp_path, capsys, name):
+    path = Run.create(tmp_path / "run", whole.config).path
     (path / name).unlink(missing_ok=True)
     (path / name).mkdir()
     one_line(capsys, cli.main(resume(path)), f"{path}/{name} is a folder; ")
 
 
-CONFIG = {"goal": {"minutes": None, "games": 9, "updates": 1}, "block": 1, "devices": 1, "learner": {"hidden": [2]}}
+@pytest.mark.parametrize("key", ["recipe", "learner", "devices", "block", "seed", "batch"])
+def test_a_configuration_that_lacks_a_key(whole, tmp_path, capsys, key):
+    config = json.loads(json.dumps(whole.config))
+    del (config if key in config else config["learner"])[key]
+    path = Run.create(tmp_path / "run", config).path
+    words = {"recipe": "holds no training", "batch": "setting 'batch' of the TD learner is missing"}
+    one_line(capsys, cli.main(resume(path)), words.get(key, f"{path}/config.json lacks {key!r}; restore the file"))
 
 
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({}, "holds no training"),
-        ({"recipe": "td-gammon"}, "config.json lacks 'learner'; restore the file or start a new run"),
-        ({"recipe": "td-gammon", "learner": {}}, "config.json lacks 'devices'; restore the file"),
-        ({"recipe": "tic-tac-toe-evolution", "network": {"game": "tic_tac_toe"}}, "config.json lacks 'evolution'"),
-        ({"recipe": "checkers-evolution", "network": {}}, "config.json is no configuration of checkers-evolution ("),
+        ({"recipe": "chess"}, "unknown recipe 'chess'; available: td-gammon, "),
+        ({"recipe": "tic-tac-toe-evolution", "network": {"game": "tic_tac_toe"}}, "config.json lacks '"),
         ({"recipe": "tic-tac-toe-self-play"}, "config.json lacks '"),
-        ({"recipe": "td-gammon"} | CONFIG, "config.json lacks 'seed'"),
-        ({"recipe": "td-gammon", "seed": "x"} | CONFIG, "config.json is no configuration of td-gammon ("),
+        ({"recipe": "td-gammon", "learner": 3}, "config.json is no configuration of td-gammon ("),
     ],
 )
-def test_configurations_that_lack_something(tmp_path, capsys, config, words):
+def test_configurations_of_no_training(tmp_path, capsys, config, words):
     path = Run.create(tmp_path / "run", config).path
-    one_line(capsys, cli.main(resume(path)), str(path), words)
+    one_line(capsys, cli.main(resume(path)), words)
 
 
 def test_a_closed_pipe():
