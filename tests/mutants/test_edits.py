@@ -33,6 +33,7 @@ def test_edits_and_their_tests_are_there(edit):
 def toy(tmp_path, source="def half(x):\n    return x / 2\n"):
     """A project of one function and one test."""
     for name, text in {
+        "jaxgames/__init__.py": "",
         "jaxgames/toy.py": source,
         "tests/test_toy.py": "from jaxgames.toy import half\n\n\ndef test_half():\n    assert half(4) == 2\n",
     }.items():
