@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -66,11 +67,10 @@ def refuse(number, *path):
     raise OSError(number, os.strerror(number), *path)
 
 
-@pytest.mark.parametrize("number", [9, 40])
-def test_full_disk_while_training(whole, tmp_path, monkeypatch, capsys, number):
+def test_full_disk_while_training(whole, tmp_path, monkeypatch, capsys):
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
-        at_call(patch, files.os, "fsync", number, lambda: refuse(errno.ENOSPC))
+        at_call(patch, files.os, "fsync", 40, lambda: refuse(errno.ENOSPC))
         status = cli.main(begin(path))
     one_line(capsys, status, str(path), "No space left on device; free some space; a training goes on with --resume")
     assert not list(path.rglob(".saving*"))
@@ -166,12 +166,18 @@ def test_a_configuration_that_lacks_a_key(whole, tmp_path, capsys, key):
         ({"recipe": "chess"}, "unknown recipe 'chess'; available: td-gammon, "),
         ({"recipe": "tic-tac-toe-evolution", "network": {"game": "tic_tac_toe"}}, "config.json lacks '"),
         ({"recipe": "tic-tac-toe-self-play"}, "config.json lacks '"),
-        ({"recipe": "td-gammon", "learner": 3}, "config.json is no configuration of td-gammon ("),
+        ({"recipe": "td-gammon", "learner": 3}, "the settings of a TD learner are 3; expected names with values"),
     ],
 )
 def test_configurations_of_no_training(tmp_path, capsys, config, words):
     path = Run.create(tmp_path / "run", config).path
     one_line(capsys, cli.main(resume(path)), words)
+
+
+def test_a_configuration_that_a_recipe_cannot_read(whole):
+    recipe = SimpleNamespace(name="td", resume=lambda run, report: run.config["seed"] + "1")
+    with pytest.raises(ValueError, match=r"whole/config.json is no configuration of td \(unsupported operand"):
+        train._resumed(recipe, whole, None)
 
 
 def test_a_closed_pipe():
