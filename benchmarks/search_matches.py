@@ -98,7 +98,7 @@ def half(player: Side, opponent: Side, games: int, simulations: int, first: int,
 
 def best_mean(found: Any) -> jax.Array:
     """The action of the best mean at the root of each tree, among those that were visited."""
-    means = found.tree.root("totals")[:, : GAME.num_actions] / jnp.maximum(found.visits, 1)
+    means = found.tree.root("value_sums")[:, : GAME.num_actions] / jnp.maximum(found.visits, 1)
     played = jnp.argmax(jnp.where(found.visits > 0, means, -jnp.inf), axis=1).astype(jnp.int32)
     return jnp.where(jnp.any(found.visits > 0, axis=1), played, found.actions)
 

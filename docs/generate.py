@@ -1,8 +1,8 @@
 """Writes what the docs take from the code: `python docs/generate.py`, and with `--check` only says what is stale.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game or one of `TABLES`.
-Figures come from the saved results of the benchmarks. Pictures are `images/NAME.svg`. All of it is part of the
-repository, so pages can be read without building anything.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`, where NAME is the id of a game or one of `TABLES`;
+the README has one, too. Figures come from the saved results of the benchmarks. Pictures are `images/NAME.svg`. All of
+it is part of the repository, so pages can be read without building anything.
 """
 
 import dataclasses
@@ -23,6 +23,11 @@ from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
+sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
+
+import pictures  # noqa: E402
+import table as measured  # noqa: E402
+
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 PICTURES = {
@@ -38,21 +43,38 @@ def stale(docs: Path = DOCS, write: bool = False) -> list[str]:
     """The files that are not what the code says, with `write` brought up to date."""
     found = []
     for path, fresh in expected(docs).items():
-        if not path.exists() or path.read_text("utf-8") != fresh:
-            found.append(path.relative_to(docs).as_posix())
-            if write:
-                path.write_text(fresh, "utf-8")
+        # Marks of rows whose code has changed come and go with the code: they alone make no page stale.
+        if not path.exists() or unmarked(path.read_text("utf-8")) != unmarked(fresh):
+            found.append(path.relative_to(docs).as_posix() if docs in path.parents else path.name)
+        if write:
+            path.write_text(fresh, "utf-8")
     return sorted(found)
+
+
+def unmarked(text: str) -> str:
+    """A page without the marks of stale rows."""
+    return text.replace(measured.STALE, "")
 
 
 def expected(docs: Path) -> dict[Path, str]:
     """The content of all pages and pictures, with what comes from the code."""
     files = {}
-    for page in docs.rglob("*.md"):
+    readme = docs.parent / "README.md"
+    for page in [*docs.rglob("*.md"), *([readme] if readme.exists() else [])]:
         files[page] = TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page.read_text("utf-8"))
     for name, (game_id, text) in PICTURES.items():
         files[docs / "images" / f"{name}.svg"] = jaxgames.make(game_id).from_string(text).to_svg() + "\n"
+    results = measured.read()
+    strength = next(result for result in results if result["subject"] == "td_strength")
+    files[docs / "images" / "overview.svg"] = pictures.overview(strength)
+    files[docs / "images" / "speed.svg"] = pictures.speed(speed_rows(results))
     return files
+
+
+def speed_rows(results: list[dict]) -> list[tuple[str, float, str]]:
+    """The rows of the README that have a ratio: what, ratio, peer."""
+    rows = [(what, row) for what, row, _ in measured.chosen(results) if row["ratio"] is not None]
+    return [(what, row["ratio"], row["peer_name"].split(",")[0]) for what, row in rows]
 
 
 def table(name: str) -> str:
@@ -142,11 +164,16 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
         for row in result["comparisons"]:
             peer = f"{row['peer_text']} ({row['peer_name']})" if row["peer"] is not None else row["published"]
             ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
-            rows.append((row["what"], f"{row['ours_text']} {row['unit']}", peer, ratio))
+            what = row["what"] + measured.mark(row, result)
+            rows.append((what, f"{row['ours_text']} {row['unit']}", peer, ratio))
     return _markdown(rows)
 
 
 TABLES = {
+    "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
+    "measured_on": lambda: measured.commits(measured.read()) + "\n",
+    "missed": lambda: measured.missed(measured.read()) + "\n",
+    "short": lambda: "\n\n".join(measured.tables(measured.read(), measured.short)) + "\n",
     "games": games_table,
     "players": players_table,
     "options": options_table,

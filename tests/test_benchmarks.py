@@ -76,6 +76,7 @@ def test_a_run_prints_figures_machine_and_versions(result):
 
 def test_the_table_of_the_readme(helpers, result):
     content = result[0] | {
+        "commit": None,
         "comparisons": [
             {
                 "what": "games",
@@ -87,7 +88,7 @@ def test_the_table_of_the_readme(helpers, result):
                 "ratio": 11.5,
                 "published": "",
             }
-        ]
+        ],
     }
     (text,) = helpers.table.tables([content])
     assert "| games | 4,600 games/s | 400 games/s (pgx) | 12x |" in text.splitlines()
@@ -217,25 +218,147 @@ def test_mctx_is_given_the_same_work(searches):
 
 def test_searches_that_differ_are_no_comparison(searches, helpers):
     report = helpers.figures.Report("search", "")
-    ours, theirs = (type("Search", (), {"by": by, "visits": [jnp.zeros((4, 3))]})() for by in ("us", "mctx"))
-    searches.script.agree(report, "same", ours, theirs)
+    found = {"visits": [jnp.zeros((4, 3))]}
+    ours, theirs = (type("Search", (), found | {"by": by, "name": by})() for by in ("us", "mctx"))
+    searches.programs.compare_visits(report, "same", ours, theirs)
     theirs.visits = [jnp.zeros((4, 3)).at[1, 2].set(1)]
-    searches.script.agree(report, "other", ours, theirs)
+    searches.programs.compare_visits(report, "other", ours, theirs)
     assert list(report.checks.values()) == [True, False]
 
 
-def test_long_searches_are_run_once(searches, helpers):
-    class Runner:
-        by, unit = "us", "simulations"
+@pytest.fixture
+def compiled_quickly():
+    """Each program runs once."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
 
-        def __init__(self, seconds):
-            self.runs, self.first = 0, helpers.figures.Timing(5.0, seconds, seconds)
 
-        def run(self):
-            self.runs += 1
-            return 10, None
+def test_blocks_of_positions_find_the_same(searches, compiled_quickly):
+    """And the positions that a slow peer searches are the first ones."""
+    programs, batch = searches.programs, 8
+    game = programs.make("tic_tac_toe")
+    params = programs.linear(game, jax.random.key(0))
+    states, _ = programs.actions_played(game, jax.random.key(1), batch)
+    search = programs.ours(game, 8)
+    expected = search(params, states, jax.random.key(2))[0]
+    found = jax.jit(programs.in_blocks(search, 2))(params, states, jax.random.key(3))[0]
+    np.testing.assert_array_equal(found, expected)
+    slow = programs.by_blocks("them", search, params, states, 8, 2, speed=8 * 4 / programs.PEER_SECONDS, seconds=0.01)
+    np.testing.assert_array_equal(slow.visits[0], expected[:4])
+    assert slow.name == "them, blocks of 2, 4 of the positions" and slow.run()[0] == slow.calls * 4 * 8
 
-    short, long = Runner(1.0), Runner(60.0)
-    timings = searches.programs.measured([long, short], 3)
-    assert (long.runs, short.runs) == (0, 3)
-    assert timings[0] == [long.first] and [timing.amount for timing in timings[1]] == [10, 10, 10]
+
+def test_the_network_alone_evaluates_as_often_as_a_search(searches, compiled_quickly):
+    networks = importlib.import_module("search_networks")
+    sys.modules.pop("search_networks")
+    game, calls = searches.programs.make("connect_four"), []
+    states, _ = searches.programs.actions_played(game, jax.random.key(0), 4)
+    for _, make, apply in networks.NETWORKS.values():
+        params = make(game, jax.random.key(1))
+        logits, values = apply(params, states.observation)
+        assert logits.shape == (4, 7) and values.shape == (4,) and np.std(logits) > 0
+
+    def counted(params, observation):
+        jax.debug.callback(lambda: calls.append(1))
+        return apply(params, observation)
+
+    jax.block_until_ready(networks.evaluations(counted, 5)(params, states, jax.random.key(2)))
+    jax.effects_barrier()
+    assert len(calls) == 5
+
+
+def test_matches_choose_the_best_mean(searches):
+    matches = importlib.import_module("search_matches")
+    sys.modules.pop("search_matches")
+    states = jax.tree.map(lambda *x: jnp.stack(x), *map(matches.GAME.from_string, ("112233", "17273")))
+    found = matches.mcts.search(matches.GAME, states, jax.random.key(0), 100, select=matches.mcts.uct(0.4))
+    np.testing.assert_array_equal(matches.best_mean(found), [3, 3])
+    lost = found._replace(visits=jnp.zeros_like(found.visits), actions=jnp.array([6, 2]))
+    np.testing.assert_array_equal(matches.best_mean(lost), [6, 2])
+
+
+def test_pieces_of_openspiel_are_counted(searches):
+    checkers = importlib.import_module("alpha_beta")
+    sys.modules.pop("alpha_beta")
+    board = "8.+.+.+.+\n7+.+.8.+.\n6.+.*.+.+\n5........\n4........\n3o.o.o.o.\n2.o.8.o.o\n1o.o.o.o.\n abcdefgh\n"
+    rows = [line[1:] for line in board.splitlines()[:8]]
+    counted = sum(row.count("o") + 1.5 * row.count("8") - row.count("+") - 1.5 * row.count("*") for row in rows)
+    assert checkers.pieces(board) == counted != 0
+
+
+@pytest.mark.parametrize("by", ["driver", "by_rollout", "limit"])
+def test_a_policy_loop_stores_what_it_plays(play, compiled_quickly, by):
+    loops = importlib.import_module("policy_loop")
+    sys.modules.pop("policy_loop")
+    game, batch = play.loops.make("tic_tac_toe"), 32
+    if by == "limit":
+        loop = loops.driver(loops.LIMIT, loops.Nothing(game), batch)
+    else:
+        loop = loops.by_rollout(game, batch) if by == "by_rollout" else loops.driver(loops.OURS, game, batch)
+
+    @jax.jit
+    def run(key):
+        states = play.loops.new_games(loop.fresh, key, batch)
+        return loop.block((states, loop.more(states)), key)
+
+    (_, (_, kept)), ended = run(jax.random.key(0))
+    observation, mask, actions, rewards, ends = map(np.asarray, kept)
+    assert [array.shape for array in (observation, mask)] == [array.shape for array in loop.kept]
+    np.testing.assert_array_equal(mask, ~observation.any(-1).reshape(loops.STEPS, batch, 9))
+    assert np.take_along_axis(mask, actions[..., None], 2).all()
+    assert ended == ends.sum() and not rewards[~ends].any()
+    if by == "limit":
+        assert not ends.any() and (observation[0] != observation[1]).any()
+        assert (observation[::2] == observation[0]).all() and (observation[1::2] == observation[1]).all()
+    else:
+        assert batch < ends.sum() < 4 * batch and not observation[1:][ends[:-1]].any()
+
+
+def test_runs_are_merged(helpers):
+    """Rows that a run has not measured stay, and say when and on which commit they were measured."""
+
+    def result(date, commit, whats):
+        rows = [{"what": what, "value": number} for number, what in enumerate(whats)]
+        checks, notes = {f"{what}: well": True for what in whats}, [f"{what}: a note of {date}" for what in whats]
+        found = {"date": date, "commit": commit, "clean": True, "settings": {}, "versions": {"jax": date}}
+        return found | {"figures": rows, "comparisons": rows, "checks": checks, "notes": notes}
+
+    old, new = result("1", "a", ["x, 8", "y, 8", "y, 9"]), result("2", "b", ["y, 8"])
+    found = helpers.common.merged(old, new, covers=lambda what: what.startswith("y"))
+    for rows in (found["figures"], found["comparisons"]):
+        assert [row["what"] for row in rows] == ["x, 8", "y, 8"]
+        assert [row.get("commit") for row in rows] == ["a", None]
+    assert found["commit"] == "b" and list(found["checks"]) == ["x, 8: well", "y, 8: well"]
+    assert found["notes"] == ["x, 8: a note of 1", "y, 8: a note of 2"]
+
+
+def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
+    git = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
+    monkeypatch.setattr(helpers.machine, "ROOT", tmp_path)
+    result = {"subject": "search", "commit": None}
+    assert helpers.machine.commit() == {"commit": None, "clean": None} and helpers.table.mark({}, result) == ""
+    git(["git", "init", "-q"])
+    code = tmp_path / "jaxgames" / "algos" / "mcts" / "search.py"
+    code.parent.mkdir(parents=True)
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    for text in ("1", "2"):
+        code.write_text(text)
+        git(["git", "add", "-A"])
+        git(["git", *identity, "commit", "-qm", text])
+    sha = helpers.machine.commit()["commit"]
+    assert helpers.machine.commit()["clean"]
+    assert helpers.table.mark({}, result | {"commit": sha}) == ""
+    assert helpers.table.mark({"commit": f"{sha}~1"}, result | {"commit": sha}) == helpers.table.STALE
+    assert helpers.table.mark({}, {"subject": "games", "commit": f"{sha}~1"}) == ""
+    assert helpers.table.mark({}, result | {"commit": "0" * 40}) == ""
+    code.write_text("3")
+    assert helpers.machine.commit() == {"commit": sha, "clean": False}
+
+
+def test_every_result_names_its_commit_and_code_that_exists(helpers):
+    results = helpers.table.read()
+    assert all(result["commit"] and "clean" in result for result in results)
+    for subject, paths in helpers.table.CODE.items():
+        assert all((BENCHMARKS.parent / path).exists() for path in (*paths, f"benchmarks/{subject}.py")), subject
+    assert {result["subject"] for result in results} <= helpers.table.CODE.keys()
