@@ -26,11 +26,15 @@ CHUNK = 512  # positions looked at together: bounds the memory, whatever the dep
 class Expectimax:
     """Look-ahead by `plies` turns, exact unless turns are left out.
 
-    With `keep`, each player considers only the best `keep` turns by the value itself, and with `within` only those
-    that seem no more than so many points worse than the best. Time is proportional to turns x outcomes at each further
-    ply; memory to the batch and to `CHUNK` positions for each ply.
+    Time grows by the factor turns x outcomes with each ply; memory with the batch, and by `CHUNK` positions a ply.
 
-    Raises `ValueError` if there is nothing to look at.
+    Args:
+      game: any.
+      plies: how far to look.
+      keep: each player considers only so many turns, the best by the value itself. None: all.
+      within: and of them only those that seem at most so many points worse than the best. None: all.
+
+    Raises `ValueError` for numbers that leave nothing to look at.
     """
 
     game: Game
@@ -72,7 +76,7 @@ class Expectimax:
     def expected(
         self, positions: Position, value: Value, asked: Bool[Array, " n"] | None = None
     ) -> Float32[Array, " n"]:
-        """What positions that await chance, if any, are worth to the player to act; only those `asked` for count."""
+        """What positions are worth to the player to act, before chance; 0 where `asked` (by default all) is false."""
         outcomes = self.game.outcome_probabilities
 
         def of_chunk(chunk: Position) -> Float32[Array, " chunk"]:
@@ -89,7 +93,9 @@ class Expectimax:
 
         if asked is not None:
             return _of_some(of_chunk, positions, asked)
-        new = _differs(positions)  # lists of positions end in many equal ones, where they were filled up
+        # Lists of positions are filled up with equal ones at their end: the first of a row of equals is evaluated, and
+        # its value is that of all of them.
+        new = _differs(positions)
         return _of_some(of_chunk, positions, new)[lax.cummax(jnp.where(new, jnp.arange(len(new), dtype=jnp.int32), 0))]
 
 

@@ -55,7 +55,7 @@ class LinesResult:
 
 
 def every_line(player: Player, most_positions: int = MOST_POSITIONS) -> LinesResult:
-    """Plays out all lines: in each the player takes its own turns, and the other one anything that is legal.
+    """Plays every line there is: the player takes its own turns, the opponent every legal action.
 
     A line is a sequence of actions from the opening to the end of the game. Lines that come to the same position are
     followed together. For games without chance that are small enough.

@@ -22,8 +22,9 @@ from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
 from jaxgames.envs.turns import best
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops.bits import bit, bounded, choose_set, pack, select
+from jaxgames.ops.bits import bit, bounded, choose_set, nth_set, pack
 from jaxgames.ops.materialize import branchless, materialize
+from jaxgames.ops.pytrees import select, take
 
 __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
 
@@ -102,7 +103,7 @@ class Game(Generic[Position]):
         return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether the game is over in a position that somebody sets up. In a game that is played, `play` says so."""
+        """Whether a position that a user sets up is over; in a game that is played, `play` says so."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
@@ -140,7 +141,7 @@ class Game(Generic[Position]):
         """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
-    # Whole turns of a batch of positions. Where turns are several actions long, a game overrides all of these.
+    # Whole turns of a batch of positions. A game whose turns are several actions long overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
@@ -237,13 +238,13 @@ class Game(Generic[Position]):
             terminated=state.terminated | over,
             truncated=truncated,
             _step_count=count + 1,
-            _position=_where(done | ~legal, state._position, after.position),
+            _position=select(done | ~legal, state._position, after.position),
         )
 
     def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
         """The state after the outcome of chance it awaits; any other state stays as it is."""
         position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
-        return state.replace(_position=_where(state.terminated | state.truncated, state._position, position))
+        return state.replace(_position=select(state.terminated | state.truncated, state._position, position))
 
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
         """An outcome of chance drawn by 32 random bits."""
@@ -280,9 +281,7 @@ class Game(Generic[Position]):
             return self.draw_board(state._position, theme, int(state.current_player))
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)
         players = np.asarray(state.current_player).ravel()
-        boards = [
-            self.draw_board(jax.tree.map(lambda x, i=i: x[i], flat), theme, int(p)) for i, p in enumerate(players)
-        ]
+        boards = [self.draw_board(take(flat, i), theme, int(player)) for i, player in enumerate(players)]
         return grid_svg(boards, theme=theme)
 
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
@@ -308,8 +307,4 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
         jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
         for x in (32 * number, packed, rank - (after - counts))
     )
-    return (first + select(chosen, rank)).astype(jnp.int32)
-
-
-def _where(condition: Bool[Array, ""], on_true: Position, on_false: Position) -> Position:
-    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), on_true, on_false)
+    return (first + nth_set(chosen, rank)).astype(jnp.int32)

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float32, Int32
 from jaxgames.envs.rules import Rules
 
 LOWEST = jnp.finfo(jnp.float32).min
-"""What NaN and minus infinity count as: below every other number, but above what is not allowed."""
+"""NaN and minus infinity count as this number: below all others, but above the minus infinity of illegal actions."""
 
 
 class ActionHead(Protocol):

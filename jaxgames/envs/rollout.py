@@ -11,6 +11,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game, State, action_from_bits
+from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
 Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
@@ -158,4 +159,4 @@ def _reset_done(game: Game, states: State, init_key: Key[Array, ""], player_key:
     positions = jax.vmap(game.init_position)(jax.random.split(init_key, ended.size))
     players = random_bits(player_key, ended.shape) >> 31
     fresh = game.state(positions, players.astype(jnp.int32))
-    return jax.tree.map(lambda new, old: jax.vmap(jnp.where)(ended, new, old), fresh, states)
+    return select(ended, fresh, states)

@@ -26,7 +26,7 @@ class Piece:
 @dataclass(frozen=True)
 class Theme:
     """Colours of a board: the page, its text (`ink`, and `faint` for notes), the frame and its text, the field and its
-    two shades, the pieces of both players, and what is to stand out (`accent`).
+    two shades, the pieces of both players, and a colour that stands out (`accent`).
     """
 
     background: str
@@ -118,7 +118,7 @@ def disc(x: float, y: float, radius: float, piece: Piece) -> Iterator[str]:
 
 
 def marker(x: float, y: float, piece: Piece) -> str:
-    """A small piece, to show in a line of text whom it is about."""
+    """A small piece before a line of text: the text is about its player."""
     return element("circle", cx=x, cy=y, r=7, fill=piece.fill, stroke=piece.edge, stroke_width=1.5)
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Int32, Key
 
 from jaxgames.envs.core import State
+from jaxgames.ops.pytrees import select
 
 Step = Callable[..., State]
 
@@ -32,7 +33,7 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
         final = step(running, action, step_key)
         new = init(init_key).replace(rewards=final.rewards, terminated=final.terminated, truncated=final.truncated)
         ended = final.terminated | final.truncated
-        state = jax.tree.map(lambda fresh, old: jnp.where(ended, fresh, old), new, final)
+        state = select(ended, new, final)
         return (state, final) if with_final else state
 
     return step_or_reset

@@ -7,59 +7,22 @@ import jax.numpy as jnp
 
 Activation = Callable[[jax.Array], jax.Array]
 
-
-def sigmoid(x: jax.Array) -> jax.Array:
-    """1 / (1 + exp(-x)), in (0, 1): TD-Gammon's hidden and output units (Tesauro 1992)."""
-    return jax.nn.sigmoid(x)
-
-
-def tanh(x: jax.Array) -> jax.Array:
-    """Hyperbolic tangent, in (-1, 1)."""
-    return jnp.tanh(x)
-
-
-def softsign(x: jax.Array) -> jax.Array:
-    """x / (1 + |x|), in (-1, 1)."""
-    return x / (1 + jnp.abs(x))
-
-
-def softsign_unit(x: jax.Array) -> jax.Array:
-    """0.5 x / (1 + |x|) + 0.5, in (0, 1): the modified softsign of the evolved tic-tac-toe networks."""
-    return 0.5 * x / (1 + jnp.abs(x)) + 0.5
-
-
-def bipolar_sigmoid(x: jax.Array) -> jax.Array:
-    """2 / (1 + exp(-x)) - 1, in (-1, 1): the tic-tac-toe self-play networks."""
-    return jnp.tanh(0.5 * x)  # the same function; the written form loses all digits near 0 and overflows far from it
-
-
-def relu(x: jax.Array) -> jax.Array:
-    """max(x, 0)."""
-    return jax.nn.relu(x)
-
-
-def identity(x: jax.Array) -> jax.Array:
-    """x itself: linear outputs."""
-    return x
-
-
-def softmax(x: jax.Array) -> jax.Array:
-    """exp(x_i) / sum_j exp(x_j) over the last axis. Output layers only."""
-    return jax.nn.softmax(x, axis=-1)
-
-
 ACTIVATIONS: dict[str, Activation] = {
-    "sigmoid": sigmoid,
-    "tanh": tanh,
-    "softsign": softsign,
-    "softsign_unit": softsign_unit,
-    "bipolar_sigmoid": bipolar_sigmoid,
-    "relu": relu,
-    "identity": identity,
+    # 1 / (1 + exp(-x)), in (0, 1): TD-Gammon's hidden and output units (Tesauro 1992).
+    "sigmoid": jax.nn.sigmoid,
+    "tanh": jnp.tanh,
+    "softsign": lambda x: x / (1 + jnp.abs(x)),
+    # In (0, 1): the evolved tic-tac-toe networks.
+    "softsign_unit": lambda x: 0.5 * x / (1 + jnp.abs(x)) + 0.5,
+    # 2 / (1 + exp(-x)) - 1, in (-1, 1): the tic-tac-toe self-play networks. That form of the same function loses all
+    # digits near 0 and overflows far from it.
+    "bipolar_sigmoid": lambda x: jnp.tanh(0.5 * x),
+    "relu": jax.nn.relu,
+    "identity": lambda x: x,
 }
 
 # Softmax couples the units of a layer, so it is a choice for the last one only.
-OUTPUT_ACTIVATIONS: dict[str, Activation] = {**ACTIVATIONS, "softmax": softmax}
+OUTPUT_ACTIVATIONS: dict[str, Activation] = {**ACTIVATIONS, "softmax": lambda x: jax.nn.softmax(x, axis=-1)}
 
 
 def activation(name: str) -> Activation:

@@ -56,7 +56,7 @@ def union(words: Word, axis: int = -1) -> Word:
     return lax.reduce(words, jnp.uint32(0), lax.bitwise_or, (axis % words.ndim,))
 
 
-def select(words: Word, rank: Word) -> Word:
+def nth_set(words: Word, rank: Word) -> Word:
     """Index of the set bit that has `rank` set bits below it; rank 0 is the lowest set bit.
 
     Only meaningful where `rank` is below the number of set bits. The word is halved five times.

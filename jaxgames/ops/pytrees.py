@@ -1,6 +1,6 @@
 """Batches of positions, or of any pytrees of arrays whose first axis is the batch.
 
-`equal` and `select` are for JAX; the others are for NumPy, outside of `jit`.
+`equal`, `select` and `take` are for JAX and NumPy; the others are for NumPy, outside of `jit`.
 """
 
 import functools
@@ -23,11 +23,11 @@ def equal(one: Tree, other: Tree) -> Bool[Array, " batch"]:
     return functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
 
 
-def select(condition: Bool[Array, " batch"], on_true: Tree, on_false: Tree) -> Tree:
-    """The positions of one batch where `condition` holds, else those of the other."""
+def select(condition: Bool[Array, "..."], on_true: Tree, on_false: Tree) -> Tree:
+    """The positions of one batch where `condition` holds, else those of the other; of any batch shape."""
 
     def choose(x, y):
-        return jnp.where(condition.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+        return jnp.where(condition.reshape(*condition.shape, *(1,) * (x.ndim - condition.ndim)), x, y)
 
     return jax.tree.map(choose, on_true, on_false)
 

@@ -16,11 +16,11 @@ Position = TypeVar("Position")
 class TurnPolicy(Protocol[Position]):
     """Plays a turn in each of a batch of positions ready to act, given 32 random bits for each.
 
-    A hashable value: functions that compare equal are compiled once, whatever the parameters.
+    A policy is hashable. Policies that compare equal share one compiled program, whatever their parameters.
     """
 
     def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"], /) -> Outcome[Position]:
-        """What each turn leads to; chance after it is still to come."""
+        """The position after each turn, before the dice of the next one are rolled."""
         ...
 
 
@@ -33,10 +33,10 @@ class PlayerMemory(NamedTuple, Generic[Position]):
 
 @dataclasses.dataclass(frozen=True)
 class Player(Generic[Position]):
-    """Anything that picks moves. `turn(params, positions, bits)` is all it is; acting one action at a time follows.
+    """Anything that picks moves: `turn(params, positions, bits)` plays whole turns, `act` one action at a time.
 
-    A player is a pytree of its `params`: for another checkpoint of the same kind a jitted function that takes a player
-    is not compiled anew.
+    A player is a pytree of its `params`: a jitted function that takes a player is not compiled again for another
+    checkpoint of the same kind.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Player(Generic[Position]):
     ) -> tuple[Int32[Array, " batch"], PlayerMemory[Position]]:
         """An action for each of a batch of states, and the memory for the next call on these games.
 
-        A turn of several actions is chosen whole and then carried out, so games played action by action are those
-        played turn by turn. A chosen turn that is out of reach, as the games were changed meanwhile, is chosen anew.
+        The player chooses a whole turn and then plays its actions one by one, so games by `act` are the same as games
+        by `turn`. It chooses again where the chosen turn has become impossible because the game was changed.
         Raises `ValueError` if the states are no batch of rank 1.
         """
         if states.terminated.ndim != 1:

@@ -94,15 +94,15 @@ FROM_FOLDER = PlayerEntry(
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
     options={
-        "keep": "with plies: only so many turns, the best by the network, are looked into",
-        "within": "with keep: of them only those that seem at most so many points worse than the best",
+        "keep": "with plies: how many turns, the best by the network, are looked into",
+        "within": "with keep: leaves out turns that seem more than so many points worse than the best",
     },
 )
-"""What is no name is the folder of a run."""
+"""The players of specs that begin with the folder of a run instead of a name."""
 
 
 def available_players(game: Game | None = None) -> tuple[str, ...]:
-    """Specs of the players, of one game or of all, with usual numbers; those that need a run folder are left out."""
+    """Specs of the players of one game, or of all games, with usual numbers; without those that need a run folder."""
     return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
 
@@ -127,7 +127,7 @@ def make(spec: str, game: Game) -> Player:
 
 
 def game_of(spec: str) -> str | None:
-    """The id of the game that the training in a folder learned, or the only one of a player; None for any other.
+    """The id of the game that a run was trained for, or of the only game that a player plays; None for other players.
 
     Raises `ValueError` if the folder is no run.
     """

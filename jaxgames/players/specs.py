@@ -14,17 +14,17 @@ from jaxgames.players.player import Player
 
 MOST = 10**9
 MOST_NUMBER = 1e6
-"""Of an option. Scores of searches are float32, and untried moves have 1e9."""
+"""The largest number of an option. Searches score in float32, and give untried moves 1e9."""
 _OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 
 
 class PlayerEntry(NamedTuple):
-    """What a name stands for.
+    """All players of one name.
 
-    `make(game, *arguments, **options)` gets numbers for arguments `N`, text for the others, and options as written.
-    `usage` completes "not ..." for wrong arguments. `options` are those it has, with a line about each. `examples` are
-    specs; together they name all players of this name, but for numbers and folders. `game` is the only game it plays,
-    if it is only one; `chance` says whether it plays games with chance.
+    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, other arguments and options are texts.
+    `usage` begins the error for wrong arguments. `options` has a line about each option. `examples` are specs of all
+    players of this name, with usual numbers. `game` is the only game they play, or None for any; `chance` says whether
+    they play games with chance.
     """
 
     make: Callable[..., Player]
@@ -42,7 +42,7 @@ class PlayerEntry(NamedTuple):
 
 
 class Spec(NamedTuple):
-    """A text taken apart: `start`, which is `name:rest`, then options. `rest` is None without a colon."""
+    """The parts of a text: `start`, which is `name:rest`, and options. `rest` is None if there is no colon."""
 
     text: str
     start: str
@@ -52,7 +52,7 @@ class Spec(NamedTuple):
 
 
 def parse(text: str) -> Spec:
-    """Takes a text apart. Raises `ValueError` for an option that is given twice or without a value."""
+    """Splits a text into its parts. Raises `ValueError` for an option that is given twice or without a value."""
     end = _OPTIONS.search(text).start()  # type: ignore[union-attr]  # it matches the empty end
     name, colon, rest = text[:end].partition(":")
     options: dict[str, str] = {}
@@ -84,7 +84,7 @@ def check_options(spec: Spec, known: Mapping[str, str]) -> None:
 
 
 def folder(spec: Spec, entry: PlayerEntry) -> str | None:
-    """The run folder that a spec names, if it names one rightly."""
+    """The run folder in a spec; None if players of this name have none. Raises `ValueError` if it is missing."""
     if "RUN" not in entry.arguments:
         return None
     return str(_arguments(spec, entry)[entry.arguments.index("RUN")])
@@ -109,7 +109,7 @@ def number(text: str, what: str) -> float:
 
 
 def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
-    """Split from the right, as the path of a folder, always the first argument, may hold colons."""
+    """The arguments, split from the right, because the first one may be a path with colons."""
     texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
     if len(texts) != len(entry.arguments) or not all(texts):
         raise ValueError(f"{entry.usage}, not {spec.text!r}")

@@ -10,8 +10,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "games": (1, 10**15),
     "seed": (0, 2**32 - 1),  # `jax.random.key` repeats beyond
     "devices": (1, 10**6),
-    "measured_games": (1, 10**9),
-    "final_games": (1, 10**9),
+    "measured_games": (1, 10**8),  # as `jaxgames.arena.match` plays at most
+    "final_games": (1, 10**8),
 }
 
 

@@ -14,15 +14,6 @@ from typing import Any
 LEFTOVERS = (".saving-", ".removing-")  # beginnings of names that only a killed process leaves behind
 
 
-def sync(path: Path) -> None:
-    """Flushes a file, or a folder's list of names, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Adds `path` to an `OSError` that names no file, such as that of a write to a full disk."""
@@ -31,6 +22,16 @@ def naming(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
+
+
+def sync(path: Path) -> None:
+    """Flushes a file, or a folder's list of names, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with naming(path):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def replace(path: Path, content: bytes) -> None:

@@ -19,7 +19,7 @@ FORMAT = 1
 LEAST_FREE = 1 << 16
 """Bytes that must be free to begin a run."""
 EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint", "rich": "rich"}
-"""What trainings import besides the core dependencies, and the package it comes with."""
+"""What commands import besides the core dependencies, and the package it comes with."""
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Run:
     """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`.
 
-    Whatever kills the process, each of them is the old or the new one, complete. One process writes at a time, any
+    If the process is killed, each file is the old or the new one, never half of one. One process writes at a time, any
     number may read. Make one with `Run.create` or `Run.open`.
     """
 
@@ -216,10 +216,10 @@ class Run:
 
 
 def check_extras(*modules: str) -> None:
-    """ValueError if some of `modules`, by default of all `EXTRAS`, is not installed: to be known before training."""
+    """ValueError if some of `modules`, by default of all `EXTRAS`, is not installed. Call it before hours of work."""
     missing = [EXTRAS[module] for module in modules or EXTRAS if not _is_installed(module)]
     if missing:
-        raise ValueError(f"training needs {', '.join(missing)}; install with: pip install 'jaxgames[cli]'")
+        raise ValueError(f"not installed: {', '.join(missing)}; install with: pip install 'jaxgames[cli]'")
 
 
 def _check_place(path: Path) -> None:

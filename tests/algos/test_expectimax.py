@@ -220,6 +220,7 @@ def pips_lead(positions):
     return (other - own) / 10
 
 
+@pytest.mark.slow  # 7 seconds of the compiler; the best turn of backgammon and few of a small game are quick tests
 def test_few_best_turns_of_backgammon():
     """Against the rule book: at the start, with a double, and in bear-offs with one play and with few."""
     start, last = [0, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0], [2] + [0] * 24

@@ -71,7 +71,8 @@ def test_every_position_of_tic_tac_toe_is_solved():
     np.testing.assert_array_equal(turn_later - np.sign(turn_later), values)  # the action has the value
 
 
-@pytest.mark.parametrize(("game", "depth"), [(CONNECT_FOUR, 4), (CHECKERS, 4)])
+# Checkers is slow to compile, and meets the plain reference at the same depth in the quick tier.
+@pytest.mark.parametrize(("game", "depth"), [(CONNECT_FOUR, 4), pytest.param(CHECKERS, 4, marks=pytest.mark.slow)])
 def test_alpha_beta_finds_what_minimax_finds(game, depth):
     positions = random_positions(game, 400)
     full, cut = (search(game, positions, depth, prune=prune) for prune in (False, True))

@@ -54,6 +54,7 @@ def test_the_step_is_the_sum_of_both(method):
         jax.tree.map(np.testing.assert_array_equal, *(parts(getattr(state, field), device) for device in range(2)))
 
 
+@pytest.mark.slow  # 11 seconds, most of them of the compiler; the other methods are split in the quick tier
 def test_backgammon_whole_games():
     """Loops whose length differs from device to device."""
     config = dataclasses.replace(

@@ -139,6 +139,7 @@ def test_result_as_json():
     assert data["games_per_second"] == pytest.approx(10 / data["seconds"])
 
 
+@pytest.mark.slow  # 13 seconds of games; pubeval's scores and choices are compared in the quick tier
 def test_pubeval_is_as_strong_as_measured_by_others():
     """Against random 2.485 points per game and 99.6 % won, in 1,500 games of the original program."""
     game = jaxgames.make("backgammon")

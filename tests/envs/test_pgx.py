@@ -113,7 +113,7 @@ def check_search(ours, theirs, tolerance):
     assert (data["visits"] > 0).sum(axis=-1).max() > 2
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
+@pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("connect_four", marks=pytest.mark.slow)])  # 9 s each
 def test_a_training_with_mctx_only_changes_its_imports(quickly, name):
     """But for rounding, which differs a little without optimizations."""
     check_search(*histories(name), 1e-5)

@@ -44,7 +44,7 @@ def test_scaled_words_hit_every_number_alike():
 def test_ranks_select_every_set_bit():
     sets = jnp.asarray(np.array([0b1, 0b1010, 0x80000001, 0xFFFFFFFF, 0x00F00000], np.uint32))
     ranks = bits.bounded(random_bits(jax.random.key(2), (5, 4000)), jax.lax.population_count(sets)[:, None])
-    drawn = np.asarray(bits.select(jnp.broadcast_to(sets[:, None], ranks.shape), ranks))
+    drawn = np.asarray(bits.nth_set(jnp.broadcast_to(sets[:, None], ranks.shape), ranks))
     for word, row in zip(np.asarray(sets).tolist(), drawn, strict=True):
         members = [place for place in range(32) if word >> place & 1]
         counts = np.bincount(row, minlength=32)

@@ -5,8 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import export
-from jaxgames.recipes.evolution.config import METHODS, EvolutionConfig
-from jaxgames.recipes.evolution.methods import make_method
 
 import jaxgames
 from jaxgames.algos import mcts
@@ -15,6 +13,7 @@ from jaxgames.algos.minimax import alphabeta
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.envs.rollout import rollout
 from jaxgames.players.mcts import KINDS
+from jaxgames.recipes.evolution.registry import STRATEGIES
 
 PLATFORMS = ("cuda", "tpu")
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
@@ -112,7 +111,7 @@ def test_alpha_beta(lower):
     lower(lambda states: alphabeta(game, states, depth=3), states_of(game))
 
 
-@pytest.mark.parametrize("method", ["window", "exact", "result"])
+@pytest.mark.parametrize("method", ["n_step", "exact", "monte_carlo"])
 @pytest.mark.parametrize("game", ["backgammon", "connect_four"])
 def test_temporal_differences(game, method, lower):
     seen = {"backgammon": {}, "connect_four": {"encoding": "observation", "outputs": 2}}[game]
@@ -128,13 +127,13 @@ EVOLUTION = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_generations(method, lower):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_generations(strategy, lower):
     network = NetworkConfig("tic_tac_toe", hidden=(3,))
-    if method == "hill_climb":
+    if strategy == "hill_climb":
         network = NetworkConfig("backgammon", plays="outcomes", encoding="tesauro", hidden=(3,))
-    evolving = make_method(EvolutionConfig(network, method, generations=4, **EVOLUTION[method]), 1, {})
-    lower(evolving.generation, jax.eval_shape(evolving.init, KEY))
+    method = STRATEGIES[strategy](network, generations=4, **EVOLUTION[strategy]).method()
+    lower(method.generation, jax.eval_shape(method.init, KEY))
 
 
 def test_programs_for_cpus_only_are_seen(lower):

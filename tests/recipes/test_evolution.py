@@ -18,9 +18,10 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.climb import HillClimbConfig
+from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
 from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig, PopulationConfig
-from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe
+from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, Measures
 from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
 from jaxgames.recipes.evolution.strategy import advance, mesh_of
 from jaxgames.recipes.recipe import Plan
@@ -233,7 +234,7 @@ def test_the_old_name_of_heads_is_still_read():
         assert with_changes(usual, {"reading": "highest"}).network.head == "highest"
 
 
-@pytest.mark.parametrize("strategy", ["CMA_ES", "PSO"])
+@pytest.mark.parametrize("strategy", ["CMA_ES", pytest.param("PSO", marks=pytest.mark.slow)])
 def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
     recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"strategy": strategy})})
     path = tmp_path / "run"
@@ -281,15 +282,32 @@ def test_a_short_training_improves():
     assert np.mean(scores.mean[-3:]) > np.mean(scores.mean[:3]) + 0.05
 
 
-def test_weights_that_become_infinite_end_in_one_line(tmp_path, capsys):
-    """Where steps or first weights are too large: nothing that is no number is measured or kept."""
-    out = tmp_path / "out"
-    changes = "generations=3 population=4 opponents=random*2 initializer=uniform:1e39".split()
-    arguments = [part for change in changes for part in ("--set", change)]
-    assert cli.main(["train", "connect-four-evolution", "--setting", "random-only", *arguments, "--out", str(out)]) == 2
-    captured = capsys.readouterr()
-    assert "infinite or NaN" in captured.err and captured.err.count("\n") == 1, captured.err
-    assert Run.open(out).best_info() is None and not Run.open(out).steps()
+def test_weights_that_become_infinite_end_in_one_line(tmp_path):
+    """Nothing that is no number is measured or kept."""
+    recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"initializer": "uniform:3e38"})})
+    training = recipe.begin(Plan(devices=1), str(tmp_path / "run"), Report(quiet=True))
+    with pytest.raises(ValueError, match=r"^the weights became infinite or NaN at generation 1: .*; try .*$"):
+        training.run_to_end()
+    run = Run.open(tmp_path / "run")
+    assert run.best_info() is None and not run.steps() and not run.metrics()
+
+
+def test_champions_are_judged_by_dice_that_did_not_choose_them(tmp_path):
+    """And the one that was the best in a measurement stands first, whichever it was."""
+    seeds = {"quick": [], "thorough": []}
+
+    def measured(kind, result):
+        return lambda network, champions, games, seed: seeds[kind].append(seed) or result
+
+    panels = TINY.measures.panels
+    measures = Measures(measured("quick", ({"strength": 1.0}, 1)), measured("thorough", {"matches": []}), panels)
+    groups = GroupsConfig(NETWORK, generations=1, groups=2, members=2, keep=1, turn=1)
+    recipe = dataclasses.replace(TINY, settings={"usual": groups}, measures=measures)
+    recipe.begin(Plan(seed=5), str(tmp_path / "run"), Report(quiet=True)).run_to_end()
+    assert len(seeds["quick"]) == 1 and not set(seeds["quick"]) & set(seeds["thorough"])
+    run = Run.open(tmp_path / "run")
+    best = run.load_best(champions_template(run))[1]
+    np.testing.assert_array_equal(best, state_of(run)[1].champions[::-1])
 
 
 def test_the_population_is_seen_in_the_run(tmp_path):

@@ -3,39 +3,36 @@
 import json
 from types import SimpleNamespace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.arena import every_line
+from jaxgames.algos.td import TDConfig, saved
+from jaxgames.algos.td.saved import template
+from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
+from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import available_games
 from jaxgames.players import make as make_player
+from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td import strength
-from jaxgames.runs import Run
-
-TINY = "--games 3000 --devices 1 --set hidden=8 --set batch=64 --measured-games 20 --final-games 40 --json".split()
+from jaxgames.recipes.td import step_tests, strength
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A short training, and what its command printed."""
-    path = tmp_path_factory.mktemp("runs") / "tic_tac_toe"
-    with pytest.MonkeyPatch.context() as patch:
-        printed = []
-        patch.setattr("builtins.print", lambda text, **_: printed.append(text))
-        assert cli.main(["train", "td", "--game", "tic_tac_toe", "--out", str(path), *TINY]) == 0
-    (text,) = printed
-    return SimpleNamespace(run=Run.open(path), result=json.loads(text))
+@pytest.fixture
+def finished(tic_tac_toe):
+    """The short training of tic-tac-toe."""
+    return tic_tac_toe
 
 
 def test_results_are_those_of_the_player_that_was_kept(finished):
     result, run = finished.result, finished.run
     assert (result["recipe"], result["game"]) == ("td", "tic_tac_toe")
-    (match,) = result["matches"]
-    assert match["b"] == "random" and match["games"] == 40
+    (final,) = result["matches"]
+    assert final["b"] == "random" and final["games"] == 40
     player = make_player(str(run.path), jaxgames.make("tic_tac_toe"))
     assert result["every_line"] == every_line(player).to_dict()
     measured = [line for line in run.metrics() if "lines_lost" in line]
@@ -47,6 +44,65 @@ def test_results_are_those_of_the_player_that_was_kept(finished):
         assert line["score_random"] == pytest.approx(line["win_random"] + line["draw_random"] / 2)
         assert 0 <= line["score_random_low"] <= line["score_random"] <= line["score_random_high"] <= 100
     assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_even_a_short_training_makes_a_better_player(finished):
+    metrics = finished.run.metrics()
+    lost = [line["lines_lost"] for line in metrics if "lines_lost" in line]
+    assert lost[-1] < 0.8 * lost[0]
+    assert metrics[-1]["loss"] < 0.9 * metrics[0]["loss"]
+
+
+def test_the_final_match_has_dice_of_its_own(finished):
+    """Those that chose the player would flatter it."""
+    run, (final,) = finished.run, finished.result["matches"]
+    player = make_player(str(run.path), jaxgames.make("tic_tac_toe"))
+    opponent = make_player("random", player.game)
+    chosen_by = match(player, opponent, 40, seed=run.config["seed"])
+    assert 100 * chosen_by.score == pytest.approx(run.best_info()["score"])
+    assert final["seed"] != chosen_by.seed
+    assert final["ppg"] == match(player, opponent, 40, seed=final["seed"]).ppg
+
+
+@pytest.mark.parametrize(("now", "younger", "place"), [(1.0, 2.0, 1), (2.0, 1.0, 0), (1.0, 1.0, 0)])
+def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger, place, monkeypatch):
+    """Here a player is as strong as its weights are large."""
+
+    def strength_of(player):
+        return float(jax.tree.leaves(player.params)[0].mean())
+
+    def match(a, b, games, seed, batch):
+        return SimpleNamespace(ppg=np.sign(strength_of(a) - strength_of(b)))
+
+    monkeypatch.setattr(step_tests, "match", match)
+    config = TDConfig(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
+    network, shapes = config.network(), template(config)
+
+    def weights(size, *lead):
+        return jax.tree.map(lambda x: jnp.full((*lead, *x.shape), size, x.dtype), shapes.state.params)
+
+    tests = saved.Tests(
+        younger=weights(younger, TESTS),
+        points=jnp.zeros(TESTS, jnp.float32),
+        known=jnp.int32(TESTS - 1),
+        number=jnp.int32(TESTS),
+        place=jnp.int32(0),
+    )
+    checkpoint = shapes._replace(state=shapes.state._replace(params=weights(now), factor=jnp.float32(1)), tests=tests)
+    player = greedy(network.game, "now", weights(now), network.value)
+    after = step_tests.after_block(checkpoint, player, config)
+    assert after.tests.place == place
+    assert after.state.factor == np.float32(STEP_SIZES[place] / config.batch)
+    for leaf in jax.tree.leaves(after.tests.younger):
+        assert np.all(leaf[-1] == now) and np.all(leaf[:-1] == younger)
+
+
+def test_weights_that_explode_end_the_training_in_one_line(tmp_path, capsys):
+    arguments = "td --game tic_tac_toe --games 3000 --devices 1 --measured-games 20 --final-games 20 --json".split()
+    arguments += ["--set", f"hidden={','.join(16 * ['8'])}", "--set", "activation=identity", "--set", "step_size=100"]
+    assert cli.main(["train", *arguments, "--out", str(tmp_path / "run")]) == 2
+    line = one_line(capsys)
+    assert "infinite or NaN at update" in line and "no player was kept; try a smaller step_size" in line
 
 
 def test_the_table_fits_80_columns(finished, capsys):
@@ -79,6 +135,10 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --setting foo", "unknown setting 'foo' of td; available: fast"),
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
         ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
+        ("td --game connect_four --games 99999999999999999", "games 99999999999999999: expected a whole number from 1"),
+        ("td --game connect_four --games 999999999999999", "expected at most"),
+        ("td --game connect_four --minutes nan", "minutes nan: expected a number above 0"),
+        ("td --game connect_four --minutes inf", "minutes inf: expected a number above 0"),
         ("td --game connect_four --set epsilon=2", "epsilon=2.0: expected a number from 0 to 1"),
     ],
 )
@@ -144,6 +204,15 @@ def test_no_line_is_lost(seed, tmp_path, capsys):
     result = json.loads(capsys.readouterr().out)
     assert result["every_line"]["lost"] == 0
     assert np.isclose(result["matches"][0]["loss_rate"], 0)
+
+
+@pytest.mark.slow
+def test_td_gammon_beats_pubeval_after_a_short_training(tmp_path, capsys):
+    """The published program is 0.26 points a game better after long training; random moves lose 2.5 a game."""
+    arguments = f"train td-gammon --out {tmp_path / 'run'} --games 60000 --final-games 4000 --json"
+    assert cli.main(arguments.split()) == 0
+    ppg = {match["b"]: match["ppg"] for match in json.loads(capsys.readouterr().out)["matches"]}
+    assert ppg["pubeval"] > 0 and ppg["random"] > 1.5
 
 
 def one_line(capsys) -> str:

@@ -4,6 +4,8 @@ told.
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,12 +16,20 @@ import jax
 import numpy as np
 import pytest
 
+import jaxgames
 from jaxgames import cli
+from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of, template
-from jaxgames.recipes import RECIPES
+from jaxgames.players import make as make_player
+from jaxgames.recipes import RECIPES, Plan, training
+from jaxgames.recipes.evolution.groups import GroupsConfig
+from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionJob, EvolutionRecipe, Measures
+from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
+from tests.recipes.conftest import TIC_TAC_TOE
 
-TINY = "--games 1200 --devices 1 --set hidden=4 --set batch=32 --measured-games 20 --final-games 40 --json".split()
+# All matches are of the same shape, so that each opponent's program is compiled once.
+TINY = "--games 1200 --devices 1 --set hidden=4 --set batch=32 --measured-games 20 --final-games 20 --json".split()
 
 
 def train(out: Path, *arguments: str) -> list[str]:
@@ -35,6 +45,7 @@ def finished(tmp_path_factory):
 
 
 def leaves_of(run: Run):
+    """The newest checkpoint of a TD training, as NumPy arrays."""
     step, checkpoint = run.restore(template(config_of(run.config["learner"])))
     return step, [np.asarray(leaf) for leaf in jax.tree.leaves(checkpoint)]
 
@@ -49,9 +60,12 @@ def test_a_run_leaves_its_settings_metrics_curve_and_best_player(finished):
     assert finished.config["learner"]["hidden"] == [4]
 
 
-def test_a_killed_training_ends_with_the_same_bits(finished, tmp_path):
-    path = tmp_path / "killed"
-    process = subprocess.Popen([sys.executable, "-m", "jaxgames.cli", *train(path)], stdout=subprocess.DEVNULL)
+@pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("finished", marks=pytest.mark.slow)])
+def test_a_killed_training_ends_with_the_same_bits(name, request, tmp_path):
+    path, whole = tmp_path / "killed", request.getfixturevalue(name)
+    arguments = train(path) if name == "finished" else ["train", *TIC_TAC_TOE, "--out", str(path)]
+    whole = whole if name == "finished" else whole.run
+    process = subprocess.Popen([sys.executable, "-m", "jaxgames.cli", *arguments], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
         while not (path / "checkpoints").is_dir() or not Run.open(path).steps():
@@ -61,13 +75,14 @@ def test_a_killed_training_ends_with_the_same_bits(finished, tmp_path):
     finally:
         process.kill()
         process.wait()
-    assert cli.main(["train", "--out", str(path), "--resume", "--json"]) == 0
     resumed = Run.open(path)
-    (step, leaves), (step_whole, leaves_whole) = leaves_of(resumed), leaves_of(finished)
+    assert resumed.steps()[-1] < whole.steps()[-1]
+    assert cli.main(["train", "--out", str(path), "--resume", "--json"]) == 0
+    (step, leaves), (step_whole, leaves_whole) = leaves_of(resumed), leaves_of(whole)
     assert step == step_whole
-    for leaf, whole in zip(leaves, leaves_whole, strict=True):
-        np.testing.assert_array_equal(leaf, whole)
-    assert [line["games"] for line in resumed.metrics()] == [line["games"] for line in finished.metrics()]
+    for leaf, other in zip(leaves, leaves_whole, strict=True):
+        np.testing.assert_array_equal(leaf, other)
+    assert [line["games"] for line in resumed.metrics()] == [line["games"] for line in whole.metrics()]
 
 
 def test_a_run_is_never_overwritten(finished, capsys):
@@ -75,12 +90,10 @@ def test_a_run_is_never_overwritten(finished, capsys):
     assert "never overwritten" in one_line(capsys)
 
 
-def test_a_truncated_checkpoint_is_named(finished, tmp_path, capsys):
-    import shutil
-
+def test_a_truncated_checkpoint_is_named(tic_tac_toe, tmp_path, capsys):
     path = tmp_path / "broken"
-    shutil.copytree(finished.path, path)
-    newest = finished.steps()[-1]
+    shutil.copytree(tic_tac_toe.run.path, path)
+    newest = tic_tac_toe.run.steps()[-1]
     largest = max(
         (path / "checkpoints" / f"step-{newest}").rglob("*"), key=lambda p: p.stat().st_size if p.is_file() else -1
     )
@@ -91,9 +104,9 @@ def test_a_truncated_checkpoint_is_named(finished, tmp_path, capsys):
 
 
 def test_match_of_a_run(finished, capsys):
-    assert cli.main(["match", str(finished.path), "pubeval", "--games", "40", "--json"]) == 0
+    assert cli.main(["match", str(finished.path), "pubeval", "--games", "20", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["games"] == 40
+    assert result["games"] == 20
     assert result["ppg_low"] <= result["ppg"] <= result["ppg_high"]
     assert result["games_per_second"] > 0
 
@@ -104,6 +117,66 @@ def test_backprop_to_results_trains(tmp_path, capsys):
     assert cli.main(["train", "backgammon-backprop", "--out", str(tmp_path / "run"), *arguments]) == 0
     result = json.loads(capsys.readouterr().out)
     assert [match["b"] for match in result["matches"]] == ["random", "simple:3", "pubeval"]
+
+
+def evolution_of(run_folder, measured: dict[int, float]) -> EvolutionJob:
+    """The job of a recipe whose champions have the strengths that `measured` says by their first weight."""
+
+    def quick(network, champions, games, seed):
+        strengths = [measured[int(champion[0])] for champion in champions]
+        return {"strength": float(np.mean(strengths)), "seed_met": seed}, int(np.argmax(strengths))
+
+    def thorough(network, champions, games, seed):
+        return {"first": int(champions[0, 0]), "seed_met": seed}
+
+    network = NetworkConfig("tic_tac_toe", "afterstate", hidden=(2,), activation="tanh", output="tanh")
+    recipe = EvolutionRecipe(
+        "tiny",
+        "for tests",
+        {"one": GroupsConfig(network, groups=3, members=2, keep=1, generations=2)},
+        Measures(quick, thorough, lambda metrics: []),
+        show_result=print,
+    )
+    plan, report = Plan(seed=5), Report(quiet=True)
+    return recipe.job(Run.create(run_folder, recipe.content(plan, report)), report)
+
+
+def champions_of(job: EvolutionJob, *numbers: int) -> np.ndarray:
+    """Networks whose weights are these numbers."""
+    dimension = job.config.network.genomes().dimension
+    return np.repeat(np.array(numbers, np.float32)[:, None], dimension, axis=1)
+
+
+def test_the_best_champion_is_stored_first_and_plays(tmp_path):
+    path = tmp_path / "run"
+    job = evolution_of(path, {1: 10.0, 2: 30.0, 3: 20.0, 4: 0.0})
+    job.measure(Checkpoint(champions_of(job, 1, 2, 3), None), {"step": 1, "games": 9})
+    info, kept = Run.open(path).load_best(champions_of(job, 0, 0, 0))
+    assert kept[:, 0].tolist() == [2, 1, 3] and info["strength"] == 20
+    player = make_player(str(path), jaxgames.make("tic_tac_toe"))
+    np.testing.assert_array_equal(player.params, champions_of(job, 2)[0])
+    job.measure(Checkpoint(champions_of(job, 1, 2, 4), None), {"step": 2, "games": 18})  # weaker ones are not kept
+    assert Run.open(path).best_info() == info
+
+
+def test_champions_are_judged_with_dice_of_their_own(tmp_path):
+    job = evolution_of(tmp_path / "run", {1: 10.0, 2: 30.0, 3: 20.0})
+    checkpoint = Checkpoint(champions_of(job, 1, 2, 3), None)
+    measured = job.measure(checkpoint, {"step": 1, "games": 9})
+    job.run.log({"step": 1, "games_per_second": 1.0, "seconds": 1.0})
+    result = job.results(checkpoint)
+    assert result["first"] == 2
+    assert measured["seed_met"] == 5 != result["seed_met"]
+
+
+def test_the_way_to_the_first_jitted_call_is_short():
+    """The files that a reader passes through, as the loop's own page names them."""
+    package = Path(jaxgames.__file__).parent
+    files = re.findall(r"^    (\S+\.py) ", training.__doc__, re.MULTILINE)
+    assert len(files) <= 8
+    sources = [(package / file).read_text("utf-8") for file in files]
+    assert all("import" in source for source in sources)
+    assert "jax.jit" in (package / "recipes/td/recipe.py").read_text("utf-8")
 
 
 def test_help_lists_the_recipes(capsys):
@@ -121,6 +194,12 @@ def test_help_lists_the_recipes(capsys):
         ("train --out {out}", "name a recipe"),
         ("train td-gammon --out {out} --games 0", "from 1 to"),
         ("train td-gammon --out {out} --minutes -1", "above 0"),
+        ("train td-gammon --out {out} --seed -1", "seed -1: expected a whole number from 0 to"),
+        ("train td-gammon --out {out} --seed 9223372036854775808", "seed 9223372036854775808: expected"),
+        ("train tic-tac-toe-self-play --out {out} --seed 9223372036854775808", "seed 9223372036854775808: expected"),
+        ("train tic-tac-toe-self-play --out {out} --games 99999999999", "from 1 to 999,999,999"),
+        ("train tic-tac-toe-evolution --out {out} --seed 9223372036854775808", "seed 9223372036854775808: expected"),
+        ("train td-gammon --out {out} --final-games 99999999999", "final-games 99999999999: expected"),
         ("train td-gammon --out {out} --set lambda_=x", "expected a number"),
         ("train td-gammon --out {out} --set lambda_=1.5", "from 0 to 1"),
         ("train td-gammon --out {out} --set decay", "NAME=VALUE"),

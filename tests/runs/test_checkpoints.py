@@ -1,8 +1,10 @@
 """Checkpoints: round trips, and one line of plain words for everything that can be wrong with one."""
 
+import errno
 import json
 import os
 import pickle
+import resource
 import shutil
 from typing import NamedTuple
 
@@ -257,12 +259,41 @@ def cut_the_manifest(folder):
     os.truncate(folder / "manifest.json", 100)
 
 
-def change_the_format(folder):
+def change_the_manifest(folder, **entries):
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    (folder / "manifest.json").write_text(json.dumps({**manifest, **entries}))
+
+
+def change_the_format(folder):
+    change_the_manifest(folder, format=99)
+
+
+def list_no_files(folder):
+    change_the_manifest(folder, files={})
+
+
+def lose_all_files(folder):
+    shutil.rmtree(folder / "arrays")
+    list_no_files(folder)
+
+
+def list_a_file_elsewhere(folder):
+    path = folder.parent / "secret"
+    path.write_bytes(b"x")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    entry = checkpoints._fingerprint(path)
+    change_the_manifest(folder, files={"../secret": entry, **manifest["files"]})
+
+
+def list_what_is_no_file(folder):
+    change_the_manifest(folder, files={"arrays": 3})
 
 
 DAMAGE = {
+    list_no_files: "is damaged: its manifest.json does not list arrays/",
+    lose_all_files: "is damaged: its arrays lack 'count'",
+    list_a_file_elsewhere: "is damaged: its manifest.json names a file outside of it: ../secret",
+    list_what_is_no_file: "is damaged: its manifest.json is broken",
     truncate: r"is damaged: arrays/.* has \d+ bytes instead of \d+",
     flip_a_bit: "is damaged: the contents of arrays/.* have changed",
     remove_a_file: "is damaged: arrays/.* is missing",
@@ -413,3 +444,21 @@ def test_a_crash_while_removing_an_old_checkpoint(run, monkeypatch):
     assert run.steps() == [2] and len(list((run.path / "checkpoints").iterdir())) == 2
     run.save(3, small(3), keep=1)
     assert [path.name for path in (run.path / "checkpoints").iterdir()] == ["step-3"]
+
+
+def test_a_disk_that_takes_no_more(run):
+    """The system refuses to write, here files of more than 20 kB: the old checkpoint stays, and nothing else."""
+    run.save(1, small(1))
+    whole = {"words": np.random.default_rng(0).integers(0, 2**32, 40_000, np.uint32)}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(OSError) as error:
+            run.save(2, whole)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (error.value.errno, error.value.filename) == (errno.EFBIG, str(run.path / "checkpoints" / ".saving-step-2"))
+    assert [path.name for path in (run.path / "checkpoints").iterdir()] == ["step-1"]
+    assert run.restore(small(0))[0] == 1
+    run.save(2, whole)
+    assert run.steps() == [1, 2]

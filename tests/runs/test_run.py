@@ -209,3 +209,35 @@ def test_kill_at_any_moment(tmp_path):
         assert run.steps() == [step - 1, step, step + 1] if step > 1 else [step, step + 1]
         assert len(list((path / "checkpoints").iterdir())) == len(run.steps())
         assert len(list((path / "best").iterdir())) == 1
+
+
+LOCKED = """
+import sys
+from jaxgames.runs import Run
+Run.open(sys.argv[1]).log({"step": 2})
+"""
+
+
+def test_the_lock_is_kept_whatever_else_this_process_closes(tmp_path):
+    """Locks of records are lost with the first descriptor of the file that is closed."""
+    run = Run.create(tmp_path / "a", {})
+    open(run.path / ".lock").close()
+    again = Run.open(run.path)
+    again.log({"step": 1})  # within one process there may be several
+    del again
+    command = [sys.executable, "-c", LOCKED, str(run.path)]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert "is being written by another process; wait until it ends or stop it" in refused.stderr
+    del run
+    subprocess.run(command, check=True)
+    assert [line["step"] for line in Run.open(tmp_path / "a").metrics()] == [1, 2]
+
+
+def test_a_configuration_says_what_it_lacks(tmp_path):
+    run = Run.create(tmp_path / "a", {"learner": {"batch": 1}})
+    assert Run.open(run.path).config == {"learner": {"batch": 1}} == run.config
+    for config in (run.config, Run.open(run.path).config):
+        for lacking in (config, config["learner"]):
+            with pytest.raises(ValueError, match="a/config.json lacks 'seed'; restore the file or start a new run"):
+                lacking["seed"]
+            assert lacking.get("seed") is None

@@ -4,10 +4,11 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import AXIS
+from jaxgames.ops.devices import device_mesh
 
 Tree = TypeVar("Tree")
 
@@ -57,12 +58,9 @@ class Algorithm(Protocol):
 def population_mesh(devices: int | None = None) -> Mesh:
     """A mesh with the axis `population` over `devices` devices (None: all, of all processes).
 
-    Raises ValueError if there are not so many.
+    Raises `ValueError` if there are not so many.
     """
-    found = jax.devices()
-    if devices is not None and not 1 <= devices <= len(found):
-        raise ValueError(f"devices={devices}, but there are {len(found)}")
-    return jax.make_mesh((devices or len(found),), (AXIS,), axis_types=(AxisType.Auto,), devices=found[:devices])
+    return device_mesh(devices, AXIS)
 
 
 def replicated(tree: Tree, mesh: Mesh) -> Tree:
@@ -94,11 +92,16 @@ def evaluate(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> Float32[Array, " population"]:
-    """The score of every candidate, at most `block` of them at a time on each device.
+    """The score of every candidate.
 
-    With a mesh (axis `population`; devices of one process or of many) each device makes and plays its share of the
-    candidates, and all devices exchange the scores; the state is the same on all of them. The last candidate fills up
-    the last block, and its further scores are dropped. Scores do not depend on blocks and devices, but for rounding.
+    Scores do not depend on blocks and devices, but for rounding: each device makes and plays its share of the
+    candidates, and all exchange the scores. The last candidate fills up the last block; its further scores are dropped.
+
+    Args:
+      state: the algorithm's, the same on all devices.
+      key: decides what is random in the games.
+      block: each device scores so many candidates at a time, at most.
+      mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
     Raises ValueError if the block is smaller than 1 or the mesh has other axes.
     """
@@ -140,6 +143,6 @@ def generation(
     block: int = 256,
     mesh: Mesh | None = None,
 ) -> tuple[Any, Float32[Array, " population"]]:
-    """One generation: every candidate is scored, and the algorithm told. The next state, and the scores."""
+    """The next state and the scores: one generation. Its arguments are those of `evaluate`."""
     scores = evaluate(fitness, algorithm, state, key, block, mesh)
     return algorithm.tell(state, scores), scores

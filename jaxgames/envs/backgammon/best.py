@@ -18,7 +18,7 @@ from jaxgames.envs.backgammon.board import Position, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
 from jaxgames.envs.core import Outcome, Value
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops.pytrees import equal
+from jaxgames.ops.pytrees import equal, select, take
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
 LEAST_CHUNK, OF_EACH = 128, 32  # fewer entries where positions are few: those beyond the last one are wasted
@@ -44,7 +44,7 @@ class Best(NamedTuple):
 def best_plays(positions: Position, score: Score) -> Best:
     """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
 
-    A score that is NaN counts as minus infinity, so that a legal play is found whatever the scores are.
+    NaN counts as minus infinity, so that a legal play is found even if all scores are NaN.
     """
 
     start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
@@ -120,7 +120,7 @@ def actions_to(
         own, opponent = after(positions, number, code, moves)
 
         def is_result(goal):
-            goal = jax.tree.map(lambda x: x[number], goal)
+            goal = take(goal, number)
             return equal((own, opponent), (goal.opponent, goal.own)).astype(jnp.float32)
 
         return 2 * is_result(target) * wanted[number].astype(jnp.float32) + is_result(otherwise)
@@ -160,7 +160,7 @@ def _pick_in_rounds(
             found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
         done = found[0][2] & found[1][2]
         for picked, some, _ in found:
-            taken = jax.tree.map(lambda new, old, take=wanted & done & some: jnp.where(take, new, old), picked, taken)
+            taken = select(wanted & done & some, picked, taken)
         return wanted & ~done, taken
 
     return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, (jnp.ones(batch, bool), start))[1]

@@ -207,7 +207,7 @@ def _dice(scene: _Scene, colours: Theme) -> Iterator[str]:
 
 
 def _plates(scene: _Scene, colours: Theme) -> Iterator[str]:
-    """A line about each player: checker, pips to go, checkers off, what is to do."""
+    """A line about each player: a checker, pips to go, checkers off, status."""
     for side, y in ((0, HEIGHT - PLATE / 2), (1, PLATE / 2)):
         piece, x = colours.pieces[side], LEFT + 7
         yield svg.marker(x, y, piece)

@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
@@ -17,6 +16,7 @@ from jaxgames.envs.backgammon.best import Score
 from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
 from jaxgames.ops import bits
+from jaxgames.ops.pytrees import take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +139,7 @@ def changes(
     positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int
 ) -> tuple[list[Int32[Array, " n"]], Side, Side]:
     """The rows of `change_rows` that each play of a list adds, two for each of its moves, and both sides after it."""
-    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    own, opponent = take((positions.own, positions.opponent), game)
     rows = []
     for source, die in steps(positions, game, code, moves):
         left = jnp.minimum(board.count(own, source), jnp.uint32(4))

@@ -23,8 +23,9 @@ from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import TopTurns
-from jaxgames.ops.bits import bounded, has, select, union, unpack
+from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
 from jaxgames.ops.materialize import materialize
+from jaxgames.ops.pytrees import select
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -115,7 +116,7 @@ class Backgammon(Game[Position]):
         before, after = lax.population_count(high_word), lax.population_count(low_word)
         rank = bounded(bits, before + after)
         plays_high = rank < before
-        source = select(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
+        source = nth_set(jnp.where(plays_high, high_word, low_word), jnp.where(plays_high, rank, rank - before))
         action = (26 - source) * 6 + jnp.where(plays_high, high, low) - 1
         return jnp.where(before + after == 0, 0, action.astype(jnp.int32))
 
@@ -128,8 +129,7 @@ class Backgammon(Game[Position]):
         over = board.occupied(own) == 0
         turn_passes = (dice == 0) & (position.dice != 0) & ~over
         reward = board.result(opponent).astype(jnp.float32)
-        actor = jax.tree.map(lambda mine, theirs: jnp.where(turn_passes, theirs, mine), own, opponent)
-        other = jax.tree.map(lambda mine, theirs: jnp.where(turn_passes, mine, theirs), own, opponent)
+        actor, other = select(turn_passes, (opponent, own), (own, opponent))
         return Outcome(Position(actor, other, dice), turn_passes, over, reward)
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:

@@ -18,6 +18,7 @@ from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
 from jaxgames.envs.core import State
 from jaxgames.ops import ragged
+from jaxgames.ops.pytrees import take
 
 MOST_PLAYS = MOST_REPEATS[-1]
 """No position and roll have more distinct plays than this."""
@@ -108,7 +109,7 @@ def _played(
     positions: Position, game: Int32[Array, " n"], sources: UInt32[Array, "4 n"], dice: UInt32[Array, "4 n"]
 ) -> tuple[Side, Side]:
     """Both sides after four moves each. (In a loop, to compile fast.)"""
-    start = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    start = take((positions.own, positions.opponent), game)
 
     def move(sides, step):
         (own, opponent), (source, die) = sides, step

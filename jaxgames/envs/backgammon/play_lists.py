@@ -24,7 +24,6 @@ A list has a fixed capacity, but its counts are exact. Games that did not fit ar
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, UInt32
@@ -32,6 +31,7 @@ from jaxtyping import Array, Bool, Int32, UInt32
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.ops import bits, ragged
+from jaxgames.ops.pytrees import take
 
 LOW_FIRST = np.uint32(1 << 20)  # in a code: the smaller die is played first
 STAY = np.uint32(1)  # as a set of sources: source 0, no checker moves
@@ -62,7 +62,7 @@ def pairs(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> 
     # For each entry of the list: its game, its row among the 54, and its bit in that row.
     game, rank = ragged.owners(ends, counts[-1], capacity)
     row, rank = ragged.row_of(rank, counts, game)
-    chosen = bits.select(rows[row, game], rank.astype(jnp.uint32))
+    chosen = bits.nth_set(rows[row, game], rank.astype(jnp.uint32))
     high, low = high_low(positions.dice)
     first = jnp.concatenate([jnp.zeros(1, jnp.int32), ends])
     return Plays(game, _pair_code(row, chosen, high[game], low[game]), first, ends <= capacity)
@@ -149,9 +149,9 @@ def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -
         counts = bits.popcount(more)
         ends = ragged.cumsum(counts)
         parent, rank = ragged.owners(ends, counts, room)
-        chosen = bits.select(more[parent], rank.astype(jnp.uint32))
+        chosen = bits.nth_set(more[parent], rank.astype(jnp.uint32))
         first, game, last = ragged.starts(ends, first), game[parent], chosen
-        own = _step(jax.tree.map(lambda plane, parent=parent: plane[parent], own), chosen, low[game])
+        own = _step(take(own, parent), chosen, low[game])
         code = code[parent] | (chosen << jnp.uint32(5 * level))
         complete &= first[1:] <= room
     return Plays(game, code, first, complete)
@@ -165,7 +165,7 @@ def _step(own: Side, source: UInt32[Array, " n"], die: UInt32[Array, " n"]) -> S
 
 def after(positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int) -> tuple[Side, Side]:
     """Both sides, the mover's first, after each play of a list of at most `moves` moves: 2 for pairs, 4 for repeats."""
-    own, opponent = jax.tree.map(lambda plane: plane[game], (positions.own, positions.opponent))
+    own, opponent = take((positions.own, positions.opponent), game)
     for source, die in steps(positions, game, code, moves):
         own, opponent = board.move(own, opponent, source, die, source != 0)
     return own, opponent

@@ -1,7 +1,6 @@
 """Boards of English draughts as text and as SVG, laid out as in books: White at the bottom, square 1 at the top left.
 
-Black and White are colours of the game: White's pieces are the light ones whatever the player's id. `player` is the id
-of the player to move.
+White's pieces are the light ones, whether White is player 0 or 1. `player` is the id of the player to move.
 """
 
 from collections.abc import Iterator
@@ -131,7 +130,7 @@ def _piece(x: float, y: float, face: Piece, king: bool) -> Iterator[str]:
 
 
 def _plates(board: Board, colours: Theme, player: int, draw_after: int | None) -> Iterator[str]:
-    """A line about each side: its colour, the player's id, its pieces, what is to do."""
+    """A line about each side: its colour, the player's id, its pieces, status."""
     for white, y in ((False, PLATE / 2), (True, HEIGHT - PLATE / 2)):
         piece, x = colours.pieces[0 if white else 1], LEFT + 7
         yield svg.marker(x, y, piece)

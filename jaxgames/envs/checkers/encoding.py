@@ -66,9 +66,9 @@ class Board64:
 class OneSquare:
     """32 inputs that all show the same one square: own piece 1, the other's -1, empty 0.
 
-    The defect of a published program, whose networks evolved nonetheless: whatever the position, they give one of three
-    answers, so they are fixed preferences for squares. `square` is numbered as in actions, from the side of the player
-    to act. Which one the program read is not known; the first is what a loop reads that forgets its index.
+    A published program had this defect, and its networks evolved nonetheless: they give one of only three answers to
+    any position, so they are fixed preferences for squares. `square` is numbered as in actions, from the side of the
+    player to act. It is not known which square the program read; a loop that forgets its index reads the first one.
     """
 
     square: int = 0

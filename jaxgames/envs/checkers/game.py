@@ -15,7 +15,7 @@ from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
-from jaxgames.ops.bits import bit, bounded, select, top_index, unpack
+from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
 from jaxgames.ops.materialize import materialize
 
 # The order of the squares as five words: bit k of a square's number is bit `place` of word k, and the other way round.
@@ -96,7 +96,7 @@ class Checkers(Game[Position]):
             here = (rank >= before) & (rank < before + counts[number])
             chosen, direction = jnp.where(here, words[number], chosen), jnp.where(here, number, direction)
         passed = [jnp.where(direction > number, counts[number], 0) for number in range(3)]
-        place = select(chosen, rank - sum(passed[1:], passed[0]))
+        place = nth_set(chosen, rank - sum(passed[1:], passed[0]))
         square, white = _lookup(_SQUARE_OF, place), board.white(position)
         action = jnp.where(white, 127 - (square << 2 | direction), square << 2 | direction)
         return action.astype(jnp.int32)

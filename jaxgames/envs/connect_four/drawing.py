@@ -1,7 +1,7 @@
 """Connect Four boards as text and as SVG.
 
-Boards are as in `notation`. `player` is the id of the player to act, in a finished game of the one who would be: player
-0 has the light stones, player 1 the dark ones. In text X is the player who began, whoever that was.
+Boards are as in `notation`. `player` is the id of the player to act, or of the one who would be if the game were not
+over. Player 0 has the light stones, player 1 the dark ones. In text X belongs to the player who began.
 """
 
 from collections.abc import Iterator

@@ -127,10 +127,10 @@ def _orders_to_win(board: np.ndarray, columns: list[str], connect: int) -> Itera
 def _alternating_order(columns: list[str]) -> list[int] | None:
     """An order of columns that takes their stones from the bottom up by turns X, O, X, ...; None if there is none.
 
-    A depth-first search. What stones are left decides how it goes on, whichever columns they are in; such remainders
-    that led nowhere are remembered. It hardly ever has to go back, as it first takes a stone with one of the other
-    colour on it (that keeps both players able to move), of these the one with most equal neighbours above it, and
-    then the highest stack: those need most moves elsewhere in between.
+    A depth-first search. Only the stacks that are left matter, not their columns, so stacks that led nowhere are
+    remembered. The search seldom goes back, since it orders its choices: first a stone with one of the other colour on
+    it, which keeps both players able to move; among these the one with most equal neighbours above it, then the highest
+    stack, since these need most moves elsewhere in between.
     """
     left = list(columns)
     order: list[int] = []

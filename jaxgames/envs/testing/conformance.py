@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float32, Key, UInt32
 
 from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 from jaxgames.envs.rollout import random_action
+from jaxgames.ops.pytrees import select, take
 
 __all__ = ["ConformanceError", "Report", "check_game"]
 
@@ -43,15 +44,15 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     if num_games < 4:
         raise ValueError(f"num_games {num_games} is too few; at least 4 are needed")
     flags = [getattr(jax.config, name) for name in GLOBAL_FLAGS]
-    key, start_key, play_key, turn_key = jax.random.split(jax.random.key(seed), 4)
+    key, start_key, play_key, turn_key, rank_key, draw_key = jax.random.split(jax.random.key(seed), 6)
     _check_description(game)
     _check_types(game, key)
     states = _jit(jax.vmap(game.init))(jax.random.split(start_key, num_games))
     _check_start(game, states)
     _check_symmetries(game, key)
     sample, last, report = _check_play(game, states, play_key, seed, max_actions)
-    _check_ranks(game, sample, key)
-    _check_draws(game, sample, key)
+    _check_ranks(game, sample, rank_key)
+    _check_draws(game, sample, draw_key)
     _check_turns(game, sample, turn_key)
     _check_texts(game, sample)
     _check_ends(game, last)
@@ -129,18 +130,19 @@ def _check_start(game: Game, states: State) -> None:
 
 def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """The same results for one state, a batch, and a batch of batches; with typed and with legacy keys."""
+    action_key, key = jax.random.split(key)
     keys = jax.random.split(key, 4)
-    states = jax.tree.map(lambda x: x[:4], sample)
+    states = take(sample, slice(4))
 
     def look(state: State, step: Callable, *arguments: Any) -> tuple:
         return state.legal_action_mask, state.observation, step(state, *arguments)
 
     @_jit  # all in one program, which compiles much faster than each alone
     def looks(states: State, keys: Any) -> list:
-        actions, legacy = random_action(key, states), jax.random.key_data(keys)
+        actions, legacy = random_action(action_key, states), jax.random.key_data(keys)
         squared = jax.tree.map(lambda x: x.reshape(2, 2, *x.shape[1:]), (states, actions, keys))
         square = look(squared[0], jax.vmap(jax.vmap(game.step)), *squared[1:])
-        picked = [jax.tree.map(lambda x, i=i: x[i], (states, actions, keys)) for i in range(2)]
+        picked = [take((states, actions, keys), i) for i in range(2)]
         singles = [look(one[0], game.step, *one[1:]) for one in picked]
         return [
             look(states, jax.vmap(game.step), actions, keys),
@@ -151,7 +153,7 @@ def _check_ranks(game: Game, sample: State, key: Key[Array, ""]) -> None:
 
     batch, legacy, single, square = jax.device_get(looks(states, keys))
     _require(game, _equal(batch, legacy), "steps otherwise with legacy keys than with typed ones")
-    _require(game, _equal(jax.tree.map(lambda x: x[:2], batch), single), "plays a batch otherwise than its states")
+    _require(game, _equal(take(batch, slice(2)), single), "plays a batch otherwise than its states")
     _require(game, _equal(batch, square), "plays a batch of batches otherwise than its states")
 
 
@@ -162,9 +164,9 @@ def _equal(one: Any, other: Any) -> bool:
 def _check_texts(game: Game, sample: State) -> None:
     """Notation and drawings, where the game has them."""
     look = _jit(lambda states: (states.legal_action_mask, states.observation))
-    sample = jax.tree.map(lambda x: x[:16], jax.device_get(sample))
+    sample = take(jax.device_get(sample), slice(16))
     masks, views = jax.device_get(look(sample))
-    states = [jax.tree.map(lambda x, i=i: x[i], sample) for i in range(len(masks))]
+    states = [take(sample, i) for i in range(len(masks))]
     texts = [_if_there(game.to_string, state) for state in states]
     if None not in texts:
         again = [game.from_string(text, int(state.current_player)) for text, state in zip(texts, states, strict=True)]
@@ -181,7 +183,7 @@ def _check_texts(game: Game, sample: State) -> None:
             read = [game.string_to_action(state, name) for name in names]
             _require(game, read == actions, f"reads the names {names} of actions {actions} as {read}")
             _require_error(game, lambda state=state: game.string_to_action(state, "?"), "reads '?' as an action")
-    for some in (states[0], jax.tree.map(lambda x: x[:2], sample)):
+    for some in (states[0], take(sample, slice(2))):
         drawing = _if_there(some.to_svg)
         is_svg = drawing is None or drawing.lstrip().startswith("<svg")
         _require(game, is_svg, "draws something that is no SVG document")
@@ -189,9 +191,9 @@ def _check_texts(game: Game, sample: State) -> None:
 
 def _check_ends(game: Game, last: State) -> None:
     """The last positions of games that were played to their end are over too when they are read, if they can be."""
-    last = jax.tree.map(lambda x: x[last.terminated][:16], jax.device_get(last))
+    last = take(jax.device_get(last), np.flatnonzero(last.terminated)[:16])
     for index in range(len(last.terminated)):
-        state = jax.tree.map(lambda x, i=index: x[i], last)
+        state = take(last, index)
         text = _if_there(game.to_string, state)
         if text is None:
             return
@@ -280,7 +282,7 @@ def _check_play(
         keys, words = jax.random.split(step_key, len(ended)), jax.random.bits(word_key, (len(ended), 5))
         after, faults = jax.vmap(partial(_faults, game))(states, keys, words[:, :4])
         keep = ~ended & (words[:, 4] % (number + 1).astype(jnp.uint32) == 0)
-        sample = jax.tree.map(lambda new, old: jax.vmap(jnp.where)(keep, new, old), states, sample)
+        sample = select(keep, states, sample)
         news = faults.any(axis=0) & (first < 0)
         first = jnp.where(news, number, first)
         where = jnp.where(news, jnp.argmax(faults, axis=0).astype(jnp.int32), where)
@@ -304,7 +306,7 @@ def _check_play(
 def _check_draws(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """`draw_action` draws each legal action about as often as any other."""
     number = 4096
-    positions = jax.tree.map(lambda x: x[:16], sample._position)
+    positions = take(sample._position, slice(16))
     words = jax.random.bits(key, (len(sample.terminated[:16]), number))
 
     @_jit
@@ -348,8 +350,9 @@ def _check_symmetries(game: Game, key: Key[Array, ""]) -> None:
             pair = game.step(one, action, step_key), game.step(other, inverse[action], step_key)
             return pair, compare(pair, actions, elements)
 
-        start = (game.init(key), game.init(key))
-        return compare(start, actions, elements), lax.scan(step, start, jax.random.split(key, 64))[1]
+        init_key, play_key = jax.random.split(key)
+        start = (game.init(init_key), game.init(init_key))
+        return compare(start, actions, elements), lax.scan(step, start, jax.random.split(play_key, 64))[1]
 
     actions, elements = (np.stack(maps) for maps in zip(*((s.actions, s.elements) for s in symmetries), strict=True))
     many = jax.vmap(jax.vmap(play, in_axes=(None, None, None, 0)), in_axes=(0, 0, 0, None))

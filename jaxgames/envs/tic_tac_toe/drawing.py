@@ -1,7 +1,7 @@
 """Tic-tac-toe boards as text and as SVG.
 
-Boards are as in `notation`. `player` is the id of the player to act, in a finished game of the one who would be: player
-0 has the light marks, player 1 the dark ones. The marks are X of the player who began and O, whoever that was.
+Boards are as in `notation`. `player` is the id of the player to act, or of the one who would be if the game were not
+over. Player 0 has the light marks, player 1 the dark ones. X belongs to the player who began.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
 
 from jaxgames.envs.rules import Outcome, Position, Rules, Value
-from jaxgames.ops.pytrees import equal
+from jaxgames.ops.pytrees import equal, take
 
 USUAL = 4  # legal actions of a position for which `best_of_legal` has room in one pass
 
@@ -57,7 +57,7 @@ def best_of_legal(
         start, best, choice = carry
         entry = lax.dynamic_slice_in_dim(entries, start, size)
         owner, action = entry // actions, entry % actions
-        outcome = jax.vmap(rules.play)(jax.tree.map(lambda x: x[owner], positions), action)
+        outcome = jax.vmap(rules.play)(take(positions, owner), action)
         worth = turn_worth(outcome, value)
         worth = jnp.where(start + np.arange(size, dtype=np.int32) < total, worth, -jnp.inf)
         highest = jax.ops.segment_max(worth, owner, batch, indices_are_sorted=True)

@@ -131,9 +131,9 @@ def _programs(game: Game, size: int) -> tuple[Callable, Callable]:
         counts = bits.popcount(sets)
         owner, _ = ragged.owners(jnp.maximum(ends - first, 0), counts, size)
         rank = jnp.arange(size, dtype=jnp.int32) + first - (ends - counts)[owner]
-        action = (owner % words) * 32 + bits.select(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
+        action = (owner % words) * 32 + bits.nth_set(sets[owner], rank.astype(jnp.uint32)).astype(jnp.int32)
         action, parent = lax.optimization_barrier((action, owner // words))
-        outcome = jax.vmap(game.play)(jax.tree.map(lambda x: x[parent], positions), action)
+        outcome = jax.vmap(game.play)(take(positions, parent), action)
         complete = outcome.turn_passes | outcome.over
         return parent, action, outcome.position, complete, outcome.over, outcome.reward
 

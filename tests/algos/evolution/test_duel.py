@@ -54,7 +54,7 @@ def played(game, key, params, most_plies):
                     points = float(outcome.reward) * (1 if mover == 0 else -1)
                 position = outcome.position
                 if game.outcome_probabilities:
-                    word = reference.stream(reference.candidate_word(words, pair), plies)
+                    word = reference.fold_in(reference.candidate_word(words, pair), plies)
                     position = rolled(position, np.uint32(word))
                 mover = 1 - mover if outcome.turn_passes else mover
             found.append((points, plies, not over))

@@ -14,9 +14,10 @@ import pytest
 from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh, replicated
-from jaxgames.algos.evolution.memory import MemoryPlan, machine_bytes
+from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
+from jaxgames.ops.device_memory import machine_bytes
 
 ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
 
@@ -76,7 +77,7 @@ def test_wrong_splits_are_refused(state):
         evaluate(fitness, ES, state, jax.random.key(1), 0)
     with pytest.raises(ValueError, match="'population'"):
         evaluate(fitness, ES, state, jax.random.key(1), mesh=Mesh(jax.devices()[:1], ("games",)))
-    with pytest.raises(ValueError, match="devices=3, but there are 2"):
+    with pytest.raises(ValueError, match="on 3 devices, but 2 are here"):
         population_mesh(3)
 
 

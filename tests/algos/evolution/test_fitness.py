@@ -21,8 +21,8 @@ from jaxgames.algos.evolution import (
     RandomMoves,
     Results,
     by_table,
+    play,
 )
-from jaxgames.algos.evolution.games import play
 from jaxgames.nets import MLP
 
 GAME = jaxgames.make("tic_tac_toe")

@@ -163,8 +163,8 @@ def test_networks_that_look_one_action_ahead(name):
 def words_of(key, games, numbers):
     """The random word of a candidate's ply."""
     first = reference.random_bits(jax.random.key_data(key).tolist(), games)
-    streams = reference.stream(first[None], np.asarray(numbers)[:, None])
-    return lambda candidate, stream, ply: reference.stream(streams[candidate, stream], ply + 1)
+    streams = reference.fold_in(first[None], np.asarray(numbers)[:, None])
+    return lambda candidate, stream, ply: reference.fold_in(streams[candidate, stream], ply + 1)
 
 
 @pytest.mark.parametrize(("sides", "most_plies"), [("both", 1_000), ("alternate", 6)])

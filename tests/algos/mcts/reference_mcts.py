@@ -30,7 +30,7 @@ class Facts:
         self.awaits = bool(told["awaits"])
         self.legal = np.flatnonzero(told["legal"]).tolist()
         self.edges = list(range(len(told["drawn"][0]))) if self.awaits else self.legal
-        self.observe_position = told["view"].astype(np.int64)
+        self.view = told["view"].astype(np.int64)
         self.marks = [sum(int(word) << 32 * k for k, word in enumerate(row)) for row in told["marks"]]
         self.name = name_of(position)
 

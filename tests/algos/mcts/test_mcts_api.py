@@ -1,5 +1,8 @@
 """What a search is asked for and what it says: settings that cannot be, ends of games, full trees, trees used again."""
 
+import re
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -196,6 +199,39 @@ def test_more_bad_input(game, states, result, net):
         (lambda: mcts.mixture(2, net, net), "weight 2: expected"),
         (lambda: mcts.dirichlet(0), "alpha 0, fraction 0.25: expected"),
         (lambda: mcts.last_good_reply(limit=0), "limit 0: expected"),
+        (lambda: mcts.puct(c_base=0), "c_base 0: expected"),
+        (lambda: mcts.puct(qtransform="siblings"), "expected one of min_max, parent_and_siblings"),
     ):
         with pytest.raises(ValueError, match=message):
             make()
+
+
+@pytest.mark.parametrize("c", [1e30, -1e30, np.inf, np.nan])
+@pytest.mark.parametrize("rule", ["uct", "puct", "rave", "amaf", "uct1", "uct2", "uct3"])
+def test_constants_of_exploration_that_cannot_be(rule, c):
+    name = "c_init" if rule == "puct" else "c"
+    with pytest.raises(ValueError, match=rf"^{name} {re.escape(str(c))}: expected a number from -1000000 to 1000000$"):
+        getattr(mcts, rule)(**{name: c})
+
+
+@pytest.mark.parametrize(("option", "number"), [("num_trees", 10**9), ("capacity", 10**12)])
+def test_searches_that_no_machine_can_hold_are_refused_at_once(game, states, option, number, monkeypatch):
+    def make(*args, **options):
+        raise AssertionError("something was made")
+
+    for name in ("init_tree", "random_bits", "fold_in"):
+        monkeypatch.setattr(sys.modules["jaxgames.algos.mcts.search"], name, make)
+    with pytest.raises(ValueError, match="(too many for one search|too large): (at|expected at) most") as error:
+        mcts.search(game, states, jax.random.key(0), 10, **{option: number})
+    assert "\n" not in str(error.value)
+    if option == "num_trees":
+        bits = jnp.zeros(BATCH, jnp.uint32)
+        with pytest.raises(ValueError, match="too many for one search"):
+            mcts.search_positions(game, states._position, bits, 10, mcts.uct(), mcts.rollout(), num_trees=number)
+
+
+def test_old_names_warn():
+    with pytest.warns(DeprecationWarning, match='qtransform="parent_and_siblings"'):
+        assert mcts.puct(siblings=True) == mcts.puct(qtransform="parent_and_siblings")
+    with pytest.warns(DeprecationWarning, match="mcts.SelectedLeaf"):
+        assert mcts.Leaves is mcts.SelectedLeaf

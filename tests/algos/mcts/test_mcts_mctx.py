@@ -91,9 +91,11 @@ def test_puct_visits_what_mctx_visits(params, states):
     np.testing.assert_array_equal(ours.visits, theirs)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("considered", "simulations"), [(16, 32), (4, 50)])
+@pytest.mark.parametrize(
+    ("considered", "simulations"),
+    [(4, 24), pytest.param(16, 32, marks=pytest.mark.slow), pytest.param(4, 50, marks=pytest.mark.slow)],
+)
 def test_gumbel_visits_what_mctx_visits(params, states, considered, simulations):
     options = {"max_num_considered_actions": considered, "gumbel_scale": 0.0}
     theirs, weights = by_mctx("gumbel_muzero_policy", params, states, num_simulations=simulations, **options)

@@ -14,7 +14,7 @@ from jaxgames.algos import mcts
 from jaxgames.ops.random_bits import fold_in, random_bits
 from tests.algos.mcts import reference_rules as plain
 from tests.algos.mcts.reference_mcts import Rules, Search
-from tests.algos.small_games import Relay
+from tests.algos.small_games import Nim, Relay
 
 KEY = jax.random.key(5)
 
@@ -91,6 +91,8 @@ def bench(name):
         return Bench(jaxgames.make(name, rows=4, cols=4, connect=3), 12, 8)
     if name == "relay":
         return Bench(Relay(), 24, 6)
+    if name == "nim":
+        return Bench(Nim(), 16, 3)
     sizes = {"many_tic_tac_toe": (266, 7), "tic_tac_toe": (24, 7), "checkers": (9, 60), "backgammon": (9, 40)}
     batch, moves = sizes[name]
     return Bench(jaxgames.make(name.removeprefix("many_")), batch, moves)
@@ -233,19 +235,34 @@ def assert_same_result(result, bench, searches):
 
 
 QUICK = {
-    "many_tic_tac_toe": ["bounded_uct", "unforgetting_rave", "uct3"],
-    "tic_tac_toe": ["puct_siblings", "gumbel_noise", "shallow_uct1", "uct2_mirrored", "full_rave"],
+    # Every rule in a game that compiles fast; what is special to larger games below.
+    "nim": [
+        "uct",
+        "puct",
+        "puct_siblings",
+        "gumbel_noise",
+        "rave",
+        "amaf_rollout",
+        "uct1",
+        "uct2",
+        "uct3",
+        "bounded_uct",
+    ],
+    "many_tic_tac_toe": ["unforgetting_rave"],
+    "tic_tac_toe": ["shallow_uct1", "uct2_mirrored", "full_rave"],
     "connect_four": ["uct3_mirrored"],
     "relay": ["bounded_puct", "last_good_reply"],
+    "backgammon": ["bounded_puct"],
 }
 SLOW = {
     "many_tic_tac_toe": list(CASES),
+    "tic_tac_toe": ["puct_siblings", "gumbel_noise"],
     "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply"],
     "relay": ["rave_rollout", "uct3", "gumbel", "bounded_uct3"],
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],
 }
-SIMULATIONS = {"tic_tac_toe": 32, "connect_four": 64}
+SIMULATIONS = {"nim": 64, "tic_tac_toe": 32, "connect_four": 64, "backgammon": 16}
 RUNS = [(game, name) for game, names in QUICK.items() for name in names]
 RUNS += [
     pytest.param(game, name, marks=pytest.mark.slow)

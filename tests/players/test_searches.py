@@ -1,0 +1,152 @@
+"""The players that search do what their specs say: rule, evaluator, trees, options, and the sign of a run's values."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import players
+from jaxgames.algos import mcts
+from jaxgames.algos.td import TDConfig
+from jaxgames.players.mcts import KINDS
+from jaxgames.runs import Run
+
+GAME = jaxgames.make("tic_tac_toe")
+CENTER = 4
+
+ROLLOUTS = {
+    "uct": (mcts.uct(), mcts.rollout()),
+    "uct,c=0.3": (mcts.uct(c=0.3), mcts.rollout()),
+    "rave": (mcts.rave(), mcts.rollout()),
+    "rave,k=7": (mcts.rave(k=7), mcts.rollout()),
+    "rave,k=7,c=0.3": (mcts.rave(k=7, c=0.3), mcts.rollout()),
+    "amaf": (mcts.amaf(), mcts.rollout()),
+    "amaf,alpha=0.2": (mcts.amaf(alpha=0.2), mcts.rollout()),
+    "amaf,alpha=0.2,c=0.3": (mcts.amaf(alpha=0.2, c=0.3), mcts.rollout()),
+    "lgr": (mcts.uct(), mcts.last_good_reply()),
+    "lgr,c=0.3": (mcts.uct(c=0.3), mcts.last_good_reply()),
+    "rave+lgr": (mcts.rave(), mcts.last_good_reply()),
+    "rave+lgr,k=7": (mcts.rave(k=7), mcts.last_good_reply()),
+    "rave+lgr,c=0.3": (mcts.rave(c=0.3), mcts.last_good_reply()),
+    "uct1": (mcts.uct1(), mcts.rollout()),
+    "uct1,c=0.3": (mcts.uct1(c=0.3), mcts.rollout()),
+    "uct2": (mcts.uct2(), mcts.rollout()),
+    "uct2,c=0.3": (mcts.uct2(c=0.3), mcts.rollout()),
+    "uct3": (mcts.uct3(), mcts.rollout()),
+    "uct3,c=0.3": (mcts.uct3(c=0.3), mcts.rollout()),
+    "bounded": (mcts.bounded(mcts.uct()), mcts.rollout()),
+    "bounded,c=0.3": (mcts.bounded(mcts.uct(c=0.3)), mcts.rollout()),
+}
+GUIDED = {
+    "puct": mcts.puct(),
+    "puct,c_init=2": mcts.puct(c_init=2),
+    "puct,c_base=99": mcts.puct(c_base=99),
+    "gumbel": mcts.gumbel(),
+    "gumbel,considered=3": mcts.gumbel(3),
+    "gumbel,scale=0": mcts.gumbel(scale=0),
+}
+
+
+def told(text, *arguments):
+    """The spec of a name with options, with arguments in between."""
+    name, _, options = text.partition(",")
+    return ":".join([name, *arguments]) + (f",{options}" if options else "")
+
+
+def test_rules_differ():
+    """So that the next two tests tell them apart; the tables have all names and all options."""
+    for rules in ([pair[0] for name, pair in ROLLOUTS.items() if "lgr" not in name], list(GUIDED.values())):
+        assert all(one != other for number, one in enumerate(rules) for other in rules[:number])
+    assert mcts.rollout() != mcts.last_good_reply()
+    named = {name.split(",")[0] for name in (*ROLLOUTS, *GUIDED)}
+    assert named == set(KINDS)
+    for name, kind in KINDS.items():
+        for option in kind.options:
+            assert any(text.startswith(f"{name},") and f",{option}=" in text for text in (*ROLLOUTS, *GUIDED))
+
+
+@pytest.mark.parametrize("text", ROLLOUTS)
+def test_rule_and_rollouts_of_a_spec(text):
+    for trees in (1, 3):
+        spec = told(text, "17") + (f",trees={trees}" if trees > 1 else "")
+        player = players.make(spec, GAME)
+        turn = player.turn
+        assert (turn.rule, player.params) == ROLLOUTS[text]
+        assert (player.name, turn.game, turn.simulations, turn.trees) == (spec, GAME, 17, trees)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("trees=257", "trees '257': expected a whole number from 1 to 256"),
+        ("c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
+        ("c=nan", "c 'nan': expected a number"),
+        ("k=3", "no option 'k'; it has: c, trees"),
+    ],
+)
+def test_options_out_of_range(option, message):
+    with pytest.raises(ValueError) as error:
+        players.make(f"uct:8,{option}", GAME)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_player_plays_what_its_search_finds():
+    """With its rule, number of simulations, evaluator and trees: each of them changes what is played somewhere."""
+    specs = ("uct:40", "uct:60", "uct:40,c=3", "lgr:40", "uct:40,trees=2")
+    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), 48))
+    bits = jax.random.bits(jax.random.key(1), (48,))
+    found = []
+    for spec in specs:
+        player = players.make(spec, GAME)
+        simulations, trees = (60 if "60" in spec else 40), (2 if "trees" in spec else 1)
+        rule, evaluator = ROLLOUTS["lgr" if "lgr" in spec else "uct"]
+        rule = mcts.uct(c=3) if "c=3" in spec else rule
+        right = mcts.search_positions(GAME, positions, bits, simulations, rule, evaluator, num_trees=trees).actions
+        played = player.turn(player.params, positions, bits)
+        for one, other in zip(
+            jax.tree.leaves(played), jax.tree.leaves(jax.vmap(GAME.play)(positions, right)), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+        found.append(np.asarray(right).tolist())
+    assert all(one != other for number, one in enumerate(found) for other in found[:number])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run whose network says that whoever has the center wins."""
+    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
+    run = Run.create(tmp_path_factory.mktemp("runs") / "center", {"learner": dataclasses.asdict(config)})
+    value = np.zeros((9, 2, 2), np.float32)  # square, own or other mark, chance to win and to lose
+    value[CENTER] = [[10, -10], [-10, 10]]
+    shapes = config.network().init(jax.random.key(0))
+    run.save_best(jax.tree.map(lambda x: jnp.asarray(value.reshape(x.shape) if x.ndim == 2 else 0 * x), shapes), {})
+    return str(run.path)
+
+
+@pytest.mark.parametrize("text", GUIDED)
+def test_rule_of_a_search_that_a_run_guides(run, text):
+    spec = told(text, run, "12")
+    player = players.make(spec, GAME)
+    turn, one_ply = player.turn, players.make(run, GAME)
+    assert (player.name, turn.rule, turn.simulations, turn.trees) == (spec, GUIDED[text], 12, 1)
+    assert player.params.make_value == one_ply.turn.make_value
+    jax.tree.map(np.testing.assert_array_equal, player.params.params, one_ply.params)
+    assert players.make(f"puct:{run}:12,trees=2", GAME).turn.trees == 2
+    with pytest.raises(ValueError, match="no option 'trees'; it has: considered, scale"):
+        players.make(f"gumbel:{run}:12,trees=2", GAME)
+
+
+@pytest.mark.parametrize("form", ["{run}", "{run}@2", "puct:{run}:60", "gumbel:{run}:12", "gumbel:{run}:12,scale=0"])
+def test_a_network_steers_to_what_it_thinks_is_won(run, form):
+    """The center is taken where it is free; with the sign of the values turned, it would be taken nowhere."""
+    player = players.make(form.format(run=run), GAME)
+    texts = [".../.../...", "X../.../...", "XO./.../...", "XOX/O../.X."]
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *map(GAME.parse, texts))
+    bits = jax.random.bits(jax.random.key(2), (len(texts),))
+    after = player.turn(player.params, positions, bits).position
+    center = jax.vmap(lambda position: GAME.play(position, jnp.int32(CENTER)).position)(positions)
+    for one, other in zip(jax.tree.leaves(after), jax.tree.leaves(center), strict=True):
+        np.testing.assert_array_equal(one, other)
