@@ -62,7 +62,7 @@ def copy_project(root: Path, to: Path) -> None:
             shutil.copy(root / name, to / name)
 
 
-def passes(project: Path, tests: Sequence[str], cache: Path) -> tuple[bool, str]:
+def passes(project: Path, tests: Sequence[str], cache: Path, limit: float | None) -> tuple[bool, str]:
     """Whether the tests pass in a project, and what pytest said. Raises `ValueError` if it could not run them."""
     environment = {
         **os.environ,
@@ -74,16 +74,19 @@ def passes(project: Path, tests: Sequence[str], cache: Path) -> tuple[bool, str]
     }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
     try:
-        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return False, f"still running after {LIMIT} seconds"
+        return False, f"still running after {limit} seconds"
     if done.returncode not in (0, 1):  # 1: tests failed; else there are none, or they could not be read
         raise ValueError(f"{' '.join(tests)}: pytest ended with {done.returncode}\n{done.stdout[-3000:]}{done.stderr}")
     return done.returncode == 0, done.stdout
 
 
 def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
-    """The names of the edits that no test noticed, of `jobs` at a time. Raises `ValueError` if tests fail without."""
+    """Tries all edits, `jobs` at a time, and returns the names of those that no test noticed.
+
+    Raises `ValueError` if a text is not there exactly once, and if tests fail without any edit.
+    """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         cache, projects = Path(folder) / "cache", queue.SimpleQueue[Path]()
         for job in range(jobs):
@@ -94,7 +97,7 @@ def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
             project, start = projects.get(), time.monotonic()
             try:
                 if edit is None:
-                    passed, said = passes(project, tests, cache)
+                    passed, said = passes(project, tests, cache, None)
                     if not passed:
                         raise ValueError(f"these tests fail without any edit\n{said[-3000:]}")
                     return True
@@ -102,11 +105,13 @@ def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
                 source = path.read_text("utf-8")
                 path.write_text(edit.broken(source), "utf-8")
                 try:
-                    passed, _ = passes(project, tests, cache)
+                    passed, _ = passes(project, tests, cache, LIMIT)
+                    outcome, said = ("SURVIVED" if passed else "noticed"), ""
+                except ValueError as error:  # what cannot even be imported is no test's merit
+                    passed, outcome, said = True, "BROKEN", f"\n{error}"
                 finally:
                     path.write_text(source, "utf-8")
-                outcome = "SURVIVED" if passed else "noticed"
-                print(f"{outcome:8} {time.monotonic() - start:5.0f} s  {edit.name}", flush=True)
+                print(f"{outcome:8} {time.monotonic() - start:5.0f} s  {edit.name}{said}", flush=True)
                 return passed
             finally:
                 projects.put(project)
