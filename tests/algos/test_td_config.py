@@ -13,6 +13,7 @@ from jaxgames.algos.td import ExactTD, MonteCarlo, NStepTD, TDConfig, load_playe
 from jaxgames.algos.td.config import METHODS
 from jaxgames.algos.td.saved import config_of
 from jaxgames.recipes import recipe_named
+from jaxgames.recipes.recipe import Plan
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_run_without_a_player():
 
 def test_old_names_still_work():
     with pytest.warns(DeprecationWarning, match="^setting 'decay' is now called 'lambda_'$"):
-        assert recipe_named("td-gammon").config(None, {"decay": "0.5"}).lambda_ == 0.5
+        assert recipe_named("td-gammon").config(Plan(changes={"decay": "0.5"})).lambda_ == 0.5
     with pytest.warns(DeprecationWarning, match="^setting 'explore' is now called 'epsilon'$"):
         assert config_of({"explore" if n == "epsilon" else n: v for n, v in dataclasses.asdict(TDConfig()).items()})
     for old, new in (("window", "n_step"), ("result", "monte_carlo")):
