@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from _backgammon import positions_of_play
 from _common import begin, compiled, finish, one_line_errors, parsed, parser, short_name, timed
-from _figures import Comparison, Figure, Report
+from _figures import Comparison, Figure, Report, say
 
 import jaxgames
 from jaxgames import players
@@ -29,11 +29,14 @@ ONE_POSITION = (FULL, FEW, THREE)
 def main() -> int:
     """The matches, then the moves."""
     options = parser(TITLE, repeats=8)
-    options.add_argument("run", metavar="RUN", help="the folder of a training, such as runs/a")
+    options.add_argument("run", nargs="?", metavar="RUN", help="the folder of a training, such as runs/a")
     options.add_argument("--games", type=int, default=GAMES, help=f"of each match (default {GAMES:,})")
     options = parsed(options)
     if options.quick:
         options.games, options.repeats = 4, 1
+    if options.run is None:
+        say("name a run to measure; train a player first: jaxgames train td-gammon --out runs/a --minutes 10")
+        return 0
     report = Report("backgammon_plies", TITLE)
     begin()
     with one_line_errors():

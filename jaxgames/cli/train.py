@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.cli.output import print_json, seed
+from jaxgames.cli.output import print_json
 
 _PLANNED = ("recipe", "game", "minutes", "games", "seed", "setting", "devices", "measured_games", "final_games")
 
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
-    parser.add_argument("--seed", type=seed, help="of all random numbers (0 if nothing is said)")
+    parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"

@@ -82,6 +82,23 @@ def test_a_game_without_chance():
     assert len({tuple(row) for row in searched}) > 1
 
 
+def test_turns_that_are_left_out():
+    """With one turn to look into, or none that seems worse, the choice is that of one ply; with more it is another."""
+    texts = ["X../.O./...", "XO./.X./..O", "X.O/OX./...", ".../.X./O..", "XOX/.../.O."]
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(TIC_TAC_TOE.parse(text) for text in texts))
+
+    def odd(positions):  # no two alike
+        return ((positions.cells * jnp.uint32(2654435761)) >> 16).astype(jnp.float32) / 2**16
+
+    def choice(plies, *limits):
+        search = Expectimax(TIC_TAC_TOE, plies, *limits)
+        return jax.jit(lambda p: search.best_turn(p, odd)[0].position.cells)(positions).tolist()
+
+    assert choice(2, 1) == choice(2, 9, 0.0) == choice(1)
+    assert len({tuple(choice(*limits)) for limits in ((2, 1), (2, 2), (2, 9))}) == 3
+    assert choice(2, 9, 2.0) == choice(2, 9) == choice(2)
+
+
 def plain(game, position, plies):
     """What the best action is worth if all positions are worth 0 after so many plies."""
     if plies == 0:

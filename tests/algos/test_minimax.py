@@ -117,6 +117,16 @@ def test_results_do_not_depend_on_the_batch():
     np.testing.assert_array_equal(apart.actions, together.actions[some])
 
 
+def test_a_lane_forgets_the_search_before():
+    """One lane searches 20 positions one after the other, and counts what it counts for each alone."""
+    positions = random_positions(CONNECT_FOUR, 400)
+    some = [jax.tree.map(lambda x, n=number: x[n : n + 1], positions) for number in range(20)]
+    together = search(CONNECT_FOUR, jax.tree.map(lambda *x: jnp.concatenate(x), *some), 4, lanes=1)
+    apart = [search(CONNECT_FOUR, one, 4, lanes=1) for one in some]
+    for field in ("nodes", "alpha_cuts", "beta_cuts"):
+        np.testing.assert_array_equal(getattr(together, field), [getattr(one, field)[0] for one in apart])
+
+
 def test_equally_good_actions_are_drawn_evenly():
     one = CHECKERS.parse("W:W21,22,23,K7:B1,2,12")
     positions = jax.tree.map(lambda x: jnp.repeat(x[None], 400), one)

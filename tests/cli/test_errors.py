@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -66,11 +67,10 @@ def refuse(number, *path):
     raise OSError(number, os.strerror(number), *path)
 
 
-@pytest.mark.parametrize("number", [9, 40])
-def test_full_disk_while_training(whole, tmp_path, monkeypatch, capsys, number):
+def test_full_disk_while_training(whole, tmp_path, monkeypatch, capsys):
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
-        at_call(patch, files.os, "fsync", number, lambda: refuse(errno.ENOSPC))
+        at_call(patch, files.os, "fsync", 40, lambda: refuse(errno.ENOSPC))
         status = cli.main(begin(path))
     one_line(capsys, status, str(path), "No space left on device; free some space; a training goes on with --resume")
     assert not list(path.rglob(".saving*"))
@@ -101,8 +101,8 @@ REFUSED = [
     ("match random random --game tic_tac_toe --seed -1", "--seed: '-1': expected a whole number from 0 to 4294967295"),
     ("match random random --seed 4294967296", "--seed: '4294967296': expected a whole number from 0 to 4294967295"),
     ("score connect_four random --positions x --seed 9223372036854775808", "'9223372036854775808': expected a whole"),
-    ("train td-gammon --out {path}/a --seed 9223372036854775808", "'9223372036854775808': expected a whole number"),
-    ("train td-gammon --out {path}/a --seed -1", "'-1': expected a whole number from 0 to 4294967295"),
+    ("train td-gammon --out {path}/a --seed 9223372036854775808", "seed 9223372036854775808: expected a whole"),
+    ("train td-gammon --out {path}/a --seed -1", "seed -1: expected a whole number from 0 to 4,294,967,295"),
     ("match uct:9,trees=1000000000 random", "trees '1000000000': expected a whole number from 1 to 256"),
     ("match uct:9,c=1e30 random", "c '1e30': expected a number from 0 to 1,000,000"),
     ("match rave:9,k=0 random --game tic_tac_toe", "k 0.0: expected a number of visits above 0"),
@@ -144,32 +144,40 @@ def test_folders_that_cannot_be_written(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["config.json", "metrics.jsonl"])
-def test_a_folder_in_place_of_a_file(tmp_path, capsys, name):
-    path = Run.create(tmp_path / "run", {"recipe": "td-gammon", "seed": 0} | CONFIG).path
+def test_a_folder_in_place_of_a_file(whole, tmp_path, capsys, name):
+    path = Run.create(tmp_path / "run", whole.config).path
     (path / name).unlink(missing_ok=True)
     (path / name).mkdir()
     one_line(capsys, cli.main(resume(path)), f"{path}/{name} is a folder; ")
 
 
-CONFIG = {"goal": {"minutes": None, "games": 9, "updates": 1}, "block": 1, "devices": 1, "learner": {"hidden": [2]}}
+@pytest.mark.parametrize("key", ["recipe", "learner", "devices", "block", "seed", "batch"])
+def test_a_configuration_that_lacks_a_key(whole, tmp_path, capsys, key):
+    config = json.loads(json.dumps(whole.config))
+    del (config if key in config else config["learner"])[key]
+    path = Run.create(tmp_path / "run", config).path
+    words = {"recipe": "holds no training", "batch": "setting 'batch' of the TD learner is missing"}
+    one_line(capsys, cli.main(resume(path)), words.get(key, f"{path}/config.json lacks {key!r}; restore the file"))
 
 
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({}, "holds no training"),
-        ({"recipe": "td-gammon"}, "config.json lacks 'learner'; restore the file or start a new run"),
-        ({"recipe": "td-gammon", "learner": {}}, "config.json lacks 'devices'; restore the file"),
-        ({"recipe": "tic-tac-toe-evolution", "network": {"game": "tic_tac_toe"}}, "config.json lacks 'evolution'"),
-        ({"recipe": "checkers-evolution", "network": {}}, "config.json is no configuration of checkers-evolution ("),
+        ({"recipe": "chess"}, "unknown recipe 'chess'; available: td-gammon, "),
+        ({"recipe": "tic-tac-toe-evolution", "network": {"game": "tic_tac_toe"}}, "config.json lacks '"),
         ({"recipe": "tic-tac-toe-self-play"}, "config.json lacks '"),
-        ({"recipe": "td-gammon"} | CONFIG, "config.json lacks 'seed'"),
-        ({"recipe": "td-gammon", "seed": "x"} | CONFIG, "config.json is no configuration of td-gammon ("),
+        ({"recipe": "td-gammon", "learner": 3}, "the settings of a TD learner are 3; expected names with values"),
     ],
 )
-def test_configurations_that_lack_something(tmp_path, capsys, config, words):
+def test_configurations_of_no_training(tmp_path, capsys, config, words):
     path = Run.create(tmp_path / "run", config).path
-    one_line(capsys, cli.main(resume(path)), str(path), words)
+    one_line(capsys, cli.main(resume(path)), words)
+
+
+def test_a_configuration_that_a_recipe_cannot_read(whole):
+    recipe = SimpleNamespace(name="td", resume=lambda run, report: run.config["seed"] + "1")
+    with pytest.raises(ValueError, match=r"whole/config.json is no configuration of td \(unsupported operand"):
+        train._resumed(recipe, whole, None)
 
 
 def test_a_closed_pipe():

@@ -1,6 +1,4 @@
-"""What the games are made of: words, values computed once, rollouts with resets, limits of steps."""
-
-import re
+"""Tools around games: rollouts with resets, limits of steps, random actions."""
 
 import jax
 import jax.numpy as jnp
@@ -9,83 +7,6 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.rollout import Transition, random_action, rollout
-from jaxgames.ops import bits
-from jaxgames.ops.materialize import materialize
-from jaxgames.ops.random_bits import random_bits
-
-
-@pytest.mark.parametrize("key", [jax.random.key(3), jax.random.PRNGKey(3)], ids=["typed", "legacy"])
-def test_random_words_are_uniform_and_independent(key):
-    words = np.asarray(random_bits(key, (64, 1024)))
-    assert words.dtype == np.uint32 and len(np.unique(words)) == words.size
-    flags = (words.ravel()[:, None] >> np.arange(32, dtype=np.uint32)) & 1
-    assert np.abs(flags.mean(axis=0) - 0.5).max() < 5 * 0.5 / words.size**0.5
-    correlations = np.corrcoef(flags.T) - np.eye(32)
-    assert np.abs(correlations).max() < 6 / words.size**0.5
-    neighbours = np.corrcoef(words.ravel()[:-1].astype(float), words.ravel()[1:].astype(float))[0, 1]
-    assert abs(neighbours) < 5 / words.size**0.5
-
-
-def test_random_words_of_split_keys_differ():
-    one, other = (np.asarray(random_bits(key, (20_000,))) for key in jax.random.split(jax.random.key(0)))
-    equal = np.unpackbits((one ^ other).view(np.uint8)).mean()
-    assert abs(equal - 0.5) < 5 * 0.5 / (32 * one.size) ** 0.5
-    assert (one == random_bits(jax.random.split(jax.random.key(0))[0], (20_000,))).all()
-
-
-def test_scaled_words_hit_every_number_alike():
-    words = random_bits(jax.random.key(1), (70_000,))
-    for number in (1, 2, 7, 48, 65_535):
-        scaled = np.asarray(bits.bounded(words, jnp.uint32(number)))
-        exact = (np.asarray(words).astype(np.uint64) * number) >> 32
-        assert (scaled == exact).all()
-
-
-def test_ranks_select_every_set_bit():
-    sets = jnp.asarray(np.array([0b1, 0b1010, 0x80000001, 0xFFFFFFFF, 0x00F00000], np.uint32))
-    ranks = bits.bounded(random_bits(jax.random.key(2), (5, 4000)), jax.lax.population_count(sets)[:, None])
-    drawn = np.asarray(bits.nth_set(jnp.broadcast_to(sets[:, None], ranks.shape), ranks))
-    for word, row in zip(np.asarray(sets).tolist(), drawn, strict=True):
-        members = [place for place in range(32) if word >> place & 1]
-        counts = np.bincount(row, minlength=32)
-        assert set(np.flatnonzero(counts)) == set(members)
-        assert np.abs(counts[members] - 4000 / len(members)).max() < 5 * (4000 / len(members)) ** 0.5 + 1
-
-
-def test_spread_shows_bits_in_the_order_asked_for():
-    words = [jnp.asarray(np.array([word], np.uint32)) for word in (0b0110, 1 << 31)]
-    shown = bits.unpack(words, np.array([31, 1, 32, 0, 2]))
-    assert shown.shape == (10,)
-    assert shown.reshape(5, 2).tolist() == [[False, True], [True, False], [False, False], [False, False], [True, False]]
-
-
-def test_what_is_computed_once_keeps_its_value():
-    extremes = np.array([0, 1, 2**16, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1], np.uint32)
-    for like in (extremes, extremes.view(np.int32)):
-        assert (materialize(extremes, like) == extremes).all()
-        assert (materialize(extremes.view(np.int32), like) == extremes.view(np.int32)).all()
-        assert (materialize(extremes > 5, like) == (extremes > 5)).all()
-        numbers = np.array([0, -1, 0.1, 1e30, np.inf, -np.inf, 3], np.float32)
-        assert (materialize(numbers, like) == numbers).all()
-    assert np.isnan(materialize(np.array([np.nan], np.float32), np.array([0], np.int32))).all()
-
-
-@pytest.mark.skipif(jax.default_backend() != "cpu", reason="it is about XLA:CPU")
-def test_xla_computes_once_what_it_is_asked_to():
-    def multiplications(keep):
-        def outputs(x):
-            shared = x
-            for factor in (3, 5, 7, 11):
-                shared = (shared ^ (shared >> 7)) * np.uint32(factor)
-            shared = keep(shared, x)
-            return [shared ^ np.uint32(k) for k in range(8)], (shared[:, None] & np.ones(64, np.uint32)[None]) != 0
-
-        text = jax.jit(outputs).lower(jnp.zeros(128, jnp.uint32)).compile().as_text()
-        return len(re.findall(r"= u32\[[\d,]*\]\S* multiply\(", text))
-
-    assert multiplications(materialize) == 4
-    assert multiplications(lambda value, like: value) > 4  # else XLA has learnt it, and `once` may go
-
 
 GAMES = ["tic_tac_toe", "backgammon"]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.algos import evolution
 from jaxgames.algos.evolution import (
     SCORES,
     Afterstate,
@@ -112,3 +113,12 @@ def test_hall_of_fame():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_old_names_are_still_read():
+    with pytest.warns(DeprecationWarning, match="FixedPlayer"):
+        assert evolution.Others is evolution.FixedPlayer
+    with pytest.warns(DeprecationWarning, match="head="):
+        assert Outputs(GAME, POLICY.genomes, "cells", reading="highest") == POLICY
+    with pytest.raises(AttributeError, match="Evosax"):
+        _ = evolution.CMAES
