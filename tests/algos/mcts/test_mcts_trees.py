@@ -241,7 +241,7 @@ QUICK = {
         "puct",
         "puct_siblings",
         "gumbel_noise",
-        "rave",
+        "rave_rollout",
         "amaf_rollout",
         "uct1",
         "uct2",
