@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jax
 
 from jaxgames.recipes.report import Report
-from jaxgames.runs import Run
+from jaxgames.runs import Run, environment
 
 S = TypeVar("S")
 
@@ -43,6 +43,8 @@ class Job(ABC, Generic[S]):
     step_name: str = "step"
     advice: str = "smaller steps"
     """What helps against weights that become infinite."""
+    keys: tuple[str, ...] = ()
+    """What it reads of the run's configuration besides what all jobs read."""
 
     @abstractmethod
     def template(self) -> Any:
@@ -87,6 +89,8 @@ class Training(Generic[S]):
     def __init__(self, job: Job[S], run: Run, report: Report):
         self.job, self.run, self.report = job, run, report
         self.leads = jax.process_index() == 0
+        for name in ("recipe", "setting", "game", "seed", "devices", "measured_games", "final_games", *job.keys):
+            run.config[name]  # what is missing is said before the training, not after it
 
     def run_to_end(self) -> dict[str, Any]:
         """Trains to the end and returns the results, ready for JSON; none in processes other than the first."""
@@ -146,5 +150,6 @@ class Training(Generic[S]):
             "seconds": seconds,
             "games_per_second": games / seconds if games else None,
             "curve": str(self.run.path / "curve.png"),
+            **environment(),
             **self.job.results(state),
         }

@@ -129,6 +129,7 @@ class EvolutionJob(Job[Checkpoint]):
     """As `Job`: a step is a generation."""
 
     step_name = "generation"
+    keys = ("generations_per_line",)
 
     def __init__(self, recipe: EvolutionRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config

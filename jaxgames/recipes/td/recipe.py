@@ -153,6 +153,7 @@ class TDJob(Job[Checkpoint]):
     """As `Job`: a step is an update of the learner."""
 
     step_name = "update"
+    keys = ("learner", "goal", "block", "measure_every")
     advice = "a smaller step_size"
 
     def __init__(self, recipe: TDRecipe, run: Run, report: Report):

@@ -96,6 +96,7 @@ class SelfPlayJob(Job[State]):
     """As `Job`: a step is a block of games of every network."""
 
     step_name = "block"
+    keys = ("games", "games_per_line", "seeds", "variants")
 
     def __init__(self, run: Run, report: Report):
         self.run, self.report, self.settings = run, report, run.config
