@@ -10,7 +10,7 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.algos.td import TDConfig, saved
+from jaxgames.algos.td import TDConfig, make_learner, saved
 from jaxgames.algos.td.saved import template
 from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
 from jaxgames.arena import every_line, match
@@ -20,6 +20,7 @@ from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.td import named as td
 from jaxgames.recipes.td import step_tests, strength
+from jaxgames.recipes.td.recipe import _updates
 
 
 @pytest.fixture
@@ -51,6 +52,21 @@ def test_even_a_short_training_makes_a_better_player(finished):
     lost = [line["lines_lost"] for line in metrics if "lines_lost" in line]
     assert lost[-1] < 0.8 * lost[0]
     assert metrics[-1]["loss"] < 0.9 * metrics[0]["loss"]
+
+
+def test_blocks_do_not_repeat_their_games():
+    """Two blocks of an update each are one block of two: else every block would play with the same random numbers."""
+    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(2,), outputs=2, batch=2, plies=2)
+    learner, key = make_learner(config), jax.random.key(1)
+
+    def trained(*blocks):
+        state = learner.init(jax.random.key(0))
+        for number in blocks:
+            state, _ = _updates(learner, state, key, number)
+        return jax.tree.leaves(state.params)
+
+    for one, other in zip(trained(2), trained(1, 1), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_final_match_has_dice_of_its_own(finished):
