@@ -109,7 +109,13 @@ def compiled_quickly():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-@pytest.mark.parametrize("page", ["index", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"])
+PAGES = ["index", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
+"""The page on writing a game takes 15 s; `test_fifth_game.py` plays the same game in the quick tier."""
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow) if page == "games/your-own" else page for page in PAGES]
+)
 def test_python_runs_as_pasted(page, monkeypatch, compiled_quickly):
     """And prints what the comment beside the `print` begins with."""
     monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back

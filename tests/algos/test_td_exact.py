@@ -42,7 +42,7 @@ CASES = {
 }
 
 
-# Backgammon compiles for 16 seconds; n-step and Monte-Carlo learning meet their references in it in the quick tier.
+# Backgammon compiles for 16 seconds; n-step learning meets its reference in it in the quick tier.
 QUICK = [pytest.param(case, marks=pytest.mark.slow) if case == "backgammon" else case for case in CASES]
 
 

@@ -35,7 +35,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+# Backgammon is among the slow ones, as the other games compile in a fraction of the time and miss no edit.
+QUICK = [pytest.param(case, marks=pytest.mark.slow) if case == "backgammon" else case for case in CASES]
+
+
+@pytest.mark.parametrize("case", QUICK)
 def test_equals_the_reference(case):
     config, see = CASES[case]
     learner = MonteCarlo(config)

@@ -71,6 +71,7 @@ def test_exact_shares_are_those_of_games():
     assert (exact["loss_random"][0] == 0) == (lines.lost == 0)
 
 
+@pytest.mark.slow  # 12 s: the exact shares and the games beside them stay in the quick tier
 def test_kept_moves_are_counted_alike():
     genomes = NETWORK.genomes().init(jax.random.key(1), jnp.arange(2, dtype=jnp.int32))
     sampled = kept_moves(NETWORK.policy(), 40_000, genomes, jnp.arange(2), jax.random.key(0))
