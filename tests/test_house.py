@@ -185,6 +185,20 @@ def test_only_core_dependencies_are_imported_at_once():
     assert not {path: names for path, names in found.items() if names}
 
 
+def class_names() -> dict[str, list[str]]:
+    """The files in which each public class of the package is defined; `Position` is each game's own."""
+    found: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name != "Position":
+                found.setdefault(node.name, []).append(module_of(path))
+    return found
+
+
+def test_no_two_classes_share_a_name():
+    assert not {name: modules for name, modules in class_names().items() if len(modules) > 1}
+
+
 def test_files_are_small():
     files = FILES + sorted((ROOT / "benchmarks").rglob("*.py"))
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}

@@ -140,7 +140,7 @@ def encode_with(encoding: Any) -> Encode:
     return encode
 
 
-class Settings(NamedTuple):
+class SelfPlaySettings(NamedTuple):
     """The numbers of a training. They are traced: populations with other settings run the same program."""
 
     step_size: Float32[Array, ""]
@@ -149,11 +149,11 @@ class Settings(NamedTuple):
     features: Any = ()  # as `Encode` wants them
 
 
-class State(NamedTuple):
+class SelfPlayState(NamedTuple):
     """All that a training is; `games` are those that each network has played."""
 
     params: Params
-    settings: Settings
+    settings: SelfPlaySettings
     games: Int32[Array, ""]
 
 
@@ -167,7 +167,7 @@ class Episodes(NamedTuple):
     result: Float32[Array, " games"]  # of the first player
 
 
-class Metrics(NamedTuple):
+class SelfPlayMetrics(NamedTuple):
     """Of one update, in which each network played a game."""
 
     kind: Int32[Array, ""]  # of the game
@@ -194,14 +194,14 @@ class SelfPlayBackprop:
         if self.game.outcome_probabilities:
             raise ValueError(f"{self.game.id} has chance; expected a game without")
 
-    def init(self, key: Key[Array, ""], settings: Settings | None = None) -> State:
+    def init(self, key: Key[Array, ""], settings: SelfPlaySettings | None = None) -> SelfPlayState:
         """The state before the first game; by default steps of 0.025 and a game of each kind in turn."""
         if settings is None:
             cycle = jnp.asarray([SELF, FIRST, SECOND], jnp.int32)
-            settings = Settings(jnp.float32(0.025), cycle, jnp.bool_(True))
-        return State(self.network.init(key, self.members), settings, jnp.int32(0))
+            settings = SelfPlaySettings(jnp.float32(0.025), cycle, jnp.bool_(True))
+        return SelfPlayState(self.network.init(key, self.members), settings, jnp.int32(0))
 
-    def update(self, state: State, key: Key[Array, ""]) -> tuple[State, Metrics]:
+    def update(self, state: SelfPlayState, key: Key[Array, ""]) -> tuple[SelfPlayState, SelfPlayMetrics]:
         """One game of each network, then one step on half the sum of squared errors of its positions."""
         settings = state.settings
         kind = settings.cycle[state.games % len(settings.cycle)]
@@ -215,21 +215,21 @@ class SelfPlayBackprop:
 
         gradients, errors = jax.grad(loss, has_aux=True)(state.params)
         params = jax.tree.map(lambda w, gradient: w - settings.step_size * gradient, state.params, gradients)
-        metrics = Metrics(
+        metrics = SelfPlayMetrics(
             kind=kind,
             result=jnp.where(kind == SECOND, -played.result, played.result),
             squared_error=jnp.sum(errors**2, axis=0),
             positions=jnp.sum(played.learned, axis=0, dtype=jnp.int32),
         )
-        return State(params, settings, state.games + 1), metrics
+        return SelfPlayState(params, settings, state.games + 1), metrics
 
-    def values(self, params: Params, settings: Settings, played: Episodes) -> Float32[Array, "plies games"]:
+    def values(self, params: Params, settings: SelfPlaySettings, played: Episodes) -> Float32[Array, "plies games"]:
         """What the networks think of the positions of their games."""
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (played.positions, played.mover, played.turn_passed))
         return self._values(params, settings, *flat).reshape(played.mover.shape)
 
     def play(
-        self, params: Params, settings: Settings, kind: Int32[Array, ""], key: Key[Array, ""], games: int = 1
+        self, params: Params, settings: SelfPlaySettings, kind: Int32[Array, ""], key: Key[Array, ""], games: int = 1
     ) -> Episodes:
         """`games` games of one kind for each network; game i * members + m is that of network m."""
         number = games * self.members
@@ -263,7 +263,7 @@ class SelfPlayBackprop:
         return Episodes(positions, mover, turn_passed, learned & over[None], result)
 
     def best_action(
-        self, params: Params, settings: Settings, positions: Any, player: Int32[Array, " n"]
+        self, params: Params, settings: SelfPlaySettings, positions: Any, player: Int32[Array, " n"]
     ) -> Int32[Array, " n"]:
         """The legal action to the position that the network values most; of equal ones the first.
 
@@ -281,7 +281,9 @@ class SelfPlayBackprop:
         legal = jax.vmap(self.game.legal)(positions).T
         return jnp.argmax(jnp.where(legal, values, -jnp.inf), axis=0).astype(jnp.int32)
 
-    def _values(self, params: Params, settings: Settings, positions: Any, mover: Any, turn_passed: Any) -> Array:
+    def _values(
+        self, params: Params, settings: SelfPlaySettings, positions: Any, mover: Any, turn_passed: Any
+    ) -> Array:
         inputs = self.encode(settings.features, positions, mover, turn_passed)
         inputs = materialize(inputs, settings.cycle[0])  # each input goes to all units of the first layer
         return self.network.apply(params, inputs.reshape(len(inputs), -1, self.members))

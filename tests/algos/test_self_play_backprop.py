@@ -14,7 +14,7 @@ from jaxgames.algos.self_play_backprop import (
     SELF,
     PopulationMLP,
     SelfPlayBackprop,
-    Settings,
+    SelfPlaySettings,
     encode_with,
 )
 from jaxgames.nets import MLP
@@ -31,7 +31,7 @@ update = jax.jit(LEARNER.update)
 
 def settings(kinds, both_sides=True, step_size=0.3):
     cycle = jnp.asarray([kinds[i % len(kinds)] for i in range(6)], jnp.int32)
-    return Settings(jnp.float32(step_size), cycle, jnp.bool_(both_sides))
+    return SelfPlaySettings(jnp.float32(step_size), cycle, jnp.bool_(both_sides))
 
 
 def activations(layers, x):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.testing.perft import Ply, _merge, count_positions, divide, perft, plies
+from jaxgames.envs.testing.perft import PlyPositions, _merge, count_positions, divide, perft, plies
 from jaxgames.envs.turns.expand import Expansion, single_actions, turns
 from tests.envs import reference_checkers
 from tests.envs.othello import Othello
@@ -223,7 +223,8 @@ def test_what_cannot_be_counted():
     for depth, count in ((-1, perft), (0, divide)):
         with pytest.raises(ValueError, match=f"depth {depth}: expected"):
             count(TIC_TAC_TOE, depth)
-    many = Ply(np.zeros(3, np.uint32), np.full(3, 2**62, np.uint64), np.zeros(3, bool), np.zeros(3, np.float32))
+    ways, over = np.full(3, 2**62, np.uint64), np.zeros(3, bool)
+    many = PlyPositions(np.zeros(3, np.uint32), ways, over, np.zeros(3, np.float32))
     with pytest.raises(OverflowError):
         _merge(many)
 

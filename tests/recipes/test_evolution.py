@@ -21,7 +21,7 @@ from jaxgames.recipes.evolution.climb import HillClimbConfig
 from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
 from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig, PopulationConfig
-from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionRecipe, Measures
 from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
 from jaxgames.recipes.evolution.strategy import advance, mesh_of
 from jaxgames.recipes.recipe import Plan
@@ -57,7 +57,7 @@ def finished(request, tmp_path_factory):
 
 def state_of(run):
     method = config_of(run.config).method()
-    template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
+    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     return run.restore(template)
 
 

@@ -17,7 +17,7 @@ from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.recipe import Checkpoint
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint
 from jaxgames.recipes.evolution.registry import config_of
 from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
 from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
@@ -178,7 +178,7 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 def leaves(run):
     method = config_of(run.config).method(fitnesses=RECIPE.fitnesses)
-    template = Checkpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
+    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4
     return checkpoints.to_numpy(checkpoint)

@@ -23,7 +23,7 @@ from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.recipe import Checkpoint, EvolutionJob, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from tests.recipes.conftest import TIC_TAC_TOE
@@ -147,12 +147,13 @@ def champions_of(job: EvolutionJob, *numbers: int) -> np.ndarray:
 def test_the_best_champion_is_stored_first_and_plays(tmp_path):
     path = tmp_path / "run"
     job = evolution_of(path, {1: 10.0, 2: 30.0, 3: 20.0, 4: 0.0})
-    job.measure(Checkpoint(champions_of(job, 1, 2, 3), None), {"step": 1, "games": 9})
+    job.measure(EvolutionCheckpoint(champions_of(job, 1, 2, 3), None), {"step": 1, "games": 9})
     info, kept = Run.open(path).load_best(champions_of(job, 0, 0, 0))
     assert kept[:, 0].tolist() == [2, 1, 3] and info["strength"] == 20
     player = make_player(str(path), jaxgames.make("tic_tac_toe"))
     np.testing.assert_array_equal(player.params, champions_of(job, 2)[0])
-    job.measure(Checkpoint(champions_of(job, 1, 2, 4), None), {"step": 2, "games": 18})  # weaker ones are not kept
+    weaker = EvolutionCheckpoint(champions_of(job, 1, 2, 4), None)  # not kept
+    job.measure(weaker, {"step": 2, "games": 18})
     assert Run.open(path).best_info() == info
 
 

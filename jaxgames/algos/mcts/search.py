@@ -68,7 +68,7 @@ def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
     return Noise(float(alpha), float(fraction))
 
 
-class Settings(NamedTuple):
+class SearchSettings(NamedTuple):
     """What a search is compiled for."""
 
     num_simulations: int
@@ -131,7 +131,7 @@ def search(
     elif capacity is None:
         capacity = num_simulations + 1
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
-    settings = Settings(num_simulations, select, depth, noise, float(temperature), capacity)
+    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity)
     settings = _check(settings, evaluate, num_trees)
     if tree is None:
         check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
@@ -156,7 +156,7 @@ def search_positions(
 
     The result of a position depends on its own bits only, not on the batch.
     """
-    settings = Settings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
+    settings = SearchSettings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
     settings = _check(settings, evaluate, num_trees)
     check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
@@ -164,7 +164,7 @@ def search_positions(
     return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, None)
 
 
-def _check(settings: Settings, evaluate: Evaluator, num_trees: int) -> Settings:
+def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
     """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
     counts = {
         "num_simulations": settings.num_simulations,
@@ -202,7 +202,7 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _search(
     game: Game,
-    settings: Settings,
+    settings: SearchSettings,
     evaluate: Evaluator,
     positions: Any,
     alive: Bool[Array, " B"],

@@ -15,7 +15,7 @@ from jaxgames.envs.core import Value
 from jaxgames.runs import Run
 
 
-class Checkpoint(NamedTuple):
+class TDCheckpoint(NamedTuple):
     """All that a training needs to go on bit by bit: the learner's state, games finished, and the tests of step
     sizes, if any.
     """
@@ -25,17 +25,17 @@ class Checkpoint(NamedTuple):
     tests: Tests | None
 
 
-def first_checkpoint(config: TDConfig, state: TDState) -> Checkpoint:
+def first_checkpoint(config: TDConfig, state: TDState) -> TDCheckpoint:
     """The checkpoint before the first game."""
     tests = None
     if config.schedule == "tested":
         younger = jax.tree.map(lambda x: jnp.broadcast_to(x, (TESTS, *x.shape)), state.params)
         tests = Tests(younger, jnp.zeros(TESTS, jnp.float32), *(jnp.int32(0) for _ in range(3)))
         state = state._replace(factor=jnp.full_like(state.factor, STEP_SIZES[0] / config.batch))
-    return Checkpoint(state, np.int64(0), tests)
+    return TDCheckpoint(state, np.int64(0), tests)
 
 
-def template(config: TDConfig) -> Checkpoint:
+def template(config: TDConfig) -> TDCheckpoint:
     """The shapes of a checkpoint."""
     learner = make_learner(config)
     shapes = jax.eval_shape(

@@ -34,24 +34,24 @@ class Score(Protocol):
         ...
 
 
-class Best(NamedTuple):
+class BestPlay(NamedTuple):
     """The best play of each position: its code (see `play_lists.Plays`) and its score."""
 
     code: UInt32[Array, " batch"]
     score: Float32[Array, " batch"]
 
 
-def best_plays(positions: Position, score: Score) -> Best:
+def best_plays(positions: Position, score: Score) -> BestPlay:
     """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
 
     NaN counts as minus infinity, so that a legal play is found even if all scores are NaN.
     """
 
-    start = Best(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
+    start = BestPlay(jnp.zeros_like(positions.dice), jnp.full(positions.dice.shape, -jnp.inf, jnp.float32))
     return _pick_in_rounds(positions, lambda plays, moves: _best_of_list(plays, moves, score), start)
 
 
-def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Array, " batch"]]:
+def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Bool[Array, " batch"]]:
     """The best entry of each game, and whether it has any."""
     capacity, batch = len(plays.game), len(plays.complete)
     chunk = min(CHUNK, max(LEAST_CHUNK, OF_EACH * batch))
@@ -73,7 +73,7 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[Best, Bool[Ar
     entry = jnp.arange(capacity, dtype=jnp.int32)
     wins = (entry < total) & (values == top[plays.game])
     where = jnp.full(batch, capacity - 1, jnp.int32).at[jnp.where(wins, plays.game, batch)].min(entry, mode="drop")
-    return Best(plays.code[where], top), plays.first[1:] > plays.first[:-1]
+    return BestPlay(plays.code[where], top), plays.first[1:] > plays.first[:-1]
 
 
 def random_plays(positions: Position, bits: UInt32[Array, " batch"]) -> UInt32[Array, " batch"]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from jaxgames.envs.backgammon.turn import BAR, Best, Board, Step, Turn, place_name
+from jaxgames.envs.backgammon.turn import BAR, Board, Obligation, Step, Turn, place_name
 
 _PASSES = ("", "pass", "no play", "no move", "cannot move")
 _PLACE = r"(?:bar|off|[0-9]+)"
@@ -178,7 +178,7 @@ def _check_pass(turn: Turn, what: str) -> None:
         raise ValueError(f"{what}: only who cannot move passes; {place_name(source)} can move by {die}")
 
 
-def _obligation(best: Best) -> str:
+def _obligation(best: Obligation) -> str:
     if best.die:
         return f"only one die can be played, and it must be the {best.die}"
     return f"{best.number} {'die' if best.number == 1 else 'dice'} can be played, and must be"

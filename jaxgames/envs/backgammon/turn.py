@@ -13,7 +13,7 @@ Step = tuple[int, int]
 BAR = 25
 
 
-class Best(NamedTuple):
+class Obligation(NamedTuple):
     """What a turn must achieve: how many dice it plays and, where only one of two can be played, which (else 0)."""
 
     number: int
@@ -90,13 +90,13 @@ class Turn(NamedTuple):
                 break
         return number
 
-    def best(self) -> Best:
+    def best(self) -> Obligation:
         """What the turn must achieve from here: as many dice as possible; if just one, the larger where possible."""
         number = self.most()
         single = number == 1 and len(set(self.dice)) == 2
-        return Best(number, next(self.next_turns()).steps[-1][1] if single else 0)
+        return Obligation(number, next(self.next_turns()).steps[-1][1] if single else 0)
 
-    def completes(self, best: Best) -> bool:
+    def completes(self, best: Obligation) -> bool:
         """Whether the turn, begun with nothing, can still be carried on to what it must achieve."""
         if best.die and self.steps and self.steps[0][1] != best.die:
             return False

@@ -66,7 +66,7 @@ class Position(NamedTuple):
     status: Word
 
 
-class Moves(NamedTuple):
+class LegalMoves(NamedTuple):
     """The pieces that may move in each direction of Black's: by jumps where there is any, else by steps."""
 
     sources: tuple[Word, Word, Word, Word]
@@ -118,7 +118,7 @@ def jumps(pieces: Word, kings: Word, other: Word, empty: Word, is_white: Bool[Ar
     return [can & target for can, target in zip(_can_go(pieces, kings, is_white), targets, strict=True)]
 
 
-def moves(position: Position) -> Moves:
+def moves(position: Position) -> LegalMoves:
     """The pieces of the player to act that may move now."""
     own, other, kings, is_white = position.own, position.opponent, position.kings, white(position)
     empty, only = ~(own | other), jumper(position)
@@ -126,7 +126,7 @@ def moves(position: Position) -> Moves:
     forced = materialize((jumping[0] | jumping[1] | jumping[2] | jumping[3]) != 0, position.status)
     stepping = steps(own, kings, empty, is_white)
     a, b, c, d = (jnp.where(forced, jump, step) for jump, step in zip(jumping, stepping, strict=True))
-    return Moves((a, b, c, d), forced)
+    return LegalMoves((a, b, c, d), forced)
 
 
 def can_move(own: Word, other: Word, kings: Word, is_white: Bool[Array, "..."]) -> Bool[Array, "..."]:

@@ -15,7 +15,7 @@ from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 from jaxgames.envs.rollout import random_action
 from jaxgames.ops.pytrees import select, take
 
-__all__ = ["ConformanceError", "Report", "check_game"]
+__all__ = ["ConformanceError", "ConformanceReport", "check_game"]
 
 GLOBAL_FLAGS = ("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_debug_nans")
 TOLERANCE = 1e-4
@@ -25,7 +25,7 @@ class ConformanceError(AssertionError):
     """A game breaks a contract of `Game` or `State`; the message names the contract."""
 
 
-class Report(NamedTuple):
+class ConformanceReport(NamedTuple):
     """What `check_game` has played: games, how many of them ended, and actions in all."""
 
     games: int
@@ -33,7 +33,7 @@ class Report(NamedTuple):
     actions: int
 
 
-def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int = 2000) -> Report:
+def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int = 2000) -> ConformanceReport:
     """Check that `game` keeps the contracts that rollouts, learners, searches and players build on.
 
     Plays `num_games` random games at once (at least 4), each for at most `max_actions` actions, and checks at every
@@ -272,7 +272,7 @@ def _same(one: Any, other: Any) -> Bool[Array, ""]:
 
 def _check_play(
     game: Game, states: State, key: Key[Array, ""], seed: int, max_actions: int
-) -> tuple[State, State, Report]:
+) -> tuple[State, State, ConformanceReport]:
     """Whole games. Gives one state of each that had not ended, drawn uniformly from its length, and its last one."""
 
     def play(carry):
@@ -300,7 +300,7 @@ def _check_play(
         _require(game, number < 0, f"{fault} (game {index} of {num_games}, seed {seed}, after {number} actions)")
     ended = int((last.terminated | last.truncated).sum())
     _require(game, ended, f"ends none of {num_games} games in {max_actions} actions; allow more of them")
-    return sample, last, Report(num_games, ended, int(actions))
+    return sample, last, ConformanceReport(num_games, ended, int(actions))
 
 
 def _check_draws(game: Game, sample: State, key: Key[Array, ""]) -> None:

@@ -90,7 +90,7 @@ def divide(
     return found
 
 
-class Ply(NamedTuple):
+class PlyPositions(NamedTuple):
     """The different positions after so many turns: in how many ways each is reached, and which of them end the game.
 
     `reward` is what the player who moved last has won there.
@@ -102,7 +102,7 @@ class Ply(NamedTuple):
     reward: Float32[np.ndarray, " n"]
 
 
-def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> Iterator[Ply]:
+def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> Iterator[PlyPositions]:
     """All positions that are reached in 0, 1, ... `depth` turns, each once a ply; ends early after the last game.
 
     Memory grows with their number. Positions differ by all that the rules need (in draughts also by the moves since the
@@ -110,16 +110,16 @@ def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZ
     """
     start = _start(game, depth, state)
     over = np.array([bool(start.terminated)])
-    ply = Ply(add_batch_axis(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
+    ply = PlyPositions(add_batch_axis(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
     for number in range(depth + 1):
         yield ply
         if number == depth or ply.over.all():
             return
         live = take(ply, ~ply.over)
-        found: list[Ply] = []
+        found: list[PlyPositions] = []
         for index, batch in batches(np.arange(len(live.ways)), live.position, size):
             after = turns(game, batch, size)
-            found.append(Ply(after.position, live.ways[index[after.parent]], after.over, after.reward))
+            found.append(PlyPositions(after.position, live.ways[index[after.parent]], after.over, after.reward))
             if sum(len(part.ways) for part in found[1:]) > 64 * size:
                 found = [_merge(concatenate(found))]
         ply = _merge(concatenate(found))
@@ -191,7 +191,7 @@ def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, Sta
                     yield re.sub(r"([0-9]+) \1(?=[x-])", r"\1", f"{name} {names}"), last, over
 
 
-def _merge(ply: Ply) -> Ply:
+def _merge(ply: PlyPositions) -> PlyPositions:
     first, kind = unique_rows(ply.position)
     if ply.ways.astype(np.float64).sum() > 2.0**63:
         raise OverflowError("more than 2^63 ways; enumerate to a smaller depth")

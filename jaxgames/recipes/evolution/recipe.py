@@ -26,7 +26,7 @@ MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blo
 Champions = Float32[np.ndarray, "champions dimension"]
 
 
-class Checkpoint(NamedTuple):
+class EvolutionCheckpoint(NamedTuple):
     """All that a training needs to go on bit by bit, and its champions by now."""
 
     champions: Champions
@@ -125,7 +125,7 @@ class EvolutionRecipe(Recipe):
         self.show_result(result)
 
 
-class EvolutionJob(Job[Checkpoint]):
+class EvolutionJob(Job[EvolutionCheckpoint]):
     """As `Job`: a step is a generation."""
 
     step_name = "generation"
@@ -138,20 +138,20 @@ class EvolutionJob(Job[Checkpoint]):
         self.method = self.config.method(self.devices, recipe.fitnesses)
         self.per_line = self.settings["generations_per_line"]
 
-    def template(self) -> Checkpoint:
+    def template(self) -> EvolutionCheckpoint:
         """As `Job.template`."""
         state = jax.eval_shape(self.method.init, jax.random.key(0))
-        return Checkpoint(champions_template(self.run), state)
+        return EvolutionCheckpoint(champions_template(self.run), state)
 
-    def start(self, checkpoint: Checkpoint | None) -> Checkpoint:
+    def start(self, checkpoint: EvolutionCheckpoint | None) -> EvolutionCheckpoint:
         """As `Job.start`."""
         if checkpoint is None:
             state = jax.jit(self.method.init)(jax.random.key(self.settings["seed"]))
-            checkpoint = Checkpoint(np.zeros((0, 0), np.float32), state)
+            checkpoint = EvolutionCheckpoint(np.zeros((0, 0), np.float32), state)
         mesh = mesh_of(self.devices)
         return checkpoint if mesh is None else checkpoint._replace(state=replicated(checkpoint.state, mesh))
 
-    def advance(self, checkpoint: Checkpoint, step: int) -> Block[Checkpoint]:
+    def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:
         """As `Job.advance`."""
         state, scores = advance(self.method, checkpoint.state, self.per_line)
         champions, diversity = _fetch(summarize(self.method, state))
@@ -164,9 +164,9 @@ class EvolutionJob(Job[Checkpoint]):
             "diversity": float(diversity),
         }
         counts = {"games": self.method.games(self.per_line), "generations": self.per_line}
-        return Block(Checkpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
+        return Block(EvolutionCheckpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
 
-    def progress(self, checkpoint: Checkpoint, step: int) -> float:
+    def progress(self, checkpoint: EvolutionCheckpoint, step: int) -> float:
         """As `Job.progress`."""
         return step / self.config.generations
 
@@ -175,11 +175,11 @@ class EvolutionJob(Job[Checkpoint]):
         blocks = self.config.generations // self.per_line
         return step // self.per_line % max(1, blocks // MEASUREMENTS) == 0
 
-    def checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+    def checkpoint(self, checkpoint: EvolutionCheckpoint) -> EvolutionCheckpoint:
         """As `Job.checkpoint`: all arrays on this process' own device."""
         return checkpoint._replace(state=_fetch(checkpoint.state))
 
-    def measure(self, checkpoint: Checkpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def measure(self, checkpoint: EvolutionCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`: champions are kept if none before were better, the best of them first."""
         champions, games, seed = checkpoint.champions, self.settings["measured_games"], self.settings["seed"]
         measured, best = self.recipe.measures.quick(self.config.network, champions, games, seed)
@@ -195,7 +195,7 @@ class EvolutionJob(Job[Checkpoint]):
         x = "games" if self.method.games(1) else "step"
         self.run.draw_curve(x=x, panels=self.recipe.measures.panels(self.run.metrics()))
 
-    def results(self, checkpoint: Checkpoint) -> dict[str, Any]:
+    def results(self, checkpoint: EvolutionCheckpoint) -> dict[str, Any]:
         """As `Job.results`: the champions are measured with dice of their own."""
         self.report.say("measuring the champions ...")
         if self.recipe.judged == "last":

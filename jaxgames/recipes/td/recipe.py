@@ -15,7 +15,7 @@ from jaxtyping import Array, Key
 from jaxgames.algos.td import Metrics, TDConfig, TDState, make_learner
 from jaxgames.algos.td.config import current_names
 from jaxgames.algos.td.parallel import devices_for, place
-from jaxgames.algos.td.saved import Checkpoint, config_of, first_checkpoint, template
+from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
 from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
@@ -149,7 +149,7 @@ class TDRecipe(Recipe):
         show_training(result)
 
 
-class TDJob(Job[Checkpoint]):
+class TDJob(Job[TDCheckpoint]):
     """As `Job`: a step is an update of the learner."""
 
     step_name = "update"
@@ -164,18 +164,18 @@ class TDJob(Job[Checkpoint]):
         self.key = jax.random.key(self.settings["seed"])
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
-    def template(self) -> Checkpoint:
+    def template(self) -> TDCheckpoint:
         """As `Job.template`."""
         return template(self.config)
 
-    def start(self, checkpoint: Checkpoint | None) -> Checkpoint:
+    def start(self, checkpoint: TDCheckpoint | None) -> TDCheckpoint:
         """As `Job.start`."""
         if checkpoint is not None:
             return checkpoint._replace(state=self.learner.place(checkpoint.state))
         state = jax.jit(make_learner(self.config).init)(jax.random.fold_in(self.key, 2**31))
         return first_checkpoint(self.config, self.learner.place(state))
 
-    def advance(self, checkpoint: Checkpoint, step: int) -> Block[Checkpoint]:
+    def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
         state, metrics = _updates(self.learner, checkpoint.state, self.key, self.settings["block"])
         metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
@@ -196,7 +196,7 @@ class TDJob(Job[Checkpoint]):
         counts = {"games": metrics.games, "plies": metrics.plies}
         return Block(checkpoint, entry, counts, finite=math.isfinite(entry["loss"]))
 
-    def progress(self, checkpoint: Checkpoint, step: int) -> float:
+    def progress(self, checkpoint: TDCheckpoint, step: int) -> float:
         """As `Job.progress`."""
         goal = self.settings["goal"]
         return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
@@ -207,7 +207,7 @@ class TDJob(Job[Checkpoint]):
         early = self.recipe.measured_early and blocks & (blocks - 1) == 0 and step < every
         return early or step % every == 0
 
-    def measure(self, checkpoint: Checkpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`: the player is kept unless it is clearly worse than the one kept before."""
         player, opponent = self._player(checkpoint.state.params), self.opponents[self.recipe.watched]
         games, seed = self.settings["measured_games"], self.settings["seed"]
@@ -223,7 +223,7 @@ class TDJob(Job[Checkpoint]):
         panels = strength.panels(self.recipe.watched, self.run.metrics())
         self.run.draw_curve(panels=panels, references=references)
 
-    def results(self, checkpoint: Checkpoint) -> dict[str, Any]:
+    def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
         """As `Job.results`: matches of the best player with dice of their own."""
         info, params = self.run.load_best(template(self.config).state.params)
         player = self._player(params, str(self.run.path))

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxgames.algos.td import TDConfig, TestedStepSizes
-from jaxgames.algos.td.saved import Checkpoint
+from jaxgames.algos.td.saved import TDCheckpoint
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, TESTS
 from jaxgames.arena import match
 from jaxgames.players.player import Player
@@ -22,7 +22,7 @@ def updates_per_test(config: TDConfig, plies_per_game: int) -> int:
     return max(1, round(GAMES_BETWEEN_TESTS * plies_per_game / plies_in_update(config, plies_per_game)))
 
 
-def after_block(checkpoint: Checkpoint, player: Player, config: TDConfig) -> Checkpoint:
+def after_block(checkpoint: TDCheckpoint, player: Player, config: TDConfig) -> TDCheckpoint:
     """Tests the player after a block of about 1,000 games, and returns the checkpoint with the next step size.
 
     The first 25 blocks have no younger self to meet. Gradients are sums over the games played at once; the factor

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
-from jaxgames.algos.self_play_backprop import SelfPlayBackprop, State
+from jaxgames.algos.self_play_backprop import SelfPlayBackprop, SelfPlayState
 from jaxgames.arena.exhaustive import every_line
 from jaxgames.envs.core import Outcome
 from jaxgames.players.player import Player
@@ -32,7 +32,7 @@ class NetworkTurn:
         return jax.vmap(game.play)(positions, action)
 
 
-def lines_lost(populations: Populations, states: State) -> Int32[np.ndarray, "variants seeds"]:
+def lines_lost(populations: Populations, states: SelfPlayState) -> Int32[np.ndarray, "variants seeds"]:
     """How many of all possible lines of play each network loses, from both sides."""
     states = jax.device_get(states)
     turn = NetworkTurn(dataclasses.replace(populations.learner, members=1))

@@ -10,7 +10,15 @@ import numpy as np
 from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, PopulationMLP, SelfPlayBackprop, Settings, State
+from jaxgames.algos.self_play_backprop import (
+    FIRST,
+    SECOND,
+    SELF,
+    PopulationMLP,
+    SelfPlayBackprop,
+    SelfPlaySettings,
+    SelfPlayState,
+)
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
 from jaxgames.ops.devices import device_mesh
@@ -81,7 +89,7 @@ class Populations:
         network = MLP((*HIDDEN, 1), "bipolar_sigmoid", "bipolar_sigmoid", INITIALIZER)
         return SelfPlayBackprop(make(GAME), PopulationMLP(network, 10), encode, self.width, MOST_PLIES)
 
-    def init(self, key: Key[Array, ""]) -> State:
+    def init(self, key: Key[Array, ""]) -> SelfPlayState:
         """The states of all blocks before the first game."""
         variants = [variant for variant in self.variants for _ in range(self.groups)]
         settings = jax.tree.map(lambda *x: jnp.stack(x), *map(_settings, variants))
@@ -95,8 +103,8 @@ class Populations:
         return jax.lax.map(block, (jnp.tile(self._group(), len(self.variants)), settings, sizes))
 
     def train(
-        self, states: State, key: Key[Array, ""], windows: int, devices: int
-    ) -> tuple[State, Int32[Array, "blocks windows width"], Float32[Array, "blocks windows width"]]:
+        self, states: SelfPlayState, key: Key[Array, ""], windows: int, devices: int
+    ) -> tuple[SelfPlayState, Int32[Array, "blocks windows width"], Float32[Array, "blocks windows width"]]:
         """After `windows` times 100 games of each network: the states, the good ones among each 100 games, and the
         mean squared errors.
         """
@@ -120,7 +128,7 @@ class Populations:
 
         return self._spread(block, states, devices)
 
-    def measure(self, states: State, key: Key[Array, ""], games: int, devices: int) -> Measured:
+    def measure(self, states: SelfPlayState, key: Key[Array, ""], games: int, devices: int) -> Measured:
         """The shares of good games, [blocks, width], in `games` games on either side against random moves."""
 
         def block(arguments):
@@ -151,7 +159,7 @@ class Populations:
     def _group(self) -> Int32[Array, " groups"]:
         return jnp.arange(self.groups, dtype=jnp.int32)
 
-    def _spread(self, block: Any, states: State, devices: int) -> Any:
+    def _spread(self, block: Any, states: SelfPlayState, devices: int) -> Any:
         """`block` of each block and the number of its group, one after the other on each device."""
         mesh, spec = device_mesh(devices, AXIS), PartitionSpec(AXIS)
         on_each = jax.shard_map(partial(jax.lax.map, block), mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
@@ -177,9 +185,9 @@ def _share(good: Bool[Array, "games width"]) -> Float32[Array, " width"]:
     return jnp.mean(good.astype(jnp.float32), axis=0)
 
 
-def _settings(variant: Variant) -> Settings:
+def _settings(variant: Variant) -> SelfPlaySettings:
     kinds = [KINDS[kind] for kind in variant.cycle]
-    return Settings(
+    return SelfPlaySettings(
         step_size=jnp.float32(variant.step_size),
         cycle=jnp.asarray(kinds * (CYCLE // len(kinds)), jnp.int32),
         both_sides=jnp.bool_(variant.both_sides),

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxgames.algos.self_play_backprop import State
+from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.ops.devices import device_mesh
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
@@ -92,7 +92,7 @@ class SelfPlayRecipe(Recipe):
         show(result)
 
 
-class SelfPlayJob(Job[State]):
+class SelfPlayJob(Job[SelfPlayState]):
     """As `Job`: a step is a block of games of every network."""
 
     step_name = "block"
@@ -106,15 +106,15 @@ class SelfPlayJob(Job[State]):
         device_mesh(self.devices, AXIS)  # raises if there are not so many
         self.key = jax.random.key(self.settings["seed"])
 
-    def template(self) -> State:
+    def template(self) -> SelfPlayState:
         """As `Job.template`."""
         return jax.eval_shape(partial(self.populations.init, self.key))
 
-    def start(self, checkpoint: State | None) -> State:
+    def start(self, checkpoint: SelfPlayState | None) -> SelfPlayState:
         """As `Job.start`."""
         return jax.jit(partial(self.populations.init, self.key))() if checkpoint is None else checkpoint
 
-    def advance(self, states: State, step: int) -> Block[State]:
+    def advance(self, states: SelfPlayState, step: int) -> Block[SelfPlayState]:
         """As `Job.advance`.
 
         The metrics are for each variant the good results per 100 games of training, those of one network in its last
@@ -133,7 +133,7 @@ class SelfPlayJob(Job[State]):
         networks = self.populations.seeds * len(self.variants)
         return Block(states, entry, {"games": networks * per_line}, finite=bool(np.all(np.isfinite(loss))))
 
-    def progress(self, states: State, step: int) -> float:
+    def progress(self, states: SelfPlayState, step: int) -> float:
         """As `Job.progress`."""
         return step * self.settings["games_per_line"] / self.settings["games"]
 
@@ -146,7 +146,7 @@ class SelfPlayJob(Job[State]):
         labels = {name: variant.label for name, variant in self.variants.items()}
         draw(self.run.metrics(), labels, self.run.path / "curve.png")
 
-    def results(self, states: State) -> dict[str, Any]:
+    def results(self, states: SelfPlayState) -> dict[str, Any]:
         """As `Job.results`."""
         settings, metrics = self.settings, self.run.metrics()
         repeats = -(-settings["final_games"] // settings["measured_games"])
@@ -172,7 +172,7 @@ class SelfPlayJob(Job[State]):
             "variants": variants,
         }
 
-    def _measure(self, states: State, number: int) -> Measured:
+    def _measure(self, states: SelfPlayState, number: int) -> Measured:
         """Shares of good games, [variants, seeds]; `number` decides the random numbers."""
         key = jax.random.fold_in(jax.random.fold_in(self.key, 2**31), number)
         measured = _measured(self.populations, states, key, self.settings["measured_games"], self.devices)
@@ -233,12 +233,14 @@ def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4), donate_argnums=1)
-def _train(populations: Populations, states: State, key: Key[Array, ""], windows: int, devices: int) -> Any:
+def _train(populations: Populations, states: SelfPlayState, key: Key[Array, ""], windows: int, devices: int) -> Any:
     return populations.train(states, key, windows, devices)
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4))
-def _measured(populations: Populations, states: State, key: Key[Array, ""], games: int, devices: int) -> Measured:
+def _measured(
+    populations: Populations, states: SelfPlayState, key: Key[Array, ""], games: int, devices: int
+) -> Measured:
     return populations.measure(states, key, games, devices)
 
 

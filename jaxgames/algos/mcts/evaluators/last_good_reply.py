@@ -17,7 +17,7 @@ from jaxgames.envs.core import Game
 from jaxgames.ops import bits as bitsets
 
 
-class Moves(NamedTuple):
+class RolloutMoves(NamedTuple):
     """One move of each game.
 
     Attributes:
@@ -43,10 +43,10 @@ class LastGoodReply:
     max_plies: int = dataclasses.field(metadata={"static": True})
     has_policy = False
 
-    def init(self, game: Game, batch: int) -> tuple[Int32[Array, " places"], Moves]:
+    def init(self, game: Game, batch: int) -> tuple[Int32[Array, " places"], RolloutMoves]:
         """No replies, 0, for each player, key index replied to and position; and room for the moves of a rollout."""
         shape = (self.limit, batch)
-        moves = Moves(*(jnp.zeros(shape, kind) for kind in (bool, bool, jnp.int32, jnp.int32)))
+        moves = RolloutMoves(*(jnp.zeros(shape, kind) for kind in (bool, bool, jnp.int32, jnp.int32)))
         return jnp.zeros(2 * _num_keys(game) * batch, jnp.int32), moves
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
@@ -66,17 +66,19 @@ class LastGoodReply:
             same = key_index(jax.vmap(game.amaf_key)(state.position, action)) == reply >> 16
             return jnp.where((reply >= 0) & legal & same, action, jax.vmap(game.draw_action)(state.position, bits))
 
-        def note(before: RolloutState, after: RolloutState, actions: Int32[Array, " batch"], notes: Moves) -> Moves:
+        def note(
+            before: RolloutState, after: RolloutState, actions: Int32[Array, " batch"], notes: RolloutMoves
+        ) -> RolloutMoves:
             reply = 1 + actions + (key_index(after.amaf_key) << 16)
             opponent = before.other_to_move ^ leaves.opponent_to_move
-            move = Moves(before.running, opponent, key_index(before.amaf_key), reply)
+            move = RolloutMoves(before.running, opponent, key_index(before.amaf_key), reply)
             return jax.tree.map(lambda x, y: x.at[before.ply].set(y, mode="drop"), notes, move)
 
         end, notes = play_out(game, leaves, choose, track, self.max_plies, room, note)
         to_root = jnp.where(leaves.opponent_to_move, -end.value, end.value)
         value = jnp.where(leaves.needs_eval, to_root, leaves.exact_value)
 
-        def learn(replies: Array, lanes: Array, value: Array, move: Moves) -> Array:
+        def learn(replies: Array, lanes: Array, value: Array, move: RolloutMoves) -> Array:
             """The winner's reply is kept, the loser's forgotten."""
             spot = jnp.where(move.valid & (value != 0), place(lanes, move.opponent, move.before), len(replies))
             old = replies.at[spot].get(mode="clip")
@@ -132,7 +134,7 @@ def _learn_path(game: Game, tree: Tree, leaves: SelectedLeaf, learn: Callable, r
         key = key_index(jax.vmap(game.amaf_key)(tree.positions(level.row), action))
         is_chance = tree.layout.read(tree.rows(level.row), "is_chance") != 0
         valid = level.on_path & ~is_chance
-        move = Moves(valid, level.opponent_to_move, before, 1 + action + (key << 16))
+        move = RolloutMoves(valid, level.opponent_to_move, before, 1 + action + (key << 16))
         return learn(replies, lanes, value, move), (lanes, value, jnp.where(valid, key, before))
 
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
