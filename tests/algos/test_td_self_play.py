@@ -50,3 +50,13 @@ def test_the_same_games_are_played_without_random_turns():
     same, _, explored = self_play.play_ply(game, games, value, jax.random.key(1), epsilon=1e-30)
     assert none is None and not explored.any()
     jax.tree.map(np.testing.assert_array_equal, plain, same)
+
+
+def test_results_are_those_of_player_0():
+    """The same winning move counts 1 if player 0 makes it, -1 if player 1 does."""
+    game = jaxgames.make("tic_tac_toe")
+    winning = game.from_string("XX./OO./...")._position
+    games = self_play.Games(jax.tree.map(lambda x: jnp.stack([x, x]), winning), jnp.array([0, 1], jnp.int32))
+    _, ply, _ = self_play.play_ply(game, games, lambda after: jnp.zeros(len(after.cells)), jax.random.key(0))
+    assert ply.over.all()
+    assert ply.result.tolist() == [1, -1]
