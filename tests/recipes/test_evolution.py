@@ -77,6 +77,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
         k: v for k, v in result.items() if k not in (*timed, "matches")
     }
     assert again["matches"][0]["ppg"] == result["matches"][0]["ppg"]
+    assert [line["step"] for line in Run.open(path).metrics()] == [line["step"] for line in whole.metrics()]
 
 
 def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):

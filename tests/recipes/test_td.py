@@ -56,7 +56,7 @@ def test_even_a_short_training_makes_a_better_player(finished):
 
 def test_blocks_do_not_repeat_their_games():
     """Two blocks of an update each are one block of two: else every block would play with the same random numbers."""
-    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(2,), outputs=2, batch=2, plies=2)
+    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(2,), outputs=2, batch=2, plies=2, epsilon=0.5)
     learner, key = make_learner(config), jax.random.key(1)
 
     def trained(*blocks):
