@@ -234,6 +234,7 @@ def compiled_quickly():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
+@pytest.mark.slow
 def test_blocks_of_positions_find_the_same(searches, compiled_quickly):
     """And the positions that a slow peer searches are the first ones."""
     programs, batch = searches.programs, 8
@@ -249,6 +250,7 @@ def test_blocks_of_positions_find_the_same(searches, compiled_quickly):
     assert slow.name == "them, blocks of 2, 4 of the positions" and slow.run()[0] == slow.calls * 4 * 8
 
 
+@pytest.mark.slow
 def test_the_network_alone_evaluates_as_often_as_a_search(searches, compiled_quickly):
     networks = importlib.import_module("search_networks")
     sys.modules.pop("search_networks")

@@ -111,6 +111,7 @@ def test_match_of_a_run(finished, capsys):
     assert result["games_per_second"] > 0
 
 
+@pytest.mark.slow
 def test_backprop_to_results_trains(tmp_path, capsys):
     arguments = "--games 40 --devices 2 --set hidden=4 --set batch=16 --set plies=400".split()
     arguments += "--measured-games 20 --final-games 20 --json".split()
