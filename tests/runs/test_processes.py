@@ -44,7 +44,7 @@ def test_when_one_dies_the_other_ends(tmp_path, dies, how, alone, said):
     status, words = found[1 - dies]
     assert status in (1, -6)
     assert any(line in words for line in said)
-    if status == 1:
+    if status == 1 and jax.__version_info__ >= (0, 9):  # JAX 0.8 may end the process itself, in its own words
         assert words.strip().splitlines()[-1].endswith("; continue with --resume")
     assert found[dies][0] == (1 if "raise" in how else -9)
     assert "raise" not in how or "disk full" in found[dies][1]
@@ -111,7 +111,7 @@ def test_slurm_tells_the_rest(monkeypatch):
     monkeypatch.setenv("SLURM_NTASKS", "4")
     monkeypatch.setenv("SLURM_STEP_NODELIST", "node[1-4]")
     names = "jax_cpu_collectives_implementation", "jax_enable_preemption_service"
-    before = {name: getattr(jax.config, name) for name in names}
+    before = {name: getattr(jax.config, name) for name in names if hasattr(jax.config, name)}  # JAX 0.8 lacks one
     try:
         processes.join()
     finally:
