@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxgames.algos.evolution.saved import NetworkConfig, OUTCOMES
+from jaxgames.algos.evolution.saved import OUTCOMES, NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
