@@ -9,7 +9,7 @@ do not count more than long ones.
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,9 +19,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.arena import host_games
+from jaxgames.arena.host_games import game_key
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
+from jaxgames.players.host import on_host
 
 MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
@@ -36,7 +39,8 @@ class MatchResult:
     `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
     are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
     they count as games of no points. `seconds` does not contain the compilation, `max_reward` is the most points that a
-    game is worth.
+    game is worth. `forfeits` says why players in plain Python lost games by an exception or an illegal action, and how
+    many.
     """
 
     game: str
@@ -59,6 +63,7 @@ class MatchResult:
     seconds: float
     games_per_second: float
     max_reward: int
+    forfeits: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def score(self) -> float:
@@ -114,10 +119,15 @@ def match(
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
-    played = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
-    seconds = played.play_all(progress)
-    points, plies, stopped = played.points, played.plies, played.stopped
+    forfeits: Mapping[str, int] = {}
+    if on_host(a) or on_host(b):
+        played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress)
+        points, plies, stopped, seconds, forfeits = played
+    else:
+        slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
+        paired = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
+        seconds = paired.play_all(progress)
+        points, plies, stopped = paired.points, paired.plies, paired.stopped
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
@@ -140,6 +150,7 @@ def match(
         seconds=seconds,
         games_per_second=2 * pairs / seconds,
         max_reward=a.game.max_reward,
+        forfeits=dict(forfeits),
     )
 
 
@@ -300,7 +311,7 @@ def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32
     empty = (~slots.playing).reshape(2, -1)
     pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
     begins = ~slots.playing & (pair < pairs)
-    opening = jax.vmap(lambda number: game.init_position(_game_key(key, number, jnp.int32(0))))(pair)
+    opening = jax.vmap(lambda number: game.init_position(game_key(key, number, jnp.int32(0))))(pair)
     a_moves = jnp.arange(len(pair), dtype=jnp.int32) < len(pair) // 2
     filled = GameSlots(
         position=select(begins, opening, slots.position),
@@ -318,7 +329,7 @@ def _play_turns(
 ) -> tuple[GameSlots, FinishedGames, TracedTurns]:
     """Plays one turn in every game that does not wait."""
     game, half = players[0].game, len(slots.pair) // 2
-    bits = jax.vmap(lambda *game: jax.random.bits(_game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
+    bits = jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
     halves = (jax.tree.map(lambda x: x[:half], slots.position), jax.tree.map(lambda x: x[half:], slots.position))
     turns = zip(players, halves, (bits[:half, 0], bits[half:, 0]), strict=True)
     outcome = jax.tree.map(
@@ -345,11 +356,6 @@ def _play_turns(
     points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
     finished = FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
     return after, finished, TracedTurns(slots.position, outcome.position, slots.pair, slots.a_began, a_moves, moved)
-
-
-def _game_key(key: Key[Array, ""], pair: Int32[Array, ""], number: Int32[Array, ""]) -> Key[Array, ""]:
-    """The key of both games of a pair for their opening (number 0) or a ply (from 1)."""
-    return jax.random.fold_in(jax.random.fold_in(key, pair), number)
 
 
 def _interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
