@@ -28,10 +28,17 @@ def _pubeval(game: Game) -> Player:
     return Player("pubeval", game, PubevalTurn(), tesauro_weights())
 
 
-def _simple(game: Game, level: str) -> Player:
-    if level not in map(str, LEVELS):
-        raise ValueError(f"{PLAYERS['simple'].usage}, not {f'simple:{level}'!r}")
-    return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
+def _simple(name: str, help: str) -> PlayerEntry:
+    """The players `name:1` to `name:3`."""
+    usage = f"{name} players are {name}:1, {name}:2 and {name}:3"
+
+    def make_player(game: Game, level: str) -> Player:
+        if level not in map(str, LEVELS):
+            raise ValueError(f"{usage}, not {f'{name}:{level}'!r}")
+        return Player(f"{name}:{level}", game, SimpleTurn(name == "tidy"), np.int32(level))
+
+    examples = tuple(f"{name}:{level}" for level in LEVELS)
+    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), game="backgammon")
 
 
 def _champion(game: Game, level: str) -> Player:
@@ -76,14 +83,8 @@ PLAYERS = {
         ("pubeval",),
         game="backgammon",
     ),
-    "simple": PlayerEntry(
-        _simple,
-        "no look-ahead, a heuristic by hand",
-        "simple players are simple:1, simple:2 and simple:3",
-        tuple(f"simple:{level}" for level in LEVELS),
-        ("LEVEL",),
-        game="backgammon",
-    ),
+    "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
+    "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
     "champion": PlayerEntry(
         _champion,
         "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`",
