@@ -26,7 +26,10 @@ def _simple(game: Game, level: str) -> Player:
     return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
 
 
-_TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
+_DEPTH_OPTIONS = {
+    "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
+    "value": "what positions at the horizon are worth: `material`, as if nothing is said, or `pieces`, each of them 1",
+}
 
 
 def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
@@ -72,7 +75,7 @@ PLAYERS = {
         "minimax needs a depth: write minimax:5",
         ("minimax:5",),
         ("N",),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     "alphabeta": PlayerEntry(
@@ -81,7 +84,7 @@ PLAYERS = {
         "alphabeta needs a depth: write alphabeta:9",
         ("alphabeta:9",),
         ("N",),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
