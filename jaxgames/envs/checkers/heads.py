@@ -121,9 +121,7 @@ def _best(
     return actions, jnp.ones(actions.shape, bool)
 
 
-def _best_square(
-    values: Float32[Array, "n 32 g"], allowed: Word, positions: Position
-) -> Int32[Array, "n g"]:
+def _best_square(values: Float32[Array, "n 32 g"], allowed: Word, positions: Position) -> Int32[Array, "n g"]:
     """The square with the highest value of those in the set `allowed`."""
     choices = ((square, values[:, square], (allowed & _BITS[square]) != 0) for square in range(SQUARES))
     return materialize(best_of(choices), positions.status)

@@ -56,9 +56,7 @@ def _detail(results: Results, name: str) -> Array:
     return found
 
 
-SCORES: Mapping[str, Score] = {
-    score.__name__: score for score in (wins, points, material, pieces, legality)
-}
+SCORES: Mapping[str, Score] = {score.__name__: score for score in (wins, points, material, pieces, legality)}
 """The scores of a game, by name."""
 DETAILED: Mapping[str, tuple[str, ...]] = {
     "material": ("material",),

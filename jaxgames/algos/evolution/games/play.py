@@ -349,7 +349,7 @@ def _details_after(
     played: Bool[Array, " games"],
     candidates: bool,
 ) -> Details:
-    """The details after the turns of one side, which `moved` in some games and `played` a legal turn in most of them."""
+    """The details after the turns of one side, which `moved` in some games and `played` a legal turn there or not."""
     mover = jnp.where(turn_passes, -1.0, 1.0)  # the sign of what counts for the player who is to act now
     ours, count = mover if candidates else -mover, jax.vmap(game.piece_count)
     own = played & jnp.bool_(candidates)
