@@ -142,6 +142,10 @@ class Game(Generic[Position]):
         """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
+    def piece_count(self, position: Position) -> Float32[Array, ""]:
+        """The number of the player's pieces minus that of the opponent's; 0 in games that take no pieces."""
+        return jnp.float32(0)
+
     # Whole turns of a batch of positions. A game whose turns are several actions long overrides all of these.
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:

@@ -77,7 +77,7 @@ def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
     kernel, bias = (np.asarray(layers[0][name], np.float32) for name in ("kernel", "bias"))
     base, stones = _encoded(game, network.encoding)
     rows, columns = game.rows, game.cols
-    order = [(row, column) for column in range(columns) for row in reversed(range(rows))]  # column by column, from below
+    order = [(row, column) for column in range(columns) for row in reversed(range(rows))]  # columns, from below
     stones = np.stack([[stones[player, row, column] for row, column in order] for player in range(2)])
     arrays = {"stones": stones @ kernel, "bias": base @ kernel + bias, "points": network.points}
     for i, layer in enumerate(layers[1:], 1):

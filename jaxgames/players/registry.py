@@ -51,7 +51,10 @@ def _weak(game: Game, probability: str, spec: str) -> Player:
     return weak(make(spec, game), name, share)
 
 
-_TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
+_DEPTH_OPTIONS = {
+    "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
+    "value": "what positions at the horizon are worth: `material`, as if nothing is said, or `pieces`, each of them 1",
+}
 
 
 def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
@@ -106,7 +109,7 @@ PLAYERS = {
         "minimax needs a depth: write minimax:5",
         ("minimax:5", "minimax:RUN:5"),
         (OPTIONAL_RUN, "N"),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     "alphabeta": PlayerEntry(
@@ -115,7 +118,7 @@ PLAYERS = {
         "alphabeta needs a depth: write alphabeta:9",
         ("alphabeta:9", "alphabeta:RUN:9"),
         (OPTIONAL_RUN, "N"),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
