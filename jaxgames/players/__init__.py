@@ -3,11 +3,23 @@
 import warnings
 from typing import Any
 
+from jaxgames.players.entries import jax_player, python_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player, PlayerMemory, TurnPolicy
-from jaxgames.players.registry import available_players, game_of, make
+from jaxgames.players.registry import available_players, game_of, make, register
 
-__all__ = ["Player", "PlayerMemory", "TurnPolicy", "available_players", "game_of", "greedy", "make"]
+__all__ = [
+    "Player",
+    "PlayerMemory",
+    "TurnPolicy",
+    "available_players",
+    "game_of",
+    "greedy",
+    "jax_player",
+    "make",
+    "python_player",
+    "register",
+]
 
 _RENAMED = {"Memory": "PlayerMemory", "Turn": "TurnPolicy"}
 
