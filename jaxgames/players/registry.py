@@ -28,10 +28,17 @@ def _pubeval(game: Game) -> Player:
     return Player("pubeval", game, PubevalTurn(), tesauro_weights())
 
 
-def _simple(game: Game, level: str) -> Player:
-    if level not in map(str, LEVELS):
-        raise ValueError(f"{PLAYERS['simple'].usage}, not {f'simple:{level}'!r}")
-    return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
+def _simple(name: str, help: str) -> PlayerEntry:
+    """The players `name:1` to `name:3`."""
+    usage = f"{name} players are {name}:1, {name}:2 and {name}:3"
+
+    def make_player(game: Game, level: str) -> Player:
+        if level not in map(str, LEVELS):
+            raise ValueError(f"{usage}, not {f'{name}:{level}'!r}")
+        return Player(f"{name}:{level}", game, SimpleTurn(name == "tidy"), np.int32(level))
+
+    examples = tuple(f"{name}:{level}" for level in LEVELS)
+    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), game="backgammon")
 
 
 def _champion(game: Game, level: str) -> Player:
@@ -46,7 +53,10 @@ def _weak(game: Game, probability: str, spec: str) -> Player:
     return weak(make(spec, game), name, share)
 
 
-_TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
+_DEPTH_OPTIONS = {
+    "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
+    "value": "what positions at the horizon are worth: `material`, as if nothing is said, or `pieces`, each of them 1",
+}
 
 
 def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
@@ -78,14 +88,8 @@ PLAYERS = {
         ("pubeval",),
         game="backgammon",
     ),
-    "simple": PlayerEntry(
-        _simple,
-        "no look-ahead, a heuristic by hand",
-        "simple players are simple:1, simple:2 and simple:3",
-        tuple(f"simple:{level}" for level in LEVELS),
-        ("LEVEL",),
-        game="backgammon",
-    ),
+    "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
+    "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
     "champion": PlayerEntry(
         _champion,
         "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`",
@@ -107,7 +111,7 @@ PLAYERS = {
         "minimax needs a depth: write minimax:5",
         ("minimax:5", "minimax:RUN:5"),
         (OPTIONAL_RUN, "N"),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     "alphabeta": PlayerEntry(
@@ -116,7 +120,7 @@ PLAYERS = {
         "alphabeta needs a depth: write alphabeta:9",
         ("alphabeta:9", "alphabeta:RUN:9"),
         (OPTIONAL_RUN, "N"),
-        _TIES,
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
