@@ -50,28 +50,33 @@ def search(depth: int, **settings: Any) -> Callable[..., Any]:
     return jax.jit(lambda positions: found(positions, jnp.zeros(len(positions.own), jnp.uint32), value))
 
 
-def games(depth: int, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
-    """The plies of games of minimax, which begins every other one, against random moves.
-
-    Each time the positions, in which games minimax is to move, and its search there.
-    """
+@cache
+def _ply(depth: int, count: int) -> Callable[..., tuple[Any, Any, Any, Any]]:
+    """A compiled ply of so many games."""
     random, run = make_player("random", GAME), Search(GAME, depth, ties="first")
 
     @jax.jit
     def ply(position: Any, over: Any, moves: Any, bits: Any) -> tuple[Any, Any, Any, Any]:
-        no_bits, value = jnp.zeros(count, jnp.uint32), jax.vmap(GAME.piece_count)
-        found = run(position, no_bits, value, over | ~moves)
+        found = run(position, jnp.zeros(count, jnp.uint32), jax.vmap(GAME.piece_count), over | ~moves)
         by_search = jax.vmap(GAME.play)(position, jnp.maximum(found.actions, 0))
         by_lot = random.turn(random.params, position, bits)
         outcome = select(moves, by_search, by_lot)
         return select(over, position, outcome.position), over | outcome.over, moves ^ outcome.turn_passes, found
 
+    return ply
+
+
+def games(depth: int, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
+    """The plies of games of minimax, which begins every other one, against random moves.
+
+    Each time the positions, in which games minimax is to move, and its search there.
+    """
     key = jax.random.key(seed)
     position = jax.vmap(GAME.init_position)(jax.random.split(key, count))
     over, moves = jnp.zeros(count, bool), jnp.arange(count, dtype=jnp.int32) % 2 == 0
     for number in range(MOST_PLIES):
         bits = jax.random.bits(jax.random.fold_in(key, number), (count,))
-        after, ended, next_moves, found = ply(position, over, moves, bits)
+        after, ended, next_moves, found = _ply(depth, count)(position, over, moves, bits)
         yield position, np.asarray(moves & ~over), found
         position, over, moves = after, ended, next_moves
         if bool(over.all()):
