@@ -143,6 +143,15 @@ class BaseMethod:
         """One generation."""
         raise NotImplementedError
 
+    @property
+    def generations_per_line(self) -> int | None:
+        """After how many generations something is done between them (`after_block`); None if nothing is."""
+        return None
+
+    def after_block(self, state: Any) -> Any:
+        """The state after `generations_per_line` generations."""
+        return state
+
     def best(self, state: Any) -> Float32[Array, "champions dimension"]:
         """The champions, the best one first."""
         raise NotImplementedError
