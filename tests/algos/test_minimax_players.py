@@ -25,7 +25,7 @@ def test_options():
 def test_kings_are_worth_more_by_material_only():
     """Black may crown a man, which comes last in the order of its moves, or step with another one."""
     game = jaxgames.make("checkers")
-    state = game.from_string("B:W32:B2,25")
+    state = game.from_string("B:W29:B2,28")
     position = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
     kings = []
     for value in ("material", "pieces"):
