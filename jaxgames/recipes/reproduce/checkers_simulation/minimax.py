@@ -50,28 +50,33 @@ def search(depth: int, **settings: Any) -> Callable[..., Any]:
     return jax.jit(lambda positions: found(positions, jnp.zeros(len(positions.own), jnp.uint32), value))
 
 
-def games(depth: int, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
-    """The plies of games of minimax, which begins every other one, against random moves.
-
-    Each time the positions, in which games minimax is to move, and its search there.
-    """
+@cache
+def _ply(depth: int, count: int) -> Callable[..., tuple[Any, Any, Any, Any]]:
+    """A compiled ply of so many games."""
     random, run = make_player("random", GAME), Search(GAME, depth, ties="first")
 
     @jax.jit
     def ply(position: Any, over: Any, moves: Any, bits: Any) -> tuple[Any, Any, Any, Any]:
-        no_bits, value = jnp.zeros(count, jnp.uint32), jax.vmap(GAME.piece_count)
-        found = run(position, no_bits, value, over | ~moves)
+        found = run(position, jnp.zeros(count, jnp.uint32), jax.vmap(GAME.piece_count), over | ~moves)
         by_search = jax.vmap(GAME.play)(position, jnp.maximum(found.actions, 0))
         by_lot = random.turn(random.params, position, bits)
         outcome = select(moves, by_search, by_lot)
         return select(over, position, outcome.position), over | outcome.over, moves ^ outcome.turn_passes, found
 
+    return ply
+
+
+def games(depth: int, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
+    """The plies of games of minimax, which begins every other one, against random moves.
+
+    Each time the positions, in which games minimax is to move, and its search there.
+    """
     key = jax.random.key(seed)
     position = jax.vmap(GAME.init_position)(jax.random.split(key, count))
     over, moves = jnp.zeros(count, bool), jnp.arange(count, dtype=jnp.int32) % 2 == 0
     for number in range(MOST_PLIES):
         bits = jax.random.bits(jax.random.fold_in(key, number), (count,))
-        after, ended, next_moves, found = ply(position, over, moves, bits)
+        after, ended, next_moves, found = _ply(depth, count)(position, over, moves, bits)
         yield position, np.asarray(moves & ~over), found
         position, over, moves = after, ended, next_moves
         if bool(over.all()):
@@ -202,22 +207,23 @@ def against_random(study: Study) -> list[Row]:
         count = study.amount(whole[depth], 100)
 
         def measure(depth: int = depth, count: int = count) -> Mapping[str, Any]:
-            players = (make_player(spec, GAME) for spec in (SPEC.format(depth), "random"))
-            return match(*players, count, seed=study.seed).to_dict()
+            player = make_player(SPEC.format(depth), GAME)
+            return match(player, make_player("random", GAME), count, seed=study.seed).to_dict()
 
         found = study.cell(f"depth {depth} against random", {"games": count, "seed": study.seed}, measure)
-        why = "it searches whole turns and sees wins and losses, which the text's does not value above pieces"
+        why = "the text's search values pieces alone, ours also wins and losses in sight, the nearer the more"
         rows += rates(found, f"random moves, depth {depth}, {count:,} games", share, "", why)
     return rows
 
 
 def length(study: Study) -> list[Row]:
     """Section 3.1: how many moves a balanced game has."""
-    count, least, most = study.amount(1_000, 50), *PUBLISHED["game"].values()
+    count, published = study.amount(1_000, 50), PUBLISHED["game"]
+    least, most = published["least moves"], published["most moves"]
 
     def measure() -> Mapping[str, Any]:
-        one, other = (make_player("alphabeta:4,value=pieces", GAME) for _ in range(2))
-        return match(one, other, count, seed=study.seed).to_dict()
+        player = make_player("alphabeta:4,value=pieces", GAME)
+        return match(player, player, count, seed=study.seed).to_dict()
 
     found = study.cell("length of games", {"games": count, "seed": study.seed}, measure)
     return [

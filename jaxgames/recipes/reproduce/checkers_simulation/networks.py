@@ -113,29 +113,33 @@ def games_of(
 
 def legal_moves(study: Study) -> list[Row]:
     """How many legal moves in a row a network names that learns legality, against random moves."""
-    published, rows = PUBLISHED["legal moves in a row"], []
+    rows: list[Row] = []
     folder = trained(study, "adamczyk-2018-legality")
     if folder is None:
         return rows
     run, games = Run.open(folder), study.amount(1_000, 100)
-    for step in (run.steps()[0], run.steps()[-1]):
-        counts = study.cell(
-            f"legal moves, {step}", {"step": step, "games": games, "seed": study.seed},
-            lambda step=step: {"moves": in_a_row(run, step, games, study.seed)},
-        )["moves"]  # fmt: skip
+    first, last = run.steps()[0], run.steps()[-1]
+    for step in (first, last):
+
+        def measure(step: int = step) -> Mapping[str, Any]:
+            return {"moves": in_a_row(run, step, games, study.seed)}
+
+        settings = {"step": step, "games": games, "seed": study.seed}
+        counts = study.cell(f"legal moves, {step}", settings, measure)["moves"]
         mean, margin = float(np.mean(counts)), 1.96 * float(np.std(counts, ddof=1)) / len(counts) ** 0.5
-        for name, (low, high) in published.items():
-            if step == run.steps()[-1] or name == "trained":
-                rows.append(
-                    Row(
-                        f"legal moves in a row, epoch {step}", (low + high) / 2 if step == run.steps()[-1] else None,
-                        mean, mean - margin, mean + margin, best="high", published_margin=(high - low) / 2,
-                        learner=f"published: {low} to {high}" if step == run.steps()[-1] else "",
-                    )
-                )  # fmt: skip
-        middle = np.percentile(counts, [10, 90])
-        rows.append(Row(f"of ten games, one has fewer moves than, epoch {step}", None, float(middle[0]), digits=0))
-        rows.append(Row(f"of ten games, one has more moves than, epoch {step}", None, float(middle[1]), digits=0))
+        row = Row(f"legal moves in a row, epoch {step}", None, mean, mean - margin, mean + margin, best="high")
+        fewest, most = np.percentile(counts, [10, 90])
+        if step == last:
+            rows += [
+                row._replace(
+                    published=(low + high) / 2, published_margin=(high - low) / 2, learner=f"published: {low} to {high}"
+                )
+                for low, high in PUBLISHED["legal moves in a row"].values()
+            ]
+        else:
+            rows.append(row)
+        rows.append(Row(f"a tenth of the games has fewer, epoch {step}", None, float(fewest), digits=0))
+        rows.append(Row(f"a tenth of the games has more, epoch {step}", None, float(most), digits=0))
     return rows
 
 
