@@ -43,7 +43,7 @@ class EvolutionConfig:
     network: NetworkConfig
     generations: int = number(1_000, 1, 10**9)
     """Of the whole training; for `groups` iterations of each group."""
-    score: str = choice("wins", "points", "material")
+    score: str = choice("wins", "points", "material", "pieces", "legality")
     """What a candidate's games are worth."""
     sides: str = choice("both", "alternate")
     """`both`: two games with each opponent; `alternate`: one, begun in turns."""
