@@ -1,7 +1,7 @@
 """English draughts: forced capture, jumps one action at a time, a man that reaches the king row stops there."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs.checkers import board, drawing, notation
+from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
@@ -174,6 +174,19 @@ class Checkers(Game[Position]):
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` that says why there is none."""
         return notation.parse_action(to_plain(single(state)._position), text)
+
+    def legal_turns(self, state: State) -> list[tuple[int, ...]]:
+        """The whole moves: a step, or a jump with all further jumps of the same piece."""
+        over = bool(single(state).terminated | state.truncated)
+        return [] if over else [move.actions for move in moves.legal_moves(to_plain(state._position))]
+
+    def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
+        """A whole move with every square: `11-15`, `22x15x8`."""
+        return moves.move_to_string(to_plain(single(state)._position), actions)
+
+    def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
+        """The actions of the legal whole move; squares between may be left out. Raises `ValueError` that says why."""
+        return tuple(moves.move_to_actions(to_plain(single(state)._position), text))
 
 
 def _grid() -> np.ndarray:
