@@ -75,7 +75,10 @@ def _minimax(turn: MinimaxTurn, params: Any, positions: Any, bits: Array) -> Arr
     game, search = turn.search.game, turn.search
     material = jnp.zeros(len(bits), jnp.float32)
     value = None if turn.make_value is None else turn.make_value(params)
-    if value is None:
+    counts = value is None
+    if turn.value == "pieces" and counts:
+        value = jax.vmap(game.piece_count)
+    elif counts:
         material = jax.vmap(game.material)(positions)  # the search counts its change only
     if search.depth > 1:
         deeper: Search = dataclasses.replace(search, depth=search.depth - 1, forced=False)
@@ -84,7 +87,7 @@ def _minimax(turn: MinimaxTurn, params: Any, positions: Any, bits: Array) -> Arr
         found = jnp.zeros(len(bits), jnp.float32) if value is None else value(positions)
     points, _ = result(found)
     quiet = found + material
-    if value is None:
+    if counts:
         quiet = game.max_reward * jnp.tanh(quiet / MEN_OF_HALF)
     return jnp.where(jnp.abs(found) > LIMIT, points, quiet)
 

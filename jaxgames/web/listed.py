@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.core import Game
-from jaxgames.players import from_folder, mcts, specs
+from jaxgames.envs.registry import make as make_game
+from jaxgames.players import champions, from_folder, mcts, specs
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
 from jaxgames.players.registry import PLAYERS
@@ -17,7 +18,7 @@ from jaxgames.web.limits import USUAL_LIMITS, Limits
 
 CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = ("minimax", "alphabeta")
-NAMES = ("champion", "perfect", "random", "pubeval", "simple", "weak", *FIXED_DEPTH, *mcts.KINDS)
+NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *FIXED_DEPTH, *mcts.KINDS)
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
 MOST_TREES = 16
 _TEXT = re.compile(r"[A-Za-z0-9_.+@:,=-]+")
@@ -72,7 +73,7 @@ class ListedPlayers:
         if parsed.name in NAMES and parsed.name in PLAYERS:
             return self._named(parsed, PLAYERS[parsed.name], game)
         run, at, plies = parsed.start.partition("@")
-        if run in self.runs or (run == CHAMPION and at and CHAMPION in PLAYERS):
+        if run in self.runs or (run == CHAMPION and at and _has_weights(game)):
             if at:
                 specs.whole_number(plies, f"player {spec!r}: plies", self._limits.look_ahead)
             if "keep" in parsed.options:
@@ -86,6 +87,8 @@ class ListedPlayers:
         for name in NAMES:
             entry = PLAYERS.get(name)
             if entry is None or not entry.plays(game):
+                continue
+            if name == CHAMPION and not _has_card(game):
                 continue
             if entry.arguments[:1] == ("RUN",) and not self._networks(game):
                 continue
@@ -133,6 +136,8 @@ class ListedPlayers:
                 raise ValueError(f"{entry.usage}, not {parsed.text!r}")
             return ":".join([parsed.name, *texts[:-1], self.resolve(texts[-1], game)])
         specs.check_options(parsed, entry.options)
+        if parsed.name == CHAMPION:
+            champions.card(game.id)
         texts = [] if parsed.rest is None else parsed.rest.split(":")
         if texts and len(texts) == len(arguments) and arguments[0] in ("RUN", "[RUN]"):
             if texts[0] not in self._networks(game):
@@ -152,7 +157,7 @@ class ListedPlayers:
 
     def _networks(self, game: Game) -> list[str]:
         """What may stand where a run is asked for."""
-        return [CHAMPION] * (CHAMPION in PLAYERS) + self.runs_of(game)
+        return [CHAMPION] * _has_weights(game) + self.runs_of(game)
 
     def _newest(self, run: str) -> Path:
         if run not in self.runs:
@@ -190,9 +195,25 @@ def _player(
     }
 
 
+def _has_card(game: Game) -> bool:
+    """Whether a game has a champion."""
+    try:
+        champions.card(game.id)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_weights(game: Game) -> bool:
+    """Whether the champion of a game is a network that has learned on this board."""
+    return _has_card(game) and game == make_game(game.id)
+
+
 def _option(name: str, help_: str) -> dict[str, Any]:
     if name == "ties":
         return {"name": name, "help": help_, "choices": ["random", "first"]}
+    if name == "value":
+        return {"name": name, "help": help_, "choices": ["material", "pieces"]}
     most: Mapping[str, float] = {**mcts.LARGEST, "trees": MOST_TREES}
     whole = name in mcts.LARGEST
     return {"name": name, "help": help_, "least": 1 if whole else 0, "most": most.get(name, 1e6), "whole": whole}
