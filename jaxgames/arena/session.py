@@ -347,19 +347,11 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     """
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-<<<<<<< HEAD
-        target, reached = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word)), False
-        while not reached:
-            action, state, there = jax.device_get(_step_towards(state, target))
-            actions.append(int(action))
-            reached = bool(there)
-=======
-        target = jax.device_get(_choose(player, state, jnp.uint32(word)))
-        chosen = state._game.turn_to(state, target)
+        target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
+        chosen = state._game.turn_to(state, jax.device_get(target))
         for action in chosen:
             state = jax.device_get(_apply(state, jnp.int32(action)))
         actions += chosen
->>>>>>> main
         word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
     return tuple(actions)
 
@@ -424,7 +416,6 @@ def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     return take(player.turn(player.params, positions, bits[None]).position, 0)
 
 
-<<<<<<< HEAD
 def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """As `_choose`, for players in plain Python."""
     positions = jax.tree.map(lambda x: np.asarray(x)[None], state._position)
@@ -434,18 +425,5 @@ def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     return take(jax.tree.map(np.asarray, outcome.position), 0)
 
 
-@jax.jit
-def _step_towards(state: State, target: Any) -> tuple[Int32[Array, ""], State, Bool[Array, ""]]:
-    """The next action on the way to a position, the state after it, and whether it is there."""
-    game: Game = state._game
-    positions, targets = (jax.tree.map(lambda x: jnp.asarray(x)[None], tree) for tree in (state._position, target))
-    action = game.turn_actions(positions, targets, jnp.ones(1, bool), targets)[0][0]
-    after = game.apply(state, action)
-    passed = after.terminated | after.truncated | (after.current_player != state.current_player)
-    return action, after, passed | _same(after._position, target)
-
-
-=======
->>>>>>> main
 def _same(one: Any, other: Any) -> Bool[Array, ""]:
     return equal(*(jax.tree.map(lambda x: jnp.asarray(x)[None], tree) for tree in (one, other)))[0]
