@@ -33,16 +33,16 @@ MINIMAX = "alphabeta:4,ties=first,value=pieces"
 
 SELF_PLAY: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "adamczyk-2018": (
-        {"opponents": "others*20"},
+        {"opponents": "others*12"},
         {"opponents": "others*2", "generations": "4", "population": "24", "keep": "4", "elites": "4"},
     ),
-    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "40"}, {}),
+    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "25"}, {}),
 }
 """What is changed of each setting in a whole study, and in a quick one, which leaves out what has no changes.
 
 In the program all play all, 80,000 games an epoch here; a drawn part of them ranks the networks nearly alike.
 """
-FEWER = "each network meets 20 of the 200, drawn in each epoch, instead of all"
+FEWER = "each network meets 12 of the 200, drawn in each epoch, instead of all"
 
 
 def settings_of(setting: str, changes: Mapping[str, str]) -> GeneticConfig:
@@ -95,10 +95,10 @@ def points(study: Study) -> list[Row]:
     found = np.asarray(SCORES["legality"](results))[0]
     published = PUBLISHED["fitness"]
     rows = [
-        Row(f"points of a {name} move", published[name], float(x), digits=0)
+        Row(f"points of {name} moves", published[name], float(x), digits=0)
         for name, x in zip(("legal", "illegal"), found[:2], strict=True)
     ]
-    return [*rows, Row("points of a legal capture", published["legal capture"], float(found[2]), digits=0)]
+    return [*rows, Row("points of legal captures", published["legal capture"], float(found[2]), digits=0)]
 
 
 def against_random(study: Study) -> list[Row]:
@@ -114,7 +114,7 @@ def against_random(study: Study) -> list[Row]:
         for step, which in ((last, f"epoch {last}"), (None, "the best of those measured")):
             found = games_of(study, setting, run, step, "random", study.amount(10_000, 200))
             mine = share if setting == "adamczyk-2018" and step is not None else {}
-            rows += rates(found, f"random moves, {which}", mine, learner, f"of one training; {FEWER}")
+            rows += rates(found, f"random moves, {which}", mine, learner, f"one training of each; {FEWER}")
     return rows
 
 
