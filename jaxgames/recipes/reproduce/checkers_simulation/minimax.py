@@ -148,7 +148,7 @@ def speedups(study: Study) -> list[Row]:
             "plain": (
                 "moves come in another order, killer moves first, and bounds pass from one move of the root to the next"
             ),
-            "in parallel": "eight searches in one vector unit, not threads on as many cores; only the root's moves are shared",
+            "in parallel": "eight searches in one vector unit, not threads of as many cores, share the root's moves",
         }
     )
     for variant, name in (("plain", "plain"), ("in parallel", "multithreaded")):
@@ -211,7 +211,7 @@ def cuts(study: Study) -> list[Row]:
     nearest = min(
         found, key=lambda depth: abs(log((fmean(found[depth]["beta"]) + fmean(found[depth]["alpha"])) / wanted))
     )
-    why = "the text's depth is not given; this is the depth with the nearest number of cuts, other orders of moves make others"
+    why = "the text gives no depth; this one has the nearest sum, and another order of moves makes other cuts"
     for row in [row for row in rows if row.what.endswith(f"depth {nearest}")]:
         kind = row.what.partition(" ")[0]
         rows.append(row._replace(what=f"{kind} cuts of a game beside the text's", published=published[kind], why=why))
