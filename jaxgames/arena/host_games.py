@@ -58,9 +58,9 @@ def play(
         parts.append([x.reshape(2, size).T for x in (games.points, games.plies, games.stopped)])
         if progress is not None:
             progress(2 * min(first + size, pairs))
-    results = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
+    points, plies, stopped = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
     forfeits = collections.Counter([*take_forfeits(a), *take_forfeits(b)])
-    return HostGames(*results, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
+    return HostGames(points, plies, stopped, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
 
 
 class _Pairs:

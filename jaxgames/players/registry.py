@@ -47,6 +47,8 @@ def _champion(game: Game, level: str) -> Player:
 
 def _weak(game: Game, probability: str, spec: str) -> Player:
     name = f"weak:{probability}:{spec}"
+    if spec.startswith("weak:"):
+        raise ValueError(f"player {name!r} is weak twice; give it a larger probability")
     share = specs.number(probability, f"player {name!r}: probability", most=1)
     return weak(make(spec, game), name, share)
 
