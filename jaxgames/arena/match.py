@@ -18,7 +18,6 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 
@@ -112,7 +111,7 @@ def match(
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
     slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
-    points, plies, stopped, seconds = _play(a, b, pairs, seed, slots, most_plies, progress)
+    points, plies, stopped, seconds = play_pairs(a, b, pairs, seed, slots, most_plies, progress)
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
@@ -141,8 +140,8 @@ def match(
 class GameSlots(NamedTuple):
     """The games under way, in two halves one after the other: first those in which a is to move, then those of b.
 
-    Slots that are not `playing` are empty. A game that is `waiting` is in the wrong half for one ply, because the same
-    player is to move again.
+    `memory` is what each player remembers of its games. Slots that are not `playing` are empty. A game that is
+    `waiting` is in the wrong half for one ply, because the same player is to move again.
     """
 
     position: Any
@@ -151,6 +150,7 @@ class GameSlots(NamedTuple):
     a_began: Bool[Array, " slots"]
     playing: Bool[Array, " slots"]
     waiting: Bool[Array, " slots"]
+    memory: tuple[Any, Any]
 
 
 class MatchState(NamedTuple):
@@ -173,10 +173,21 @@ class FinishedGames(NamedTuple):
     stopped: Bool[Array, "..."]
 
 
-def _play(a, b, pairs, seed, slots, most_plies, progress):
-    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); and the seconds it took."""
-    key, state = jax.random.key(seed), _init(a.game, slots)
-    players, limit = (a, b), jnp.int32(most_plies)
+def play_pairs(
+    a: Player,
+    b: Player,
+    pairs: int,
+    seed: int = 0,
+    slots: int = 512,
+    most_plies: int = MOST_PLIES,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); and the seconds it took.
+
+    As `match`, with `slots` games at once, an even number.
+    """
+    key, players, limit = jax.random.key(seed), (a, b), jnp.int32(most_plies)
+    state = _init(players, slots)
     jax.block_until_ready(_play_plies(players, state, key, jnp.int32(0), limit))  # compiles; no pairs, so no game
     points, plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
     stopped, done = np.zeros((pairs, 2), bool), 0
@@ -194,12 +205,13 @@ def _play(a, b, pairs, seed, slots, most_plies, progress):
     return points, plies, stopped, time.perf_counter() - started
 
 
-def _init(game: Game, slots: int) -> MatchState:
+def _init(players: tuple[Player, Player], slots: int) -> MatchState:
     """An even number of empty slots."""
-    single = jax.eval_shape(game.init_position, jax.random.key(0))
+    single = jax.eval_shape(players[0].game.init_position, jax.random.key(0))
     position = jax.tree.map(lambda x: jnp.zeros((slots, *x.shape), x.dtype), single)
     number, flag = jnp.zeros(slots, jnp.int32), jnp.zeros(slots, bool)
-    return MatchState(GameSlots(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
+    a, b = (player.begin(number) for player in players)
+    return MatchState(GameSlots(position, number, number, flag, flag, flag, (a, b)), jnp.zeros(2, jnp.int32))
 
 
 @jax.jit
@@ -217,7 +229,7 @@ def _play_plies(
 
     def ply(carry):
         number, state, record = carry
-        state = _fill_slots(players[0].game, state, key, pairs)
+        state = _fill_slots(players, state, key, pairs)
         slots, finished = _play_turns(players, state.slots, key, most_plies)
         record = jax.tree.map(lambda plies, new: plies.at[number].set(new), record, finished)
         half = len(slots.pair) // 2
@@ -234,9 +246,12 @@ def _play_plies(
     return state, record
 
 
-def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]) -> MatchState:
+def _fill_slots(
+    players: tuple[Player, Player], state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]
+) -> MatchState:
     """Begins games in the empty slots, as long as there are pairs to play."""
     slots, next_pair = state
+    game = players[0].game
     empty = (~slots.playing).reshape(2, -1)
     pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
     begins = ~slots.playing & (pair < pairs)
@@ -249,6 +264,9 @@ def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32
         a_began=jnp.where(begins, a_moves, slots.a_began),
         playing=slots.playing | begins,
         waiting=slots.waiting & ~begins,
+        memory=tuple(
+            select(begins, player.begin(pair), old) for player, old in zip(players, slots.memory, strict=True)
+        ),
     )
     return MatchState(filled, next_pair + jnp.sum(begins.reshape(2, -1), axis=1, dtype=jnp.int32))
 
@@ -259,12 +277,14 @@ def _play_turns(
     """Plays one turn in every game that does not wait."""
     game, half = players[0].game, len(slots.pair) // 2
     bits = jax.vmap(lambda *game: jax.random.bits(_game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
-    halves = (jax.tree.map(lambda x: x[:half], slots.position), jax.tree.map(lambda x: x[half:], slots.position))
-    turns = zip(players, halves, (bits[:half, 0], bits[half:, 0]), strict=True)
-    outcome = jax.tree.map(
-        lambda a, b: jnp.concatenate([a, b]), *(player.turn(player.params, *where) for player, *where in turns)
-    )
+    halves, outcomes, memory = (slice(None, half), slice(half, None)), [], []
     moved = slots.playing & ~slots.waiting
+    for player, here, old in zip(players, halves, slots.memory, strict=True):
+        position, own = jax.tree.map(lambda x, here=here: x[here], (slots.position, old))
+        played, own = player.play(position, bits[here, 0], own)
+        outcomes.append(played)
+        memory.append(jax.tree.map(lambda x, y, here=here: x.at[here].set(y), old, own))
+    outcome = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), *outcomes)
     over = moved & outcome.over
     position = outcome.position
     if game.outcome_probabilities:
@@ -280,6 +300,7 @@ def _play_turns(
         plies=plies,
         playing=slots.playing & ~ended,
         waiting=moved & ~outcome.turn_passes,
+        memory=tuple(select(moved, new, old) for new, old in zip(memory, slots.memory, strict=True)),
     )
     points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
     return after, FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)

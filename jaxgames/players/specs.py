@@ -7,10 +7,12 @@ says what would.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
+
+T = TypeVar("T")
 
 MOST = 10**9
 MOST_NUMBER = 1e6
@@ -95,6 +97,13 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most}")
     return int(text)
+
+
+def choice(text: str, what: str, choices: Mapping[str, T]) -> T:
+    """What a word stands for. Raises `ValueError` for any other."""
+    if text not in choices:
+        raise ValueError(f"{what} {text!r}: expected {' or '.join(choices)}")
+    return choices[text]
 
 
 def number(text: str, what: str) -> float:

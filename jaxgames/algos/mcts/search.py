@@ -1,6 +1,7 @@
 """`search`: what to play in a batch of positions, by simulations."""
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -68,6 +69,10 @@ def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
     return Noise(float(alpha), float(fraction))
 
 
+FINALS = ("visits", "mean")
+"""Which action a search plays: the one of the most visits, or that of the greatest mean."""
+
+
 class SearchSettings(NamedTuple):
     """What a search is compiled for."""
 
@@ -77,6 +82,7 @@ class SearchSettings(NamedTuple):
     noise: Noise | None
     temperature: float
     capacity: int
+    final: str = "visits"
 
 
 def search(
@@ -94,6 +100,8 @@ def search(
     capacity: int | None = None,
     tree: Tree | None = None,
     memory: Any = None,
+    final: str = "visits",
+    numbers: Mapping[str, Array] | None = None,
 ) -> SearchResult:
     """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
@@ -118,6 +126,10 @@ def search(
         tree: the trees of an earlier search, `advance(result.tree, states)`.
         memory: the `result.memory` of an earlier search in which the same players were to act, for an evaluator that
             learns, such as `last_good_reply`.
+        final: which action is played at temperature 0: that of the most "visits", or the one visited that has the
+            greatest "mean", which for `rave` and `amaf` is the mixed one.
+        numbers: constants of the rule, such as `{"c": ...}`, in the place of its own: arrays, one number for each tree
+            or one for all. Other numbers need no new compilation.
     """
     select, evaluate = select or uct(), evaluate or rollout()
     batch = states.terminated.shape[0] if states.terminated.ndim == 1 else 0
@@ -131,7 +143,7 @@ def search(
     elif capacity is None:
         capacity = num_simulations + 1
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
-    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity)
+    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity, final)
     settings = _check(settings, evaluate, num_trees)
     if tree is None:
         check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
@@ -140,7 +152,7 @@ def search(
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
     bits = random_bits(key, (num_trees, batch))
-    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory)
+    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory, numbers)
 
 
 def search_positions(
@@ -151,17 +163,21 @@ def search_positions(
     select: Rule,
     evaluate: Evaluator,
     num_trees: int = 1,
+    *,
+    memory: Any = None,
+    final: str = "visits",
+    numbers: Mapping[str, Array] | None = None,
 ) -> SearchResult:
     """As `search`, in positions that are not over, each with random bits of its own.
 
     The result of a position depends on its own bits only, not on the batch.
     """
-    settings = SearchSettings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
+    settings = SearchSettings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1, final)
     settings = _check(settings, evaluate, num_trees)
     check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
-    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, None)
+    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, memory, numbers)
 
 
 def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
@@ -179,6 +195,8 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
         raise ValueError(f"num_simulations {settings.num_simulations}: expected less than 2^32")
     if not settings.temperature >= 0:
         raise ValueError(f"temperature {settings.temperature}: expected 0 or more")
+    if settings.final not in FINALS:
+        raise ValueError(f"final {settings.final!r}: expected one of {', '.join(FINALS)}")
     rule, name = settings.select, type(settings.select).__name__
     if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
@@ -210,25 +228,24 @@ def _search(
     bits: UInt32[Array, "trees B"],
     tree: Tree | None,
     memory: Any,
+    numbers: Mapping[str, Array] | None,
 ) -> SearchResult:
     num_trees, _ = bits.shape
     rule = settings.select
     if tree is None:
-        positions, alive = jax.tree.map(
-            lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive)
-        )
+        positions, alive = jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive))
         tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity)
     else:
         tree = tree.replace(bits=bits.reshape(-1))
-    rule = rule.schedule(settings.num_simulations)
+    rule = (rule.with_numbers(numbers) if numbers else rule).schedule(settings.num_simulations)
     memory = evaluate.init(game, tree.batch) if memory is None else memory
     tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)
     tree, memory = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
-    return _result(rule, tree, memory, num_trees, reward, settings.temperature)
+    return _result(rule, tree, memory, num_trees, reward, settings)
 
 
 def _result(
-    rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], temperature: float
+    rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], settings: SearchSettings
 ) -> SearchResult:
     layout, batch = tree.layout, tree.batch // num_trees
     alive, num_actions = tree.alive[:batch], layout.game.num_actions
@@ -237,7 +254,10 @@ def _result(
     parts = [jnp.where(edges.legal, score(edges), 0.0).reshape(batch, -1) for edges in roots.blocks]
     weights = jnp.concatenate(parts, axis=1)[:, :num_actions]
     weights = weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
-    actions = roots.best(rule.preference) if temperature == 0 else _sample(weights, temperature, roots.bits)
+    if settings.temperature > 0:
+        actions = _sample(weights, settings.temperature, roots.bits)
+    else:
+        actions = roots.best(rule.preference if settings.final == "visits" else rule.mean_preference)
     visits = layout.read(roots.rows, "visits")[:, :num_actions]
     values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
     proven = rule.proven_node(roots)

@@ -109,7 +109,8 @@ class Judge:
 
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-    after = player.turn(player.params, positions, words).position
+    memory = player.begin(jnp.arange(len(words), dtype=jnp.int32))
+    after = player.play(positions, words, memory)[0].position
     return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
 
 

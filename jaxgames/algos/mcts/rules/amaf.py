@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.evaluators.evaluator import key_sets
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
-from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, plus_bound, untried_first
+from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, of_nodes, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, unwrap
 
 
@@ -60,22 +60,28 @@ class AMAF(Rule):
     c: float
     k: float | None
     alpha: float | None
+    constants = ("c", "k", "alpha")
     edge_fields = ("amaf_visits", "amaf_value_sums")
     statistics = (AmafStats(),)
     wants_played = True
 
     def score(self, nodes: Nodes) -> Score:
         """(1 - b) mean + b AMAF mean + c sqrt(ln N / n)."""
+        return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
+
+    def mean(self, nodes: Nodes) -> Score:
+        """(1 - b) mean + b AMAF mean."""
+        k, alpha = (of_nodes(nodes, number) for number in (self.k, self.alpha))
 
         def mixed(edges):
-            beta = jnp.sqrt(self.k / (3 * edges.visits + self.k)) if self.alpha is None else self.alpha
+            beta = jnp.sqrt(k / (3 * edges.visits + k)) if alpha is None else alpha
             amaf_mean = edges.amaf_value_sums / jnp.maximum(edges.amaf_visits, 1)
             return edges.q + beta * (amaf_mean - edges.q)
 
-        return untried_first(plus_bound(nodes, self.c, mixed))
+        return mixed
 
 
-def rave(k: float = 100.0, c: float = 0.2) -> AMAF:
+def rave(k: float = 100.0, c: float = 0.1) -> AMAF:
     """RAVE (Gelly and Silver, 2011): (1 - b) mean + b AMAF mean + c sqrt(ln N / n), b = sqrt(k / (3 n + k)).
 
     The AMAF mean of an edge is the mean of all simulations through the node in which its player took the action there
@@ -87,7 +93,7 @@ def rave(k: float = 100.0, c: float = 0.2) -> AMAF:
     return AMAF(check_c(c), float(k), None)
 
 
-def amaf(alpha: float = 0.5, c: float = 0.4) -> AMAF:
+def amaf(alpha: float = 0.5, c: float = 0.25) -> AMAF:
     """alpha-AMAF (Helmbold and Parker-Wood, 2009): as `rave`, with b = `alpha` throughout."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha {alpha}: expected a number from 0 to 1")

@@ -72,6 +72,7 @@ class GraphUCT(Rule):
     c: float
     transpositions: str
     statistics: tuple[Statistic, ...] = ()
+    constants = ("c",)
 
     @property
     def node_fields(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -84,7 +85,7 @@ class GraphUCT(Rule):
         return untried_first(plus_bound(nodes, self.c, value))
 
 
-def uct1(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct1(c: float = 0.5, *, symmetries: bool = False) -> GraphUCT:
     """UCT on a graph: a position that is reached by several paths is one node, whose edges these paths share.
 
     Childs, Brodeur and Kocsis (2008), as `uct2` and `uct3`. With `symmetries` mirror images are one node too; what is
@@ -93,12 +94,12 @@ def uct1(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
     return GraphUCT(check_c(c), _kind(symmetries))
 
 
-def uct2(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct2(c: float = 0.5, *, symmetries: bool = False) -> GraphUCT:
     """As `uct1`; the value of an edge is the mean of all simulations that came to its node, on any path."""
     return GraphUCT(check_c(c), _kind(symmetries), (NodeStats(),))
 
 
-def uct3(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct3(c: float = 0.5, *, symmetries: bool = False) -> GraphUCT:
     """As `uct2`; the value of a node is computed anew from its children's, on every path that passes it."""
     return GraphUCT(check_c(c), _kind(symmetries), (RecomputedValue(),))
 
