@@ -1,4 +1,4 @@
-"""The command line: `jaxgames train`, `match`, `score`, `perft`. Bad input gets one line that says what would be right.
+"""The command line, `jaxgames COMMAND`. Bad input gets one line that says what would be right.
 
 A command is one module of this package with `add(commands)`, which adds its parser, and one entry in `COMMANDS`.
 """
@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from jaxgames.cli import match, perft, score, train
+from jaxgames.cli import match, perft, reproduce, score, train
 
-COMMANDS = (train, match, score, perft)
+COMMANDS = (train, match, score, perft, reproduce)
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",

@@ -1,0 +1,73 @@
+"""`jaxgames reproduce SYSTEM`: a published system, its own tables beside ours."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from jaxgames.cli.output import print_json, seed
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    from jaxgames.recipes.reproduce import SYSTEMS
+
+    parser = commands.add_parser("reproduce", help="measure a published system again, table by table")
+    parser.description = f"The published systems: {', '.join(SYSTEMS)}; all."
+    parser.add_argument("system", metavar="SYSTEM", help="a published system, or all")
+    parser.add_argument("--quick", action="store_true", help="small figures, only to see that everything runs")
+    parser.add_argument("--out", metavar="FOLDER", help="where reports go (reproductions, or reproductions-quick)")
+    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    parser.add_argument("--resume", action="store_true", help="go on with a reproduction that was stopped")
+    parser.add_argument("--json", action="store_true", help="reports as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measures and prints the tables."""
+    from jaxgames.recipes.report import Report
+    from jaxgames.recipes.reproduce import SYSTEMS, Study, system_named
+    from jaxgames.runs import check_extras
+
+    check_extras()
+    systems = [system_named(name) for name in (SYSTEMS if options.system == "all" else [options.system])]
+    out = Path(options.out or ("reproductions-quick" if options.quick else "reproductions"))
+    report, reports = Report(quiet=options.json), []
+    studies = []
+    for system in systems:  # all folders are checked before the first system runs
+        folder = out / system.name
+        begins = not options.resume or (options.system == "all" and not folder.exists())
+        begin = Study.create if begins else Study.open
+        studies.append(begin(folder, system.name, options.quick, options.seed, report))
+    try:
+        for system, study in zip(systems, studies, strict=True):
+            reports.append(system.reproduce(study))
+            if not options.json:
+                _show(reports[-1], study.folder)
+    except KeyboardInterrupt as stop:
+        quick = " --quick" if options.quick else ""
+        advice = f"go on with: jaxgames reproduce {options.system}{quick} --out {out} --resume"
+        raise type(stop)(advice) from None
+    if options.json:
+        print_json(reports[0] if options.system != "all" else {"reports": reports})
+
+
+def _show(report: dict[str, Any], folder: Path) -> None:
+    """Prints the tables of a report for people."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from jaxgames.recipes.reproduce.report import Row, cells_of
+
+    console = Console()
+    for part in report["parts"]:
+        if not part["rows"]:
+            continue
+        table = Table(title=part["title"], title_justify="left")
+        for name in ("", "published", "ours", "95 %", "verdict"):
+            table.add_column(name, justify="left" if name in ("", "verdict") else "right")
+        for row in part["rows"]:
+            table.add_row(*cells_of(Row(**{name: row[name] for name in Row._fields})))
+        console.print(table)
+    console.print(f"report  {folder / 'report.md'}", markup=False, highlight=False)
+    if report["quick"]:
+        console.print("These are quick figures: leave --quick out for those of the publication's size.", markup=False)

@@ -1,0 +1,134 @@
+"""The frame of the reproductions: cells kept, verdicts, reports, and the command's errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jaxgames.cli import main
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.reproduce import Part, Row, Study, System
+from jaxgames.recipes.reproduce.report import cells_of
+
+QUIET = Report(quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (Row("within our interval", 10.0, 11.0, 9.5, 12.5), "agrees"),
+        (Row("within the published margin", 10.0, 11.0, published_margin=1.0), "agrees"),
+        (Row("the margins add as squares", 10.0, 15.1, 12.1, 18.1, published_margin=4.0), "differs"),
+        (Row("just within both", 10.0, 14.9, 11.9, 17.9, published_margin=4.0), "agrees"),
+        (Row("higher is better", 10.0, 12.0, 11.9, 12.1, best="high"), "better"),
+        (Row("lower is not", 10.0, 8.0, 7.9, 8.1, best="high"), "differs"),
+        (Row("lower is better", 10.0, 8.0, 7.9, 8.1, best="low"), "better"),
+        (Row("neither is better", 10.0, 12.0, 11.9, 12.1), "differs"),
+        (Row("nothing published", None, 12.0), "-"),
+        (Row("nothing measured", 10.0, why="no data"), "not done"),
+    ],
+    ids=lambda value: value.what if isinstance(value, Row) else "",
+)
+def test_verdicts(row: Row, verdict: str):
+    assert row.verdict == verdict
+    assert row.is_explained == (verdict not in ("differs", "not done") or row.why != "")
+
+
+def test_a_row_as_texts():
+    row = Row("UCT", 61.6, 1234.5, 1200.0, 1269.0, "%", "low", why="reason", learner="fast")
+    assert cells_of(row) == ("UCT (fast)", "61.6 %", "1,234.5 %", "1,200.0 to 1,269.0", "differs: reason")
+    assert cells_of(Row("UCT", None, None, why="reason")) == ("UCT", "–", "–", "", "not done: reason")
+
+
+def test_cells_are_measured_once(tmp_path: Path):
+    measured = []
+
+    def measure():
+        measured.append(1)
+        return {"value": len(measured)}
+
+    study = Study.create(tmp_path / "a", "td-gammon", False, 0, QUIET)
+    assert study.cell("x", {"games": 10}, measure)["value"] == 1
+    assert study.cell("x", {"games": 10}, measure)["value"] == 1
+    assert study.cell("y", {"games": 10}, measure)["value"] == 2
+    del study
+    with open(tmp_path / "a" / "cells.jsonl", "a") as file:
+        file.write('{"step": 3, "cell": "z"')  # a killed process
+    study = Study.open(tmp_path / "a", "td-gammon", False, 0, QUIET)
+    assert study.cell("x", {"games": 10}, measure)["value"] == 1 and len(measured) == 2
+    assert study.cell("x", {"games": 20}, measure)["value"] == 3, "other settings are measured again"
+    assert study.cell("z", {}, measure)["value"] == 4
+    assert study.seconds == pytest.approx(study.seconds_of("x") + study.seconds_of("z"), abs=0.01)
+
+
+def test_a_study_of_another_plan_is_told(tmp_path: Path):
+    Study.create(tmp_path / "a", "td-gammon", True, 0, QUIET)
+    for plan in (("td-gammon", False, 0), ("td-gammon", True, 1), ("checkers-simulation", True, 0)):
+        with pytest.raises(ValueError, match="choose another --out"):
+            Study.open(tmp_path / "a", *plan, QUIET)
+    with pytest.raises(ValueError, match="in use"):
+        Study.create(tmp_path / "a", "td-gammon", True, 0, QUIET)
+
+
+def test_trainings_are_begun_resumed_or_taken(tmp_path: Path):
+    study = Study.create(tmp_path / "a", "x", True, 3, QUIET)
+    asked = {"games": 1000, "final_games": 2, "measured_games": 2, "game": "tic_tac_toe"}
+    folder = study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked)
+    config = json.loads((folder / "config.json").read_text())["config"]
+    assert (config["seed"], config["recipe"], config["learner"]["batch"]) == (3, "td", 64)
+    before = (folder / "metrics.jsonl").read_bytes()
+    assert study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked) == folder
+    assert (folder / "metrics.jsonl").read_bytes() == before
+    (
+        study.folder / "cells.jsonl"
+    ).unlink()  # killed before the cell was written: the run is resumed, which ends at once
+    study = Study(study.folder, True, 3, QUIET)
+    study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked)
+    assert (folder / "metrics.jsonl").read_bytes() == before
+
+
+def test_a_report_holds_every_row_and_picture(tmp_path: Path):
+    def draw(study, rows, path):
+        path.write_bytes(b"PNG")
+
+    rows = [Row("a", 1.0, 1.0), Row("b | c", 1.0, why="no room")]
+    parts = (
+        Part("table-1", "Table 1", lambda study: rows, draw, "A note."),
+        Part("figure-2", "Figure 2", lambda _: []),
+    )
+    study = Study.create(tmp_path / "a", "x", True, 0, QUIET)
+    report = System("x", "A System", "A. Author, *A Title*, 2001", parts).reproduce(study)
+    page = (tmp_path / "a" / "report.md").read_text()
+    assert json.loads((tmp_path / "a" / "report.json").read_text()) == report
+    for text in (
+        "# A System",
+        "A. Author",
+        "Quick figures",
+        "1 agrees, 1 not done",
+        "A note.",
+        "(table-1.png)",
+        "b \\| c",
+    ):
+        assert text in page, text
+    assert (tmp_path / "a" / "table-1.png").exists() and "figure-2.png" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["reproduce", "td-gamon"], "unknown system 'td-gamon'; available:"),
+        (["reproduce", "td-gammon", "--out", "used"], "used/td-gammon is in use"),
+        (["reproduce", "td-gammon", "--out", "empty", "--resume"], "holds no reproduction"),
+        (["reproduce", "td-gammon", "--seed", "-1"], "expected a whole number"),
+    ],
+)
+def test_errors_are_one_line(arguments, line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "used" / "td-gammon").mkdir(parents=True)
+    (tmp_path / "used" / "td-gammon" / "file").write_text("")
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    error = capsys.readouterr().err
+    assert status == 2 and line in error and error.count("\n") == 1
