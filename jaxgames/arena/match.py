@@ -112,7 +112,7 @@ def match(
     pairs = (games + 1) // 2
     slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
     points, plies, stopped, seconds = play_pairs(a, b, pairs, seed, slots, most_plies, progress)
-    low, high = _interval(points.mean(axis=1), a.game.max_reward)
+    low, high = interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
         a=a.name,
@@ -311,7 +311,7 @@ def _game_key(key: Key[Array, ""], pair: Int32[Array, ""], number: Int32[Array, 
     return jax.random.fold_in(jax.random.fold_in(key, pair), number)
 
 
-def _interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
+def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
     """The 95 % interval of the mean of independent pairs; all that is possible, if there is only one."""
     if len(pair_means) < 2:
         return -float(most), float(most)

@@ -30,9 +30,14 @@ class MCTSTurn:
         return self.search(params, positions, bits, None)[0]
 
     def search(
-        self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"], memory: Any
+        self,
+        params: Evaluator,
+        positions: Any,
+        bits: UInt32[Array, " batch"],
+        memory: Any,
+        numbers: Mapping[str, Array] | None = None,
     ) -> tuple[Outcome, Any]:
-        """One action in each position, and what the evaluator has learned."""
+        """One action in each position, and what the evaluator learned; `numbers` are other constants of the rule."""
         found = mcts.search_positions(
             self.game,
             positions,
@@ -43,6 +48,7 @@ class MCTSTurn:
             num_trees=self.trees,
             memory=memory,
             final=self.final,
+            numbers=numbers,
         )
         return jax.vmap(self.game.play)(positions, found.actions), found.memory
 
@@ -101,6 +107,8 @@ def _lgr(help: str, rule: Callable[..., Rule], options: tuple[str, ...]) -> Sear
     return SearchKind(help, rule, options, _replies, evaluator_options=("forget", "path"), learns=True)
 
 
+_GRAPH = ("c", "symmetries")
+
 KINDS: Mapping[str, SearchKind] = {
     "uct": SearchKind("UCT with random rollouts", mcts.uct),
     "rave": SearchKind("RAVE: what a move brings later counts too, at first", mcts.rave, ("k", "c")),
@@ -108,9 +116,9 @@ KINDS: Mapping[str, SearchKind] = {
     "lgr": _lgr("UCT with rollouts by last good replies", mcts.uct, ("c",)),
     "rave+lgr": _lgr("RAVE with rollouts by last good replies", _rave_with_replies, ("k", "c")),
     "amaf+lgr": _lgr("alpha-AMAF with rollouts by last good replies", mcts.amaf, ("alpha", "c")),
-    "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1),
-    "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2),
-    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3),
+    "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1, _GRAPH),
+    "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2, _GRAPH),
+    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, _GRAPH),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
         "AlphaZero's search, with the values of a trained network", mcts.puct, ("c_init", "c_base"), evaluate=None
@@ -135,13 +143,14 @@ HELP = {
     "keep": "1: replies are kept over a game, from move to move; 0: each move begins with none",
     "forget": "1: a reply that lost is forgotten; 0: it stays until a better one comes",
     "path": "1: replies are learned from moves in the tree, too; 0: from rollouts only",
+    "symmetries": "1: mirror images are one position, too",
     "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
 
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "final": {"visits": "visits", "mean": "mean"},
-    **{option: {"0": False, "1": True} for option in ("keep", "forget", "path")},
+    **{option: {"0": False, "1": True} for option in ("keep", "forget", "path", "symmetries")},
 }
 """The options that are one of a few words."""
 
@@ -174,9 +183,8 @@ def mcts_player(name: str, game: Game, simulations: int, run: str | None = None,
             numbers[option] = specs.number(value, what)
     if numbers.get("c_base", 1) < 1:
         raise ValueError(f"player {text!r}: c_base {given['c_base']!r}: expected a number of visits from 1 on")
-    trees, final, keep = (
-        numbers.pop(option, usual) for option, usual in (("trees", 1), ("final", "visits"), ("keep", 0))
-    )
+    usual = {"trees": 1, "final": "visits", "keep": False}
+    trees, final, keep = (numbers.pop(option, value) for option, value in usual.items())
     of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
     evaluate = _load_value(str(run), game) if kind.evaluate is None else kind.evaluate(**of_rollouts)
     turn = (LearningMCTSTurn if keep else MCTSTurn)(game, kind.rule(**numbers), simulations, trees, final)

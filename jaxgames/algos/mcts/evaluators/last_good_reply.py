@@ -41,7 +41,7 @@ class LastGoodReply:
             reply = table.read(memory, state.other_to_move ^ leaves.opponent_to_move, key_index(state.amaf_key)) - 1
             action = jnp.maximum(reply, 0) & 0xFFFF
             legal = jax.vmap(game.is_legal)(state.position, action)
-            same = key_index(jax.vmap(game.amaf_key)(state.position, action)) == reply >> 16
+            same = _key_of(game, state.position, action) == reply >> 16
             known = (reply >= 0) & legal & same & (self.path | (state.ply > 0))
             return jnp.where(known, action, jax.vmap(game.draw_action)(state.position, bits))
 
@@ -59,7 +59,7 @@ class LastGoodReply:
         end, made = play_out(game, leaves, choose, track, self.max_plies, made, note)
         to_root = jnp.where(leaves.opponent_to_move, -end.value, end.value)
         value = jnp.where(leaves.needs_eval, to_root, leaves.exact_value)
-        return Evaluation(end.value, None, end.played), table.learn(memory, made, value)
+        return Evaluation(end.value, None, end.key_sets), table.learn(memory, made, value)
 
 
 def last_good_reply(
@@ -137,10 +137,18 @@ class _ReplyTable:
         return jnp.where(won & (games != 0), games & ~REPEATS, known).reshape(-1)
 
 
-def key_index(amaf_key: UInt32[Array, "batch words"]) -> Int32[Array, " batch"]:
-    """The number of the key's bit, from 1 on; 0 if it has none."""
-    places = jnp.arange(amaf_key.shape[1], dtype=jnp.uint32) * 32 + 1
-    return jnp.sum(jnp.where(amaf_key != 0, places[None, :] + bitsets.top_index(amaf_key), 0), axis=1).astype(jnp.int32)
+def key_index(words: tuple[UInt32[Array, " batch"], ...]) -> Int32[Array, " batch"]:
+    """The number of the bit of an AMAF key, from 1 on; 0 if it has none. Word by word, as in `RolloutState`."""
+    index = jnp.zeros_like(words[0])
+    for number, word in enumerate(words):
+        index = jnp.where(word != 0, 32 * number + 1 + bitsets.top_index(word), index)
+    return index.astype(jnp.int32)
+
+
+def _key_of(game: Game, positions: Any, actions: Int32[Array, " batch"]) -> Int32[Array, " batch"]:
+    """The key index of actions."""
+    keys = jax.vmap(game.amaf_key)(positions, actions)
+    return key_index(tuple(keys[:, word] for word in range(keys.shape[1])))
 
 
 def _num_keys(game: Game) -> int:
@@ -159,7 +167,7 @@ def _note_path(
         lanes, before = some
         row = jnp.minimum(level.row, len(tree.edges) - 1)
         action = jnp.minimum(level.edge, game.num_actions - 1)
-        key = key_index(jax.vmap(game.amaf_key)(tree.positions(row), action))
+        key = _key_of(game, tree.positions(row), action)
         valid = level.on_path
         if game.outcome_probabilities:
             valid = valid & (tree.node("is_chance", row) == 0)

@@ -223,14 +223,14 @@ def plus_bound(nodes: Nodes, c: Any, mean: Score) -> Score:
     """
     most = nodes.layout.game.max_reward
     c = of_nodes(nodes, c)
-    sign = math.copysign(1, c) if isinstance(c, float) else jnp.where(c < 0, -1.0, 1.0)
+    sign = math.copysign(1, c) if isinstance(c, float | int) else jnp.where(c < 0, -1.0, 1.0)
     log = c**2 * jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
     return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(edges.visits, 1))
 
 
 def of_nodes(nodes: Nodes, number: Any) -> Any:
     """A constant of a rule, in a shape that broadcasts against edges where it is an array, one for each tree."""
-    return nodes.expand_dims(number[nodes.lanes]) if jnp.ndim(number) else number
+    return nodes.expand_dims(number[nodes.lanes]) if getattr(number, "ndim", 0) else number
 
 
 def untried_first(score: Score) -> Score:
