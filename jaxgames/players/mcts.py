@@ -1,6 +1,7 @@
 """Players that search by simulations: every selection rule and evaluator under a name, `uct:800` or `gumbel:RUN:32`."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ class MCTSTurn:
     simulations: int
     trees: int
     final: str = "visits"
+    seconds: float | None = None
 
     def __call__(self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position."""
@@ -49,6 +51,7 @@ class MCTSTurn:
             memory=memory,
             final=self.final,
             numbers=numbers,
+            seconds=self.seconds,
         )
         return jax.vmap(self.game.play)(positions, found.actions), found.memory
 
@@ -90,9 +93,20 @@ class SearchKind(NamedTuple):
     evaluator_options: tuple[str, ...] = ()
     learns: bool = False
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether a budget of time will do: not where a schedule wants the number of simulations first."""
+        return self.merges_trees
+
 
 def _bounded(**numbers: float) -> Rule:
     return mcts.bounded(mcts.uct(**numbers))
+
+
+def _ucd(
+    c: float = 0.5, d1: float = 1, d2: float = 0, d3: float = 0, update: str = "descend", symmetries: bool = False
+) -> Rule:
+    return mcts.ucd(c, (d1, d2, d3), update=update, symmetries=symmetries)
 
 
 def _rave_with_replies(k: float = 50.0, c: float = 0.1) -> Rule:
@@ -107,7 +121,7 @@ def _lgr(help: str, rule: Callable[..., Rule], options: tuple[str, ...]) -> Sear
     return SearchKind(help, rule, options, _replies, evaluator_options=("forget", "path"), learns=True)
 
 
-_GRAPH = ("c", "symmetries")
+_GRAPH = ("c", "symmetries", "update")
 
 KINDS: Mapping[str, SearchKind] = {
     "uct": SearchKind("UCT with random rollouts", mcts.uct),
@@ -116,9 +130,15 @@ KINDS: Mapping[str, SearchKind] = {
     "lgr": _lgr("UCT with rollouts by last good replies", mcts.uct, ("c",)),
     "rave+lgr": _lgr("RAVE with rollouts by last good replies", _rave_with_replies, ("k", "c")),
     "amaf+lgr": _lgr("alpha-AMAF with rollouts by last good replies", mcts.amaf, ("alpha", "c")),
+    "mast": SearchKind(
+        "UCT with rollouts by move averages (MAST)", mcts.uct, evaluate=mcts.mast, evaluator_options=("temperature",)
+    ),
+    "ucd": SearchKind(
+        "UCD: UCT on a graph, looking further down", _ucd, ("c", "d1", "d2", "d3", "update", "symmetries")
+    ),
     "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1, _GRAPH),
     "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2, _GRAPH),
-    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, _GRAPH),
+    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, ("c", "symmetries")),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
         "AlphaZero's search, with the values of a trained network", mcts.puct, ("c_init", "c_base"), evaluate=None
@@ -143,13 +163,22 @@ HELP = {
     "keep": "1: replies are kept over a game, from move to move; 0: each move begins with none",
     "forget": "1: a reply that lost is forgotten; 0: it stays until a better one comes",
     "path": "1: replies are learned from moves in the tree, too; 0: from rollouts only",
+    "update": "`descend`: a simulation counts for the edges of its path; `all`: for all that lead to its leaf",
+    "d1": "how far down an edge's mean looks: 0 to 16, or inf for any distance",
+    "d2": "the same for the count of the node",
+    "d3": "the same for the count of the edge",
+    "temperature": "of the probabilities by which moves are drawn",
     "symmetries": "1: mirror images are one position, too",
     "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
 
+DISTANCES: Mapping[str, int | float] = {**{str(number): number for number in range(17)}, "inf": math.inf}
+
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "final": {"visits": "visits", "mean": "mean"},
+    "update": {"descend": "descend", "all": "all"},
+    **{option: DISTANCES for option in ("d1", "d2", "d3")},
     **{option: {"0": False, "1": True} for option in ("keep", "forget", "path", "symmetries")},
 }
 """The options that are one of a few words."""
@@ -165,12 +194,13 @@ def options(name: str) -> dict[str, str]:
     return {option: HELP[option] for option in (*own, *(["trees"] if kind.merges_trees else []), "final")}
 
 
-def mcts_player(name: str, game: Game, simulations: int, run: str | None = None, **given: str) -> Player:
-    """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer.
+def mcts_player(name: str, game: Game, budget: int | float, run: str | None = None, **given: str) -> Player:
+    """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer, or those that fit into a
+    time: `NAME:2s`, where the budget is a float.
 
     Raises `ValueError` for options that are no numbers or out of range, and for a run whose player values no positions.
     """
-    kind, spec = KINDS[name], ":".join(filter(None, (name, run, str(simulations))))
+    kind, spec = KINDS[name], ":".join(filter(None, (name, run, specs.budget_text(budget))))
     text = spec + "".join(f",{option}={value}" for option, value in given.items())
     numbers: dict[str, Any] = {}
     for option, value in given.items():
@@ -187,7 +217,8 @@ def mcts_player(name: str, game: Game, simulations: int, run: str | None = None,
     trees, final, keep = (numbers.pop(option, value) for option, value in usual.items())
     of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
     evaluate = _load_value(str(run), game) if kind.evaluate is None else kind.evaluate(**of_rollouts)
-    turn = (LearningMCTSTurn if keep else MCTSTurn)(game, kind.rule(**numbers), simulations, trees, final)
+    simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
+    turn = (LearningMCTSTurn if keep else MCTSTurn)(game, kind.rule(**numbers), simulations, trees, final, seconds)
     return Player(text, game, turn, evaluate)
 
 

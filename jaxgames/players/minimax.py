@@ -30,8 +30,15 @@ class MinimaxTurn:
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
 
 
-def alphabeta(game: Game, depth: int, **options: str) -> Player:
+MOST_DEPTH_IN_TIME = 64
+"""The depth at which a search with a budget of time ends."""
+
+
+def alphabeta(game: Game, depth: int | float, **options: str) -> Player:
     """The player `alphabeta:DEPTH`: alpha-beta by the change of material since the position it is to move in.
+
+    A float is a time in seconds, `alphabeta:1s`: one depth after the other, until it is over; the move is that of the
+    last depth that was searched to its end.
 
     Of equally good actions one is drawn (`ties=random`), or it is the first one (`ties=first`). Raises `ValueError` for
     unknown options and values, and for games with chance.
@@ -44,7 +51,7 @@ def minimax(game: Game, depth: int, **options: str) -> Player:
     return _player("minimax", game, depth, options, prune=False)
 
 
-def _player(name: str, game: Game, depth: int | str, options: dict[str, str], prune: bool) -> Player:
+def _player(name: str, game: Game, depth: int | float | str, options: dict[str, str], prune: bool) -> Player:
     for option, chosen in options.items():
         if option not in OPTIONS:
             raise ValueError(f"{name} has no option {option!r}; it has: {', '.join(OPTIONS)}")
@@ -54,5 +61,8 @@ def _player(name: str, game: Game, depth: int | str, options: dict[str, str], pr
     if isinstance(depth, str) and depth.isdecimal():
         depth = int(depth)
     text = "".join(f",{option}={chosen}" for option, chosen in options.items())
+    if isinstance(depth, float):
+        search = Search(game, MOST_DEPTH_IN_TIME, prune=prune, seconds=depth, **settings)  # type: ignore[arg-type]
+        return Player(f"{name}:{depth:g}s{text}", game, MinimaxTurn(search))
     search = Search(game, depth, prune=prune, **settings)  # type: ignore[arg-type]
     return Player(f"{name}:{depth}{text}", game, MinimaxTurn(search))

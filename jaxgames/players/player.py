@@ -52,13 +52,14 @@ class PlayerMemory(NamedTuple, Generic[Position]):
 class Player(Generic[Position]):
     """Anything that picks moves: `turn(params, positions, bits)` plays whole turns, `act` one action at a time.
 
-    A player is a pytree of its `params`: a jitted function that takes a player is not compiled again for another
+    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. A player is a
+    pytree of its `params`: a jitted function that takes a player is not compiled again for another
     checkpoint of the same kind.
     """
 
     name: str
     game: Game[Position]
-    turn: TurnPolicy[Position] | LearningTurnPolicy[Position]
+    turn: Any
     params: Any = ()
 
     def begin(self, games: Int32[Array, " batch"]) -> Any:
@@ -69,7 +70,7 @@ class Player(Generic[Position]):
         """Plays a turn in each position, by what it remembers of these games; also what it remembers then."""
         if hasattr(self.turn, "begin"):
             return self.turn(self.params, positions, bits, memory)
-        return self.turn(self.params, positions, bits), memory  # type: ignore[call-arg, return-value]
+        return self.turn(self.params, positions, bits), memory
 
     def act(
         self, states: State, key: Key[Array, ""], memory: PlayerMemory[Position]
@@ -103,7 +104,7 @@ class _StaticPart:
     """All of a player but its params. Two players with equal ones share compiled programs; names do not matter."""
 
     game: Game
-    turn: TurnPolicy
+    turn: Any
     name: str = dataclasses.field(compare=False)
 
 

@@ -23,7 +23,8 @@ _OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 class PlayerEntry(NamedTuple):
     """All players of one name.
 
-    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, other arguments and options are texts.
+    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, `BUDGET` are numbers or times such as `2s`
+    (a float), other arguments and options are texts.
     `usage` begins the error for wrong arguments. `options` has a line about each option. `examples` are specs of all
     players of this name, with usual numbers. `game` is the only game they play, or None for any; `chance` says whether
     they play games with chance.
@@ -99,6 +100,24 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     return int(text)
 
 
+MOST_SECONDS = 3600
+
+
+def budget(text: str, what: str) -> int | float:
+    """A whole number, or a time in seconds such as `2s` or `0.5s` as a float. Raises `ValueError` otherwise."""
+    if not re.fullmatch(r"([0-9]{1,9}|[0-9]{0,9}\.[0-9]{1,9})s", text):
+        return whole_number(text, what)
+    seconds = float(text[:-1])
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ValueError(f"{what} {text!r}: expected a time above 0 s, at most {MOST_SECONDS} s")
+    return seconds
+
+
+def budget_text(budget: int | float) -> str:
+    """As it is read by `budget`."""
+    return f"{budget:g}s" if isinstance(budget, float) else str(budget)
+
+
 def choice(text: str, what: str, choices: Mapping[str, T]) -> T:
     """What a word stands for. Raises `ValueError` for any other."""
     if text not in choices:
@@ -117,10 +136,11 @@ def number(text: str, what: str) -> float:
     return found
 
 
-def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
+def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int | float]:
     """The arguments, split from the right, because the first one may be a path with colons."""
     texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
     if len(texts) != len(entry.arguments) or not all(texts):
         raise ValueError(f"{entry.usage}, not {spec.text!r}")
     kinds = zip(entry.arguments, texts, strict=True)
-    return [whole_number(text, f"player {spec.text!r}:") if kind == "N" else text for kind, text in kinds]
+    read = {"N": whole_number, "BUDGET": budget}
+    return [read[kind](text, f"player {spec.text!r}:") if kind in read else text for kind, text in kinds]

@@ -137,7 +137,7 @@ CASES = {
     "bounded_uct3": Case(mcts.bounded(Untied(mcts.uct3(0.8))), plain.UCT3(0.8), reference=SHARED | BOUNDED),
     "last_good_reply": Case(*UCT, mcts.last_good_reply(), plain.LastGoodReply(True)),
     "unforgetting_rave": Case(
-        Untied(mcts.rave()), plain.AMAF(0.2, k=100), mcts.last_good_reply(forget=False), plain.LastGoodReply(False)
+        Untied(mcts.rave(100, 0.2)), plain.AMAF(0.2, k=100), mcts.last_good_reply(forget=False), plain.LastGoodReply(False)
     ),
     "max_depth": Case(*PUCT, reference=POLICY | {"max_depth": 2}, options={"max_depth": 2}),
     "shallow_uct1": Case(
@@ -151,7 +151,7 @@ CASES = {
     ),
     "full": Case(*PUCT, reference=POLICY | {"slots": 9}, options={"capacity": 9}),
     "full_rave": Case(
-        Untied(mcts.rave()), plain.AMAF(0.2, k=100), *ROLLOUT, reference={"slots": 9}, options={"capacity": 9}
+        Untied(mcts.rave(100, 0.2)), plain.AMAF(0.2, k=100), *ROLLOUT, reference={"slots": 9}, options={"capacity": 9}
     ),
 }
 

@@ -35,7 +35,8 @@ class Statistic(Protocol):
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
         """Updates one level of the paths, after its visits and sums of values.
 
-        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up.
+        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up. A
+        statistic may also have `finish(tree, value, carried)`, which gives the tree after the root was updated.
         """
         ...
 
@@ -215,8 +216,8 @@ def check_c(c: float, name: str = "c") -> float:
     return float(c)
 
 
-def plus_bound(nodes: Nodes, c: Any, mean: Score) -> Score:
-    """A mean in points, scaled to 0..1, + c sqrt(ln N / n).
+def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:
+    """A mean in points, scaled to 0..1, + c sqrt(ln N / n); n is `count` and N `total`, by default visits.
 
     Computed as sqrt(c^2 ln N / n). A product c x sqrt(...) could be fused with the sum into one instruction, which
     rounds only once; the compiler may do so for one edge and not for the next, and equal edges would differ.
@@ -224,8 +225,9 @@ def plus_bound(nodes: Nodes, c: Any, mean: Score) -> Score:
     most = nodes.layout.game.max_reward
     c = of_nodes(nodes, c)
     sign = math.copysign(1, c) if isinstance(c, float | int) else jnp.where(c < 0, -1.0, 1.0)
-    log = c**2 * jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
-    return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(edges.visits, 1))
+    count = count or (lambda edges: edges.visits)
+    log = c**2 * jnp.log(jnp.maximum(nodes.sum(count) if total is None else total, 1))
+    return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(count(edges), 1))
 
 
 def of_nodes(nodes: Nodes, number: Any) -> Any:

@@ -28,7 +28,6 @@ SYSTEM = System(
     "bachelor thesis, 2020 (public repository sgoeppert/connect4-agent)",
     (
         Part("speeds", "Iterations per second", tables.speeds, note="The author's are of one position on one core."),
-        Part("openings", "First moves of a search of 5 million iterations", tables.openings),
         Part(
             "move-scores",
             "Perfect and good moves",
@@ -59,6 +58,7 @@ SYSTEM = System(
             "Against UCT with Cp = 0.8 and so many iterations; each agent makes as many as the author's program made "
             "in that time. Trees are kept between moves.",
         ),
+        Part("openings", "First moves of a search of 5 million iterations", tables.openings),
         Part("networks", "Tables with neural networks", networks),
     ),
 )

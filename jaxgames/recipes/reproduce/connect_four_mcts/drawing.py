@@ -49,11 +49,9 @@ def _draw(panels: Sequence[tuple[str, dict[str, tuple[Row, ...]]]], unit: str, p
             x = range(len(rows))
             theirs = [row.published for row in rows]
             done = [(place, row) for place, row in zip(x, rows, strict=True) if row.ours is not None]
-            ours = [row.ours for _, row in done]
-            spread = [
-                [row.ours - (row.low or row.ours) for _, row in done],
-                [(row.high or row.ours) - row.ours for _, row in done],
-            ]
+            ours = [row.ours or 0.0 for _, row in done]
+            low, high = ([getattr(row, end) for _, row in done] for end in ("low", "high"))
+            spread = [[x - y for x, y in zip(ours, low, strict=True)], [y - x for x, y in zip(ours, high, strict=True)]]
             style = ("-", "--")[number]
             axis.plot(x, theirs, style, color="0.5", marker="o", markersize=3, label=f"published {kind}".strip())
             axis.errorbar(

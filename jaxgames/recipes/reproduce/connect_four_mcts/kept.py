@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
+from jaxgames.envs.connect_four import ConnectFour
 
-GAME = jaxgames.make("connect_four")
+GAME = ConnectFour()
 ROOM = 3
 """Nodes that a tree has room for, in simulations of a move: what is kept of it is mostly less than two moves' worth."""
 

@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
-import jaxgames
 from jaxgames.algos.mcts import Evaluator, Rule
 from jaxgames.arena.match import interval, play_pairs
+from jaxgames.envs.connect_four import ConnectFour
 from jaxgames.envs.core import Outcome
 from jaxgames.players import Player
 from jaxgames.players.mcts import MCTSTurn
 
-GAME = jaxgames.make("connect_four")
+GAME = ConnectFour()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ def sweep(
     """The player that searches by these settings, each an entry of all sequences, and plays the best mean."""
     turn = SweepTurn(MCTSTurn(GAME, rule, simulations, 1, "mean"), pairs, keep)
     numbers = {name: np.asarray(values, np.float32) for name, values in settings.items()}
-    return Player("sweep", GAME, turn, (evaluate, numbers))  # type: ignore[arg-type]
+    return Player("sweep", GAME, turn, (evaluate, numbers))
 
 
 def play(player: Player, opponent: Player, settings: int, pairs: int, seed: int, slots: int) -> list[dict[str, Any]]:
