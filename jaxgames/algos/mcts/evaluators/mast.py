@@ -111,7 +111,7 @@ def _learn(
     made = jnp.stack(
         [jnp.concatenate([(word[None] >> places & 1).astype(jnp.float32) for word in words]) for words in played]
     )
-    made = made * valid.astype(jnp.float32)
+    made = made * valid.astype(jnp.float32)[None, None]
     gain = made * jnp.stack([value, -value])[:, None]
     return MoveAverages(memory.games + made.reshape(-1), memory.sums + gain.reshape(-1))
 

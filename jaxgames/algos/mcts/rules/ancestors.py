@@ -25,19 +25,19 @@ class UpdateAll:
     def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
         """Marks the leaf's node."""
         lanes = jnp.arange(tree.batch, dtype=jnp.int32)
-        taken = jnp.full((tree.batch, tree.capacity + 1), -1, jnp.int16)
+        taken = jnp.full((tree.batch, tree.capacity + 1), -1, jnp.int32)
         return tree, taken.at[lanes, leaf.row // tree.batch].set(-2, mode="drop")
 
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
         """Marks the edge of the path."""
         lanes = jnp.arange(len(level.row), dtype=jnp.int32)
         slot = jnp.where(level.on_path, level.row // tree.batch, carried.shape[1])
-        return tree, carried.at[lanes, slot].set(level.edge.astype(jnp.int16), mode="drop")
+        return tree, carried.at[lanes, slot].set(level.edge.astype(jnp.int32), mode="drop")
 
     def finish(self, tree: Tree, value: Float32[Array, " batch"], carried: Any) -> Tree:
         """Adds the value beside the path."""
         layout, batch = tree.layout, tree.batch
-        slots, edges = tree.capacity + 1, jnp.arange(layout.num_edges)
+        slots, edges = tree.capacity + 1, jnp.arange(layout.num_edges, dtype=jnp.int32)
         known = ancestors(tree, carried != -1)
         child = layout.read(tree.edges, "child").reshape(slots, batch, -1)
         lanes = jnp.arange(batch, dtype=jnp.int32)[None, :, None]
