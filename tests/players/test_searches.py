@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 import time
 
 import jax
@@ -81,9 +82,18 @@ def told(text, *arguments):
 
 def test_rules_differ():
     """So that the next two tests tell them apart; the tables have all names and all options."""
-    for rules in ([pair[0] for name, pair in ROLLOUTS.items() if "lgr" not in name], list(GUIDED.values())):
+    for rules in (
+        [pair[0] for name, pair in ROLLOUTS.items() if not re.search("lgr|mast", name)],
+        list(GUIDED.values()),
+    ):
         assert all(one != other for number, one in enumerate(rules) for other in rules[:number])
-    assert mcts.rollout() != mcts.last_good_reply()
+    kinds = [
+        mcts.rollout(),
+        mcts.mast(),
+        mcts.mast(0.3),
+        *(mcts.last_good_reply(forget=f, path=p) for f in (0, 1) for p in (0, 1)),
+    ]
+    assert all(one != other for number, one in enumerate(kinds) for other in kinds[:number])
     named = {name.split(",")[0] for name in (*ROLLOUTS, *GUIDED)}
     assert named == set(KINDS)
     for name, kind in KINDS.items():

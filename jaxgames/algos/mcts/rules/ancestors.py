@@ -42,9 +42,9 @@ class UpdateAll:
         child = layout.read(tree.edges, "child").reshape(slots, batch, -1)
         lanes = jnp.arange(batch, dtype=jnp.int32)[None, :, None]
         leads = (child >= 0) & known[lanes, jnp.maximum(child, 0).astype(jnp.int32)]
-        beside = (leads & (carried.T[:, :, None] != edges)).astype(jnp.float32)
+        beside = (leads & (carried.T[:, :, None] != edges[None, None])).astype(jnp.float32)
         opponent = layout.read(tree.edges, "opponent_to_move").reshape(slots, batch) != 0
-        own = jnp.where(opponent, -value, value)
+        own = jnp.where(opponent, -value[None], value[None])
         rows = tree.edges.at[:, layout.part("visits")].add(beside.reshape(slots * batch, -1))
         gain = (beside * own[:, :, None]).reshape(slots * batch, -1)
         rows = rows.at[:, layout.part("value_sums")].add(gain)
