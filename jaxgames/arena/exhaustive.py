@@ -119,8 +119,7 @@ def _replies(game: Game, positions: Any) -> Children:
 def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
     """The player's turns, and whether other random bits would have led to the same."""
     bits = jax.random.bits(jax.random.key(0), (2, CHUNK))
-    memory = player.begin(jax.numpy.zeros(len(bits[0]), jax.numpy.int32))
-    one, other = (player.play(positions, some, memory)[0] for some in bits)
+    one, other = (player.play_once(positions, some) for some in bits)
     return one, equal(one, other)
 
 

@@ -72,6 +72,10 @@ class Player(Generic[Position]):
             return self.turn(self.params, positions, bits, memory)
         return self.turn(self.params, positions, bits), memory
 
+    def play_once(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """Plays a turn in each position as if it were the player's first one of a game."""
+        return self.play(positions, bits, self.begin(jnp.zeros(len(bits), jnp.int32)))[0]
+
     def act(
         self, states: State, key: Key[Array, ""], memory: PlayerMemory[Position]
     ) -> tuple[Int32[Array, " batch"], PlayerMemory[Position]]:

@@ -7,7 +7,8 @@ as they are, so that `step` rolls.
 """
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -21,6 +22,7 @@ from jaxgames.envs.backgammon.best import Score, actions_to, apply_plays, best_p
 from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
+from jaxgames.envs.backgammon.turn import Turn
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
@@ -193,6 +195,51 @@ class Backgammon(Game[Position]):
         """The action that `text` names; raises `ValueError` that says why there is none."""
         step = notation.parse_step(text, *to_plain(single(state)._position))
         return notation.action_of(*step) if step else 0
+
+    def legal_turns(self, state: State) -> list[tuple[int, ...]]:
+        """The plays of the whole roll, one for each board that they lead to; `ValueError` where a roll is awaited."""
+        if bool(single(state).terminated | state.truncated):
+            return []
+        return [_actions(turn) for turn in Turn.start(*to_plain(state._position)).whole_turns()]
+
+    def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
+        """A play such as `8/5 6/5*`, or `pass`: `actions` in order, as in `PlayList.actions`."""
+        mover, opponent, _ = to_plain(single(state)._position)
+        steps = [notation.step_of(int(action)) for action in actions if action >= 0]
+        return notation.format_play([step for step in steps if step], mover, opponent)
+
+    def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
+        """The actions of the legal play that `text` describes. Raises `ValueError` that names what is wrong with it."""
+        turn = Turn.start(*to_plain(single(state)._position))
+        for source, die in notation.parse_play(text, turn.mover, turn.opponent, turn.dice):
+            turn = turn.step(source, die)
+        return _actions(turn)
+
+    def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
+        """The actions of the play that leads to a position; `ValueError` if there is none."""
+        boards = [tuple(map(tuple, to_plain(target)[:2]))]
+        boards.append(boards[0][::-1])  # the other player's view, unless the game is over
+        for turn in Turn.start(*to_plain(single(state)._position)).whole_turns():
+            if (turn.mover, turn.opponent) == boards[any(turn.mover)]:
+                return _actions(turn)
+        raise ValueError("no play of this roll leads to that position")
+
+    def outcome_to_string(self, outcome: int) -> str:
+        """The two dice, the larger one first: `31`."""
+        return "".join(map(str, ROLLS[outcome]))
+
+    def string_to_outcome(self, text: str) -> int:
+        """The roll of two dice in any order: `31`, `1-3`, `3 1`. Raises `ValueError` for anything else."""
+        dice = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", text)
+        if not dice:
+            raise ValueError(f"{text!r} is no roll; write two dice from 1 to 6, such as 31")
+        return ROLLS.index(tuple(sorted(map(int, dice.groups()), reverse=True)))  # type: ignore[arg-type]
+
+
+def _actions(turn: Turn) -> tuple[int, ...]:
+    """The actions of a turn; it ends with the pass (0) if dice are left and checkers too."""
+    passes = bool(turn.dice) and any(turn.mover)
+    return tuple(notation.action_of(*step) for step in turn.steps) + (0,) * passes
 
 
 def _score(positions: Position, value: Value) -> Score:

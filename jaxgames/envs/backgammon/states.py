@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.envs.backgammon import drawing, notation
+from jaxgames.envs.backgammon import drawing
 from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.backgammon.game import Backgammon
 from jaxgames.envs.core import State, single
@@ -41,17 +41,12 @@ def position(*arguments: Any, **options: Any) -> State:
 
 def play_to_string(state: State, actions: Sequence[int]) -> str:
     """A whole turn as players write it, `8/5 6/5*`: `actions` from `state` on, in order, as in `PlayList.actions`."""
-    mover, opponent, _ = to_plain(single(state)._position)
-    steps = [notation.step_of(int(action)) for action in actions if action >= 0]
-    return notation.format_play([step for step in steps if step], mover, opponent)
+    return Backgammon().turn_to_string(state, actions)
 
 
 def string_to_play(state: State, text: str) -> list[int]:
     """The actions of the legal turn that `text` describes. Raises `ValueError` that names what is wrong with it."""
-    mover, opponent, dice = to_plain(single(state)._position)
-    steps = notation.parse_play(text, mover, opponent, dice)
-    passes = len(steps) < len(dice or ()) and sum(source <= die for source, die in steps) < sum(mover)
-    return [notation.action_of(*step) for step in steps] + [0] * passes
+    return list(Backgammon().string_to_turn(state, text))
 
 
 def board_text(state: State) -> str:

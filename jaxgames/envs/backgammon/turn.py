@@ -81,6 +81,19 @@ class Turn(NamedTuple):
             for source in self.sources(die):
                 yield self.step(source, die)
 
+    def whole_turns(self) -> list["Turn"]:
+        """Every legal way to end the turn, one to each board that it leads to; the turn itself if nothing moves."""
+        level, after = [self], [self]
+        while after:
+            level = after
+            reached = {(turn.mover, turn.opponent, turn.dice): turn for one in level for turn in one.next_turns()}
+            after = list(reached.values())
+        played = level[0].steps[len(self.steps) :]
+        if len(played) == 1 and len(set(self.dice)) == 2:  # only one die can be played: the larger one where possible
+            larger = max(turn.steps[-1][1] for turn in level)
+            level = [turn for turn in level if turn.steps[-1][1] == larger]
+        return list({(turn.mover, turn.opponent): turn for turn in level}.values())
+
     def most(self) -> int:
         """How many more dice can be played."""
         number = 0

@@ -1,7 +1,7 @@
 """English draughts: forced capture, jumps one action at a time, a man that reaches the king row stops there."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -9,10 +9,10 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs.checkers import board, drawing, notation
+from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
+from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead, TargetHead
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
@@ -54,8 +54,8 @@ class Checkers(Game[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """One output for each action; or one for each square to leave and each to come to."""
-        return {"highest": ActionsHead(self), "squares": SquaresHead()}
+        """One output for each action; or one for each square to leave and each to come to, added up or in turn."""
+        return {"highest": ActionsHead(self), "squares": SquaresHead(), "target": TargetHead()}
 
     @property
     def step_limit(self) -> int | None:
@@ -118,6 +118,11 @@ class Checkers(Game[Position]):
         )
         return (own.astype(jnp.float32) - other.astype(jnp.float32)) * 0.5
 
+    def piece_count(self, position: Position) -> Float32[Array, ""]:
+        """Every piece counts 1, kings too."""
+        own, other = (lax.population_count(side).astype(jnp.float32) for side in (position.own, position.opponent))
+        return own - other
+
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
@@ -174,6 +179,19 @@ class Checkers(Game[Position]):
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` that says why there is none."""
         return notation.parse_action(to_plain(single(state)._position), text)
+
+    def legal_turns(self, state: State) -> list[tuple[int, ...]]:
+        """The whole moves: a step, or a jump with all further jumps of the same piece."""
+        over = bool(single(state).terminated | state.truncated)
+        return [] if over else [move.actions for move in moves.legal_moves(to_plain(state._position))]
+
+    def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
+        """A whole move with every square: `11-15`, `22x15x8`."""
+        return moves.move_to_string(to_plain(single(state)._position), actions)
+
+    def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
+        """The actions of the legal whole move; squares between may be left out. Raises `ValueError` that says why."""
+        return tuple(moves.move_to_actions(to_plain(single(state)._position), text))
 
 
 def _grid() -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.algos.mcts import Evaluator, Rule
-from jaxgames.arena.match import interval, play_pairs
+from jaxgames.arena.match import PairedGames, interval
 from jaxgames.envs.connect_four import ConnectFour
 from jaxgames.envs.core import Outcome
 from jaxgames.players import Player
@@ -62,9 +62,10 @@ def sweep(
 
 def play(player: Player, opponent: Player, settings: int, pairs: int, seed: int, slots: int) -> list[dict[str, Any]]:
     """Percent of the points of each setting against the opponent, with their 95 % interval."""
-    points, *_ = play_pairs(player, opponent, settings * pairs, seed, slots)
+    games = PairedGames(player, opponent, settings * pairs, seed, slots)
+    games.play_all()
     found = []
-    for own in points.reshape(settings, pairs, 2):
+    for own in games.points.reshape(settings, pairs, 2):
         low, high = interval(own.mean(axis=1), 1)
         percents = [50 * (1 + x) for x in (own.mean(), max(low, -1), min(high, 1))]
         found.append(dict(zip(("ours", "low", "high"), percents, strict=True), games=2 * pairs))
