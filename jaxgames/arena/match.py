@@ -9,7 +9,8 @@ do not count more than long ones.
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -18,9 +19,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.arena import host_games
+from jaxgames.arena.host_games import game_key
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
+from jaxgames.players.host import on_host
 
 MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
@@ -35,7 +39,8 @@ class MatchResult:
     `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
     are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
     they count as games of no points. `seconds` does not contain the compilation, `max_reward` is the most points that a
-    game is worth.
+    game is worth. `forfeits` says why players in plain Python lost games by an exception or an illegal action, and how
+    many.
     """
 
     game: str
@@ -58,6 +63,7 @@ class MatchResult:
     seconds: float
     games_per_second: float
     max_reward: int
+    forfeits: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def score(self) -> float:
@@ -87,6 +93,7 @@ def match(
     batch: int = 512,
     most_plies: int = MOST_PLIES,
     progress: Callable[[int], None] | None = None,
+    trace: Callable[["TracedTurns"], None] | None = None,
 ) -> MatchResult:
     """Plays `games` games of `a` against `b`.
 
@@ -101,6 +108,7 @@ def match(
         batch: games played at once. The result does not depend on it.
         most_plies: a game is stopped after so many plies, and is then worth nothing.
         progress: is told now and then how many games are over.
+        trace: is given all turns that are played; `jaxgames.arena.game_log` makes records of them.
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
@@ -111,8 +119,15 @@ def match(
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
     pairs = (games + 1) // 2
-    slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
-    points, plies, stopped, seconds = _play(a, b, pairs, seed, slots, most_plies, progress)
+    forfeits: Mapping[str, int] = {}
+    if on_host(a) or on_host(b):
+        played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress)
+        points, plies, stopped, seconds, forfeits = played
+    else:
+        slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
+        paired = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
+        seconds = paired.play_all(progress)
+        points, plies, stopped = paired.points, paired.plies, paired.stopped
     low, high = _interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
@@ -135,6 +150,7 @@ def match(
         seconds=seconds,
         games_per_second=2 * pairs / seconds,
         max_reward=a.game.max_reward,
+        forfeits=dict(forfeits),
     )
 
 
@@ -173,25 +189,73 @@ class FinishedGames(NamedTuple):
     stopped: Bool[Array, "..."]
 
 
-def _play(a, b, pairs, seed, slots, most_plies, progress):
-    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); and the seconds it took."""
-    key, state = jax.random.key(seed), _init(a.game, slots)
-    players, limit = (a, b), jnp.int32(most_plies)
-    jax.block_until_ready(_play_plies(players, state, key, jnp.int32(0), limit))  # compiles; no pairs, so no game
-    points, plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
-    stopped, done = np.zeros((pairs, 2), bool), 0
-    started = time.perf_counter()
-    while done < 2 * pairs:
-        state, finished = _play_plies(players, state, key, jnp.int32(pairs), limit)
+class TracedTurns(NamedTuple):
+    """The turns of some plies, in their order: where each began, and where it ended before chance.
+
+    Entries that are not `moved` are void. `a_moved` says whose turn it was; a player may have several in a row.
+    """
+
+    position: Any
+    target: Any
+    pair: Int32[Array, "..."]
+    a_began: Bool[Array, "..."]
+    a_moved: Bool[Array, "..."]
+    moved: Bool[Array, "..."]
+
+
+class PairedGames:
+    """The games of a match, played on from call to call; what is over is in `points`, `plies`, `stopped`, `done`.
+
+    All of these are [pairs, 2]: first the games that `a` begins, then those of `b`; the points are those of `a`. Pairs
+    begin in their order. Neither `slots` nor the other pairs change the result of a pair.
+    """
+
+    def __init__(
+        self,
+        a: Player,
+        b: Player,
+        pairs: int,
+        seed: int | Key[Array, ""] = 0,
+        slots: int = 512,
+        most_plies: int = MOST_PLIES,
+        trace: Callable[[TracedTurns], None] | None = None,
+    ):
+        self.points, self.plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
+        self.stopped, self.done = np.zeros((pairs, 2), bool), np.zeros((pairs, 2), bool)
+        self._key = jax.random.key(seed) if isinstance(seed, int) else seed
+        self._players, self._limit, self._trace = (a, b), jnp.int32(most_plies), trace
+        self.state = _init(a.game, slots)
+
+    def compile(self) -> None:
+        """Compiles the program, so that it does not count when `play` is timed."""
+        jax.block_until_ready(self._call(0))  # no pairs, so no game
+
+    def play(self) -> int:
+        """Plays 32 plies of the games under way, or fewer if all end before. Returns how many games are over."""
+        self.state, finished, turns = self._call(len(self.points))
         finished = jax.device_get(finished)
         there = finished.pair >= 0
         which = finished.pair[there], 1 - finished.a_began[there].astype(int)
-        points[which], plies[which] = finished.points[there], finished.plies[there]
-        stopped[which] = finished.stopped[there]
-        done += int(there.sum())
-        if progress is not None:
-            progress(done)
-    return points, plies, stopped, time.perf_counter() - started
+        self.points[which], self.plies[which] = finished.points[there], finished.plies[there]
+        self.stopped[which], self.done[which] = finished.stopped[there], True
+        if self._trace is not None:
+            self._trace(jax.device_get(turns))
+        return int(self.done.sum())
+
+    def play_all(self, progress: Callable[[int], None] | None = None) -> float:
+        """Plays all games to their ends. Returns the seconds it took, without the compilation."""
+        self.compile()
+        started, over = time.perf_counter(), 0
+        while over < self.done.size:
+            over = self.play()
+            if progress is not None:
+                progress(over)
+        return time.perf_counter() - started
+
+    def _call(self, pairs: int) -> Any:
+        return _play_plies(
+            self._players, self.state, self._key, jnp.int32(pairs), self._limit, traced=self._trace is not None
+        )
 
 
 def _init(game: Game, slots: int) -> MatchState:
@@ -202,24 +266,26 @@ def _init(game: Game, slots: int) -> MatchState:
     return MatchState(GameSlots(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="traced")
 def _play_plies(
     players: tuple[Player, Player],
     state: MatchState,
     key: Key[Array, ""],
     pairs: Int32[Array, ""],
     most_plies: Int32[Array, ""],
-) -> tuple[MatchState, FinishedGames]:
+    traced: bool = False,
+) -> tuple[MatchState, FinishedGames, TracedTurns | None]:
     """Plays 32 plies, or fewer if all games of `pairs` pairs are over; a game is stopped after `most_plies`.
 
-    The fields of the finished games are of shape [32, slots].
+    The fields of the finished games are of shape [32, slots]; those of the turns, which are returned if `traced`, too.
     """
 
     def ply(carry):
         number, state, record = carry
         state = _fill_slots(players[0].game, state, key, pairs)
-        slots, finished = _play_turns(players, state.slots, key, most_plies)
-        record = jax.tree.map(lambda plies, new: plies.at[number].set(new), record, finished)
+        slots, finished, turns = _play_turns(players, state.slots, key, most_plies)
+        new = (finished, turns if traced else None)
+        record = jax.tree.map(lambda plies, new: plies.at[number].set(new), record, new)
         half = len(slots.pair) // 2
         return number + 1, state._replace(slots=jax.tree.map(lambda x: jnp.roll(x, half, axis=0), slots)), record
 
@@ -229,9 +295,14 @@ def _play_plies(
 
     shape = (PLIES_PER_CALL, len(state.slots.pair))
     nothing = (jnp.int32(-1), jnp.bool_(False), jnp.float32(0), jnp.int32(0), jnp.bool_(False))
-    record = FinishedGames(*(jnp.full(shape, x) for x in nothing))
-    _, state, record = lax.while_loop(more, ply, (jnp.int32(0), state, record))
-    return state, record
+    no_games = FinishedGames(*(jnp.full(shape, x) for x in nothing))
+    no_turns = None
+    if traced:
+        flags = jnp.zeros(shape, bool)
+        positions = jax.tree.map(lambda x: jnp.zeros((PLIES_PER_CALL, *x.shape), x.dtype), state.slots.position)
+        no_turns = TracedTurns(positions, positions, jnp.zeros(shape, jnp.int32), flags, flags, flags)
+    _, state, (finished, turns) = lax.while_loop(more, ply, (jnp.int32(0), state, (no_games, no_turns)))
+    return state, finished, turns
 
 
 def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]) -> MatchState:
@@ -240,7 +311,7 @@ def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32
     empty = (~slots.playing).reshape(2, -1)
     pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
     begins = ~slots.playing & (pair < pairs)
-    opening = jax.vmap(lambda number: game.init_position(_game_key(key, number, jnp.int32(0))))(pair)
+    opening = jax.vmap(lambda number: game.init_position(game_key(key, number, jnp.int32(0))))(pair)
     a_moves = jnp.arange(len(pair), dtype=jnp.int32) < len(pair) // 2
     filled = GameSlots(
         position=select(begins, opening, slots.position),
@@ -255,10 +326,10 @@ def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32
 
 def _play_turns(
     players: tuple[Player, Player], slots: GameSlots, key: Key[Array, ""], most_plies: Int32[Array, ""]
-) -> tuple[GameSlots, FinishedGames]:
+) -> tuple[GameSlots, FinishedGames, TracedTurns]:
     """Plays one turn in every game that does not wait."""
     game, half = players[0].game, len(slots.pair) // 2
-    bits = jax.vmap(lambda *game: jax.random.bits(_game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
+    bits = jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
     halves = (jax.tree.map(lambda x: x[:half], slots.position), jax.tree.map(lambda x: x[half:], slots.position))
     turns = zip(players, halves, (bits[:half, 0], bits[half:, 0]), strict=True)
     outcome = jax.tree.map(
@@ -274,7 +345,8 @@ def _play_turns(
     plies = slots.plies + moved.astype(jnp.int32)
     stopped = moved & ~over & (plies >= most_plies)
     ended = over | stopped
-    points_of_a = jnp.where(jnp.arange(2 * half, dtype=jnp.int32) < half, outcome.reward, -outcome.reward)
+    a_moves = jnp.arange(2 * half, dtype=jnp.int32) < half
+    points_of_a = jnp.where(a_moves, outcome.reward, -outcome.reward)
     after = slots._replace(
         position=select(moved, position, slots.position),
         plies=plies,
@@ -282,12 +354,8 @@ def _play_turns(
         waiting=moved & ~outcome.turn_passes,
     )
     points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
-    return after, FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
-
-
-def _game_key(key: Key[Array, ""], pair: Int32[Array, ""], number: Int32[Array, ""]) -> Key[Array, ""]:
-    """The key of both games of a pair for their opening (number 0) or a ply (from 1)."""
-    return jax.random.fold_in(jax.random.fold_in(key, pair), number)
+    finished = FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
+    return after, finished, TracedTurns(slots.position, outcome.position, slots.pair, slots.a_began, a_moves, moved)
 
 
 def _interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:

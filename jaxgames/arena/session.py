@@ -336,11 +336,11 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     """The actions of a player from a state to the end of its turn; `bits` are the 32 random bits it may use."""
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-        target, reached = _choose(player, state, jnp.uint32(word)), False
-        while not reached:
-            action, state, there = jax.device_get(_step_towards(state, target))
-            actions.append(int(action))
-            reached = bool(there)
+        target = jax.device_get(_choose(player, state, jnp.uint32(word)))
+        chosen = state._game.turn_to(state, target)
+        for action in chosen:
+            state = jax.device_get(_apply(state, jnp.int32(action)))
+        actions += chosen
         word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
     return tuple(actions)
 
@@ -403,17 +403,6 @@ def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """The position that the player's turn leads to."""
     positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
     return take(player.turn(player.params, positions, bits[None]).position, 0)
-
-
-@jax.jit
-def _step_towards(state: State, target: Any) -> tuple[Int32[Array, ""], State, Bool[Array, ""]]:
-    """The next action on the way to a position, the state after it, and whether it is there."""
-    game: Game = state._game
-    positions, targets = (jax.tree.map(lambda x: jnp.asarray(x)[None], tree) for tree in (state._position, target))
-    action = game.turn_actions(positions, targets, jnp.ones(1, bool), targets)[0][0]
-    after = game.apply(state, action)
-    passed = after.terminated | after.truncated | (after.current_player != state.current_player)
-    return action, after, passed | _same(after._position, target)
 
 
 def _same(one: Any, other: Any) -> Bool[Array, ""]:

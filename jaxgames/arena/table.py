@@ -80,4 +80,6 @@ def _caption(results: Sequence[MatchResult]) -> str:
     plies = sum(result.plies_per_game * result.games for result in results) / max(games, 1)
     text = f"{plies:.0f} plies a game, {games / seconds:,.0f} games/s" if results else "no matches"
     stopped = sum(result.stopped for result in results)
+    lost = [f"{count} lost by {reason}" for result in results for reason, count in result.forfeits.items()]
+    text = "; ".join([text, *lost])
     return text + (f"; {stopped:,} games stopped as too long, counted as 0 points" if stopped else "")

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from jaxgames.cli.output import ProgressLine, print_json, seed
+from jaxgames.cli.plugins import add_plugins
 
 
 def add(commands: Any) -> None:
@@ -18,6 +19,7 @@ def add(commands: Any) -> None:
         help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
+    add_plugins(parser)
     parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)

@@ -6,6 +6,7 @@ and meanings follow pgx 2.6 (Koyamada et al., 2023), so that code written for pg
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic
 
@@ -139,6 +140,10 @@ class Game(Generic[Position]):
 
     def material(self, position: Position) -> Float32[Array, ""]:
         """The value of the player's pieces minus the value of the opponent's; 0 in games that take no pieces."""
+        return jnp.float32(0)
+
+    def piece_count(self, position: Position) -> Float32[Array, ""]:
+        """The number of the player's pieces minus that of the opponent's; 0 in games that take no pieces."""
         return jnp.float32(0)
 
     # Whole turns of a batch of positions. A game whose turns are several actions long overrides all of these.
@@ -275,7 +280,7 @@ class Game(Generic[Position]):
         """The action with this name. Raises `ValueError` if there is none."""
         raise NotImplementedError(f"{self.id} has no names for actions")
 
-    # Whole turns of one state for people. A game whose turns are several actions long overrides the first three.
+    # Whole turns of one state for people. A game whose turns are several actions long overrides the first four.
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The legal turns of one state, each as its actions; by default single actions, none where the game is over."""
@@ -297,6 +302,17 @@ class Game(Generic[Position]):
             state = self.apply(state, jnp.int32(actions[-1])) if actions else single(state)
             actions.append(self.string_to_action(state, word))
         return tuple(actions)
+
+    def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
+        """The actions that lead to a position, all of the same player's turn; by default a single action.
+
+        Raises `ValueError` if there are none.
+        """
+        for action in np.flatnonzero(np.asarray(single(state).legal_action_mask)):
+            after = _play_compiled(self, state._position, np.int32(action)).position
+            if all(np.array_equal(*leaves) for leaves in zip(*map(jax.tree.leaves, (after, target)), strict=True)):
+                return (int(action),)
+        raise ValueError("no action leads to that position")
 
     def outcome_to_string(self, outcome: int) -> str:
         """The name that players give to an outcome of chance; by default its number, from 1 on."""
@@ -321,6 +337,11 @@ class Game(Generic[Position]):
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
         done = (state.terminated | state.truncated) & (state._step_count > 0)  # a game that was reset has no steps yet
         return branchless(self.legal(state._position) | done)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _play_compiled(game: Game, position: Any, action: Int32[Array, ""]) -> Outcome:
+    return game.play(position, action)
 
 
 def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"]) -> Int32[Array, "..."]:

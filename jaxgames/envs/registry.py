@@ -1,6 +1,10 @@
-"""The games by name. A new game is a folder beside this file and one line here."""
+"""The games by name. A new game is a folder beside this file and one line here.
+
+Games of other packages are found by their entry points in the group `jaxgames.games`.
+"""
 
 import dataclasses
+from importlib.metadata import entry_points
 from typing import Any
 
 from jaxgames.envs.backgammon.game import Backgammon
@@ -12,9 +16,21 @@ from jaxgames.envs.tic_tac_toe.game import TicTacToe
 GAMES: dict[str, type[Game]] = {game.id: game for game in (TicTacToe, ConnectFour, Checkers, Backgammon)}
 
 
+GROUP = "jaxgames.games"
+
+
 def available_games() -> tuple[str, ...]:
     """The ids that `make` knows."""
-    return tuple(GAMES)
+    return tuple(dict.fromkeys((*GAMES, *(point.name for point in entry_points(group=GROUP)))))
+
+
+def register(game: type[Game]) -> None:
+    """Makes a game known to `make` by its id. Raises `ValueError` for what is no game, and for an id that is taken."""
+    if not (isinstance(game, type) and issubclass(game, Game) and dataclasses.is_dataclass(game)):
+        raise ValueError(f"{game!r} is no game; expected a dataclass that derives from jaxgames.Game")
+    if GAMES.get(game.id, game) is not game:
+        raise ValueError(f"there is a game {game.id!r} already; give this one another id")
+    GAMES[game.id] = game
 
 
 def make(game_id: str, **options: Any) -> Game:
@@ -23,9 +39,20 @@ def make(game_id: str, **options: Any) -> Game:
     Raises `ValueError` for an unknown id or option.
     """
     if game_id not in GAMES:
-        raise ValueError(f"unknown game {game_id!r}; available: {', '.join(GAMES)}")
+        _find(game_id)
     known = [field.name for field in dataclasses.fields(GAMES[game_id])]
     for name in options:
         if name not in known:
             raise ValueError(f"unknown option {name!r} of {game_id}; available: {', '.join(known) or 'none'}")
     return GAMES[game_id](**options)
+
+
+def _find(game_id: str) -> None:
+    """Registers a game of another package. Raises `ValueError` if none has it."""
+    for point in entry_points(group=GROUP, name=game_id):
+        game = point.load()
+        if getattr(game, "id", None) != game_id:
+            raise ValueError(f"entry point {game_id} of {GROUP} leads to {game!r}; expected the game with this id")
+        register(game)
+        return
+    raise ValueError(f"unknown game {game_id!r}; available: {', '.join(available_games())}")

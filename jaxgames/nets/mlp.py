@@ -25,6 +25,7 @@ class MLP(nn.Module):
       activation: function of every layer but the last, a name of `jaxgames.nets.ACTIVATIONS`.
       output: function of the last layer, a name of `jaxgames.nets.OUTPUT_ACTIVATIONS`.
       initializer: initial weights and biases, a name of `jaxgames.nets.INITIALIZERS`, or `name:number`.
+      biases: whether units have a bias; without, a layer is its kernel alone.
 
     Raises ValueError for unknown names and sizes below 1.
     """
@@ -33,6 +34,7 @@ class MLP(nn.Module):
     activation: str = "sigmoid"
     output: str = "sigmoid"
     initializer: str = "uniform"  # not `init`: that is flax's method
+    biases: bool = True
 
     def __post_init__(self) -> None:
         self.sizes = tuple(self.sizes)
@@ -48,7 +50,12 @@ class MLP(nn.Module):
         start = initializer(self.initializer)
         for i, size in enumerate(self.sizes):
             layer = nn.Dense(
-                size, dtype=jnp.float32, param_dtype=jnp.float32, kernel_init=start.weights, bias_init=start.biases
+                size,
+                use_bias=self.biases,
+                dtype=jnp.float32,
+                param_dtype=jnp.float32,
+                kernel_init=start.weights,
+                bias_init=start.biases,
             )
             setattr(self, f"Dense_{i}", layer)
 
@@ -73,12 +80,13 @@ class MLP(nn.Module):
 
 
 def first_layer(params: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:
-    """Kernel [..., n_in, sizes[0]] and bias [..., sizes[0]] of an MLP's first layer.
+    """Kernel [..., n_in, sizes[0]] and bias [..., sizes[0]] of an MLP's first layer; zeros where it has no biases.
 
     `params` is what `MLP.init` returns. Raises ValueError for anything else.
     """
     try:
         layer = params["params"][FIRST_LAYER]
-        return layer["kernel"], layer["bias"]
+        kernel = layer["kernel"]
+        return kernel, layer["bias"] if "bias" in layer else jnp.zeros_like(kernel[..., 0, :])
     except (KeyError, TypeError):
         raise ValueError(f"no params['params']['{FIRST_LAYER}'] here; expected what MLP.init returns") from None

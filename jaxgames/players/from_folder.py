@@ -1,11 +1,14 @@
-"""Players loaded from the folders of trainings."""
+"""Players loaded from the folders of trainings; `champion` stands for the folder of the player in the package."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from jaxgames.algos.evolution.saved import holds_champions, load_champion
 from jaxgames.algos.td import load_player_value
-from jaxgames.envs.core import Game
-from jaxgames.players.generic import evolved, greedy
+from jaxgames.envs.core import Game, Value
+from jaxgames.players import champions
+from jaxgames.players.generic import GreedyTurn, evolved, greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
 
@@ -15,6 +18,8 @@ def load(path: str | Path, game: Game) -> Player:
 
     Raises `ValueError` if the folder is no run, has no player yet, or is of another game.
     """
+    if path == champions.CHAMPION:
+        return champions.load(game)
     run, step = _open(path)
     trained_on = _game_id(run) or game.id
     if trained_on != game.id:
@@ -24,11 +29,24 @@ def load(path: str | Path, game: Game) -> Player:
     return greedy(game, str(path), *load_player_value(run, step))
 
 
+def load_value(path: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
+    """The parameters of a run's player, and the function that makes of them the value of positions.
+
+    Raises `ValueError` as `load`, and if the player does not choose by the values of positions.
+    """
+    player = load(path, game)
+    if not isinstance(player.turn, GreedyTurn):
+        raise ValueError(f"{path} does not value positions, so no search can be guided by it")
+    return player.params, player.turn.make_value
+
+
 def game_of(path: str | Path) -> str | None:
     """The id of the game of the run in folder `path`, or of one of its checkpoints; None if it does not say.
 
     Raises `ValueError` if the folder is no run.
     """
+    if path == champions.CHAMPION:
+        return None
     return _game_id(_open(path)[0])
 
 

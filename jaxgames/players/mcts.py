@@ -11,7 +11,6 @@ from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.players import from_folder, specs
-from jaxgames.players.generic import GreedyTurn
 from jaxgames.players.player import Player
 
 
@@ -112,7 +111,5 @@ def mcts_player(name: str, game: Game, simulations: int, run: str | None = None,
 
 
 def _load_value(run: str, game: Game) -> Evaluator:
-    player = from_folder.load(run, game)
-    if not isinstance(player.turn, GreedyTurn):
-        raise ValueError(f"{run} does not value positions, so no search can be guided by it")
-    return mcts.valued(player.turn.make_value, player.params)
+    params, make_value = from_folder.load_value(run, game)
+    return mcts.valued(make_value, params)

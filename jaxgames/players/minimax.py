@@ -10,41 +10,48 @@ from jaxtyping import Array, UInt32
 
 from jaxgames.algos.minimax import Search
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.players import from_folder
 from jaxgames.players.player import Player
 
-OPTIONS = {"ties": ("random", "first")}
+OPTIONS = {"ties": ("random", "first"), "value": ("material", "pieces")}
 """What may follow the depth in a spec string, the default first."""
 
 
 @dataclasses.dataclass(frozen=True)
 class MinimaxTurn:
-    """The best action by a search, whose horizon is evaluated by `make_value(params)`, if there is one."""
+    """The best action by a search, whose horizon is evaluated by `make_value(params)`, if there is one, or by a name of
+    `OPTIONS["value"]`.
+    """
 
     search: Search
     make_value: Callable[[Any], Value] | None = None
+    value: str = "material"
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position; where the game is over, what it leads to means nothing."""
         value = None if self.make_value is None else self.make_value(params)
+        if value is None and self.value == "pieces":
+            value = jax.vmap(self.search.game.piece_count)
         found = self.search(positions, bits, value)
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
 
 
-def alphabeta(game: Game, depth: int, **options: str) -> Player:
+def alphabeta(game: Game, depth: int, run: str = "", **options: str) -> Player:
     """The player `alphabeta:DEPTH`: alpha-beta by the change of material since the position it is to move in.
 
-    Of equally good actions one is drawn (`ties=random`), or it is the first one (`ties=first`). Raises `ValueError` for
-    unknown options and values, and for games with chance.
+    `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
+    (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1. Raises `ValueError`
+    for unknown options and values, for games with chance, and for a run whose player values no positions.
     """
-    return _player("alphabeta", game, depth, options, prune=True)
+    return _player("alphabeta", game, depth, run, options, prune=True)
 
 
-def minimax(game: Game, depth: int, **options: str) -> Player:
-    """The player `minimax:DEPTH`: as `alphabeta`, without cutting branches off."""
-    return _player("minimax", game, depth, options, prune=False)
+def minimax(game: Game, depth: int, run: str = "", **options: str) -> Player:
+    """The player `minimax:DEPTH` or `minimax:RUN:DEPTH`: as `alphabeta`, without cutting branches off."""
+    return _player("minimax", game, depth, run, options, prune=False)
 
 
-def _player(name: str, game: Game, depth: int | str, options: dict[str, str], prune: bool) -> Player:
+def _player(name: str, game: Game, depth: int | str, run: str, options: dict[str, str], prune: bool) -> Player:
     for option, chosen in options.items():
         if option not in OPTIONS:
             raise ValueError(f"{name} has no option {option!r}; it has: {', '.join(OPTIONS)}")
@@ -54,5 +61,10 @@ def _player(name: str, game: Game, depth: int | str, options: dict[str, str], pr
     if isinstance(depth, str) and depth.isdecimal():
         depth = int(depth)
     text = "".join(f",{option}={chosen}" for option, chosen in options.items())
-    search = Search(game, depth, prune=prune, **settings)  # type: ignore[arg-type]
-    return Player(f"{name}:{depth}{text}", game, MinimaxTurn(search))
+    search = Search(game, depth, prune=prune, ties=settings["ties"])  # type: ignore[arg-type]
+    if not run:
+        return Player(f"{name}:{depth}{text}", game, MinimaxTurn(search, value=settings["value"]))
+    if "value" in options:
+        raise ValueError(f"{name}:{run}:{depth}{text}: the run values positions; leave out value={options['value']}")
+    params, make_value = from_folder.load_value(run, game)
+    return Player(f"{name}:{run}:{depth}{text}", game, MinimaxTurn(search, make_value), params)

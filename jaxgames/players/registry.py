@@ -1,32 +1,60 @@
-"""The players by spec string. A new player is one entry of `PLAYERS`."""
+"""The players by spec string. A new player is one entry of `PLAYERS`.
 
+Players of other packages are found by their entry points in the group `jaxgames.players`.
+"""
+
+import dataclasses
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxgames.envs.core import Game
-from jaxgames.players import from_folder, generic, mcts, minimax, specs
+from jaxgames.players import champions, from_folder, generic, mcts, minimax, specs
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
+from jaxgames.players.entries import entry_of
 from jaxgames.players.player import Player
-from jaxgames.players.specs import PlayerEntry
+from jaxgames.players.specs import OPTIONAL_RUN, REST, PlayerEntry
+from jaxgames.players.weak import weak
 
 MOST_PLIES = 5
+GROUP = "jaxgames.players"
 
 
 def _pubeval(game: Game) -> Player:
     return Player("pubeval", game, PubevalTurn(), tesauro_weights())
 
 
-def _simple(game: Game, level: str) -> Player:
-    if level not in map(str, LEVELS):
-        raise ValueError(f"{PLAYERS['simple'].usage}, not {f'simple:{level}'!r}")
-    return Player(f"simple:{level}", game, SimpleTurn(), np.int32(level))
+def _simple(name: str, help: str) -> PlayerEntry:
+    """The players `name:1` to `name:3`."""
+    usage = f"{name} players are {name}:1, {name}:2 and {name}:3"
+
+    def make_player(game: Game, level: str) -> Player:
+        if level not in map(str, LEVELS):
+            raise ValueError(f"{usage}, not {f'{name}:{level}'!r}")
+        return Player(f"{name}:{level}", game, SimpleTurn(name == "tidy"), np.int32(level))
+
+    examples = tuple(f"{name}:{level}" for level in LEVELS)
+    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), game="backgammon")
 
 
-_TIES = {"ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first"}
+def _champion(game: Game, level: str) -> Player:
+    return dataclasses.replace(make(champions.spec(game, level), game), name=f"champion:{level}")
+
+
+def _weak(game: Game, probability: str, spec: str) -> Player:
+    name = f"weak:{probability}:{spec}"
+    share = specs.number(probability, f"player {name!r}: probability", most=1)
+    return weak(make(spec, game), name, share)
+
+
+_DEPTH_OPTIONS = {
+    "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
+    "value": "what positions at the horizon are worth: `material`, as if nothing is said, or `pieces`, each of them 1",
+}
 
 
 def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
@@ -58,30 +86,39 @@ PLAYERS = {
         ("pubeval",),
         game="backgammon",
     ),
-    "simple": PlayerEntry(
-        _simple,
-        "no look-ahead, a heuristic by hand",
-        "simple players are simple:1, simple:2 and simple:3",
-        tuple(f"simple:{level}" for level in LEVELS),
+    "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
+    "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
+    "champion": PlayerEntry(
+        _champion,
+        "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`",
+        "champions are champion:easy, champion:normal and champion:hard",
+        ("champion", *(f"champion:{level}" for level in champions.LEVELS)),
         ("LEVEL",),
-        game="backgammon",
+        usual=(champions.LEVELS[-1],),
+    ),
+    "weak": PlayerEntry(
+        _weak,
+        "another player, but with this probability a random turn",
+        "weak needs a probability and a player: write weak:0.2:champion",
+        ("weak:0.2:champion",),
+        ("P", REST),
     ),
     "minimax": PlayerEntry(
-        minimax.minimax,
-        "minimax to a depth, by the change of material since the position",
+        lambda game, run, depth, **options: minimax.minimax(game, depth, run, **options),
+        "minimax to a depth, by the change of material since the position or by the values of a trained network",
         "minimax needs a depth: write minimax:5",
-        ("minimax:5",),
-        ("N",),
-        _TIES,
+        ("minimax:5", "minimax:RUN:5"),
+        (OPTIONAL_RUN, "N"),
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     "alphabeta": PlayerEntry(
-        minimax.alphabeta,
+        lambda game, run, depth, **options: minimax.alphabeta(game, depth, run, **options),
         "alpha-beta: the same values as minimax, much faster",
         "alphabeta needs a depth: write alphabeta:9",
-        ("alphabeta:9",),
-        ("N",),
-        _TIES,
+        ("alphabeta:9", "alphabeta:RUN:9"),
+        (OPTIONAL_RUN, "N"),
+        _DEPTH_OPTIONS,
         chance=False,
     ),
     **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
@@ -114,12 +151,12 @@ def make(spec: str, game: Game) -> Player:
     if _is_folder(spec):
         return from_folder.load(spec, game)
     parsed = specs.parse(spec)
-    if parsed.name in PLAYERS:
-        return specs.make(parsed, PLAYERS[parsed.name], game)
+    if entry := _entry(parsed.name):
+        return specs.make(parsed, entry, game)
     if _is_folder(parsed.start):
         raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     path, _, plies = parsed.start.rpartition("@")
-    if not _is_folder(path):
+    if not _is_run(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
     specs.check_options(parsed, FROM_FOLDER.options)
@@ -134,11 +171,33 @@ def game_of(spec: str) -> str | None:
     if _is_folder(spec):
         return from_folder.game_of(spec)
     parsed = specs.parse(spec)
-    if parsed.name in PLAYERS:
-        run = specs.folder(parsed, PLAYERS[parsed.name])
-        return PLAYERS[parsed.name].game if run is None else from_folder.game_of(run)
+    if parsed.name == "weak":
+        return game_of(parsed.text.split(":", 2)[-1])
+    if entry := _entry(parsed.name):
+        run = specs.folder(parsed, entry)
+        return entry.game if run is None else from_folder.game_of(run)
     path = parsed.start.rpartition("@")[0]
-    return from_folder.game_of(path) if _is_folder(path) else None
+    return from_folder.game_of(path) if _is_run(path) else None
+
+
+def register(name: str, player: Any) -> None:
+    """Makes a player known to `make`: a `PlayerEntry`, or a function `move(state) -> action`.
+
+    Raises `ValueError` for anything else, and for a name that is taken.
+    """
+    entry = entry_of(name, player)
+    if name in PLAYERS:
+        raise ValueError(f"there is a player {name!r} already; give this one another name")
+    PLAYERS[name] = entry
+
+
+def _entry(name: str) -> PlayerEntry | None:
+    """The entry of a name, here or in another package; None if there is none."""
+    if name not in PLAYERS:
+        for point in entry_points(group=GROUP, name=name):
+            register(name, point.load())
+            break
+    return PLAYERS.get(name)
 
 
 def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
@@ -149,6 +208,11 @@ def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, 
         None if keep is None else specs.whole_number(keep, f"player {spec!r}: keep"),
         None if within is None else specs.number(within, f"player {spec!r}: within"),
     )
+
+
+def _is_run(text: str) -> bool:
+    """Whether a text before an @ stands for a run."""
+    return text == champions.CHAMPION or _is_folder(text)
 
 
 def _is_folder(text: str) -> bool:

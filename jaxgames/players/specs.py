@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
 
+OPTIONAL_RUN, REST = "[RUN]", "..."
 MOST = 10**9
 MOST_NUMBER = 1e6
 """The largest number of an option. Searches score in float32, and give untried moves 1e9."""
@@ -22,9 +23,10 @@ class PlayerEntry(NamedTuple):
     """All players of one name.
 
     `make(game, *arguments, **options)` makes one; arguments `N` are numbers, other arguments and options are texts.
-    `usage` begins the error for wrong arguments. `options` has a line about each option. `examples` are specs of all
-    players of this name, with usual numbers. `game` is the only game they play, or None for any; `chance` says whether
-    they play games with chance.
+    `[RUN]` may be missing, and is then an empty text; what follows `...`, options too, is one last argument; `usual`
+    are the arguments where there is only the name. `usage` begins the error for wrong arguments. `options` has a line
+    about each option. `examples` are specs of all players of this name, with usual numbers. `game` is the only game
+    they play, or None for any; `chance` says whether they play games with chance.
     """
 
     make: Callable[..., Player]
@@ -35,6 +37,7 @@ class PlayerEntry(NamedTuple):
     options: Mapping[str, str] = {}
     game: str | None = None
     chance: bool = True
+    usual: tuple[str, ...] = ()
 
     def plays(self, game: Game) -> bool:
         """Whether it plays a game."""
@@ -71,6 +74,8 @@ def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
     if not entry.plays(game):
         plays = entry.game or "games without chance"
         raise ValueError(f"{spec.name} plays {plays}, not {game.id}")
+    if entry.arguments[-1:] == (REST,):
+        return entry.make(game, *_arguments(spec, entry))
     check_options(spec, entry.options)
     return entry.make(game, *_arguments(spec, entry), **spec.options)
 
@@ -85,9 +90,10 @@ def check_options(spec: Spec, known: Mapping[str, str]) -> None:
 
 def folder(spec: Spec, entry: PlayerEntry) -> str | None:
     """The run folder in a spec; None if players of this name have none. Raises `ValueError` if it is missing."""
-    if "RUN" not in entry.arguments:
-        return None
-    return str(_arguments(spec, entry)[entry.arguments.index("RUN")])
+    for name in ("RUN", OPTIONAL_RUN):
+        if name in entry.arguments:
+            return str(_arguments(spec, entry)[entry.arguments.index(name)]) or None
+    return None
 
 
 def whole_number(text: str, what: str, most: int = MOST) -> int:
@@ -97,21 +103,34 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     return int(text)
 
 
-def number(text: str, what: str) -> float:
-    """A number from 0 to a million. Raises `ValueError` otherwise."""
+def number(text: str, what: str, most: float = MOST_NUMBER) -> float:
+    """A number from 0 to `most`. Raises `ValueError` otherwise."""
     try:
         found = float(text)
     except ValueError:
         found = math.nan
-    if not 0 <= found <= MOST_NUMBER:
-        raise ValueError(f"{what} {text!r}: expected a number from 0 to {MOST_NUMBER:,.0f}")
+    if not 0 <= found <= most:
+        raise ValueError(f"{what} {text!r}: expected a number from 0 to {most:,.0f}")
     return found
 
 
 def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
-    """The arguments, split from the right, because the first one may be a path with colons."""
-    texts = [] if spec.rest is None else spec.rest.rsplit(":", max(len(entry.arguments) - 1, 0))
-    if len(texts) != len(entry.arguments) or not all(texts):
+    """The arguments. They are split from the right, because the first one may be a path with colons; but what follows
+    `...` is the whole rest of the text.
+    """
+    if spec.rest is None and entry.usual:
+        return list(entry.usual)
+    kinds, most = entry.arguments, max(len(entry.arguments) - 1, 0)
+    if kinds[-1:] == (REST,):
+        texts = spec.text.split(":", most + 1)[1:]
+    else:
+        texts = [] if spec.rest is None else spec.rest.rsplit(":", most)
+    complete = len(texts) == len(kinds) and all(texts)
+    if kinds[:1] == (OPTIONAL_RUN,) and len(texts) == most and all(texts):
+        texts, complete = ["", *texts], True
+    if not complete:
         raise ValueError(f"{entry.usage}, not {spec.text!r}")
-    kinds = zip(entry.arguments, texts, strict=True)
-    return [whole_number(text, f"player {spec.text!r}:") if kind == "N" else text for kind, text in kinds]
+    return [
+        whole_number(text, f"player {spec.text!r}:") if kind == "N" else text
+        for kind, text in zip(kinds, texts, strict=True)
+    ]

@@ -64,7 +64,7 @@ def test_what_is_written_is_read_again(name, options, form, tmp_path):
     ("name", "form", "start"),
     [
         ("backgammon", "sgf", "sGfwATDgc/ABMA:52"),
-        ("backgammon", "json", "4PPIAFCwOQZuAQ:21"),
+        ("backgammon", "json", "m+0EABWHPUECRg:21"),
         ("checkers", "pdn", "W:W18,24,K30:B5,9,K12"),
         ("connect_four", "txt", "4453"),
         ("tic_tac_toe", "txt", "X../.O./..."),
@@ -101,7 +101,7 @@ def test_a_match_in_which_the_right_player_begins():
 def test_sgf_of_gnubg_with_variations_and_comments():
     text = (
         "(;FF[4]GM[6]AP[GNU Backgammon:1.07]PW[gnubg]PB[me \\] you]RE[B+1R]\n"
-        ";B[31qtst]C[a \\] comment];W[62xrmk](;B[65bg])(;B[11qrqrstst]))"
+        ";B[31qtst]C[a \\] comment];W[62xrmk](;B[65lrlq])(;B[11qrqrstst]))"
     )
     (game,) = records.loads(text, "sgf")
     assert game.players == ("me ] you", "gnubg") and game.points == 1.0
@@ -119,7 +119,7 @@ def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
 @pytest.mark.parametrize(
     ("form", "text", "place", "reason"),
     [
-        ("pdn", "1. 11-15 22-18\n2. 15-22 *", "line 2, column 4", "x"),
+        ("pdn", "1. 11-15 22-18\n2. 16-20 *", "line 2, column 4", "no piece"),
         ("txt", "# game connect_four\n44444441 *", "line 2, column 7", "full"),
         ("txt", "4x", "line 1, column 2", "column"),
         ("txt", "44 1-1", "line 1, column 4", "no result"),
@@ -130,7 +130,7 @@ def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
         ("mat", " a : 0   b : 0\n  1) Doubles => 2", "line 2, column 5", "cube"),
         ("mat", " a : 0   b : 0\n nonsense", "line 2, column 1", "nonsense"),
         ("mat", "  1) 31: 8/5 6/5", "line 1, column 1", "names"),
-        ("sgf", "(;GM[6]\n;W[31hexx])", "line 2, column 2", "there is no"),
+        ("sgf", "(;GM[6]\n;W[31hewx])", "line 2, column 2", "lower"),
         ("sgf", "(;GM[6]\n;W[double])", "line 2, column 2", "cube"),
         ("sgf", "(;GM[6];W[31hefe]\n;W[31hefe])", "line 2, column 2", "other player"),
         ("sgf", "(;GM[1];B[aa])", "line 1, column 3", "GM"),

@@ -24,7 +24,7 @@ def test_a_random_game_by_text_is_undone_and_redone_turn_by_turn(name):
         turns = session.legal_turns()
         text = list(turns)[random.integers(len(turns))]
         played = session.play(text)
-        assert (played.text, played.actions, played.seat) == (text, turns[text], len(session.turns) % 2 ^ 1)
+        assert (played.text, len(played.actions), played.seat) == (text, len(turns[text]), len(session.turns) % 2 ^ 1)
         seen.append(state_text(session))
     record = session.record()
     while session.turns:
@@ -36,7 +36,7 @@ def test_a_random_game_by_text_is_undone_and_redone_turn_by_turn(name):
         session.redo()
         assert state_text(session) == seen[len(session.turns)]
     assert session.record() == record
-    assert state_text(Session.replay(record)) == seen[-1]
+    assert state_text(Session.replay(record, seed=3)) == seen[-1]
 
 
 def test_turns_of_backgammon_are_all_plays_of_the_roll():
@@ -48,8 +48,11 @@ def test_turns_of_backgammon_are_all_plays_of_the_roll():
         found = game.legal_turns(state)
         expected = game.plays(state)
         after = {tuple(map(tuple, _boards(game, state, turn))) for turn in found}
-        wanted = {(tuple(a), tuple(b)) for a, b in zip(expected.mover.tolist(), expected.opponent.tolist(), strict=True)}
-        assert len(found) == len(expected.mover) and after == wanted, (number, game.to_string(state))
+        wanted = {
+            (tuple(a), tuple(b)) for a, b in zip(expected.mover.tolist(), expected.opponent.tolist(), strict=True)
+        }
+        assert len(session.legal_turns()) == len(found) == max(len(wanted), 1), game.to_string(state)
+        assert after == wanted if wanted else found == [(0,)], game.to_string(state)
         session.play(found[random.integers(len(found))])
         if session.over:
             session = Session(game, seed=number)
@@ -112,7 +115,7 @@ def test_a_turn_that_is_wrong_changes_nothing():
         ("8/4 6/3", "cannot be"),
         ("nonsense", "understood"),
         ([96, 1], "legal"),
-        ([105], "whole"),
+        ([110], "whole"),
     ):
         with pytest.raises(ValueError, match=message):
             session.play(wrong)
@@ -161,15 +164,16 @@ def test_ends_by_the_rules_by_resigning_and_by_agreement():
     with pytest.raises(ValueError, match="1 to 3 points, not 4"):
         backgammon.resign(points=4)
     assert backgammon.resign(points=2).points == -2.0
-    # The second player wins: the points are those of the first.
-    session = Session(GAMES["connect_four"])
-    for column in "12131415":
-        session.play(column) if not session.over else None
-    assert session.end is None
-    session = Session(GAMES["connect_four"], "1213141")
-    for column in "5":
-        session.play(column)
-    assert session.seat == 1
+
+
+def test_points_are_those_of_seat_0():
+    three, one = np.zeros(25, int), np.zeros(25, int)
+    three[0], one[0] = 3, 1
+    session = Session(GAMES["backgammon"], make_position(three, one, (2, 1)), rolls=False)
+    session.play("1/off(2)")
+    assert session.end is None and session.seat == 1
+    session.roll("11")
+    assert session.play("1/off").seat == 1 and session.end == (-1.0, "")
 
 
 def test_a_start_in_which_the_other_colour_moves():
@@ -186,7 +190,7 @@ def test_a_start_in_which_the_other_colour_moves():
     ("name", "spec", "start", "turn"),
     [
         ("tic_tac_toe", "alphabeta:9", "XX./OO./...", "3"),
-        ("connect_four", "alphabeta:3", "415253", "4"),
+        ("connect_four", "alphabeta:3", "112233", "4"),
         ("checkers", "alphabeta:3", "B:W18,26,32:B15,1", "15x22x31"),
         ("backgammon", "pubeval", f"{START}:31", "8/5 6/5"),
     ],

@@ -9,10 +9,10 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.checkers.board import from_plain
-from jaxgames.envs.checkers.encoding import Board64, OneSquare
+from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.plain_board import Board
 from jaxgames.envs.heads import heads_of
-from tests.algos.evolution.reference_play import Draughts, highest, squares
+from tests.algos.evolution.reference_play import Draughts, highest, squares, target
 from tests.envs import reference_checkers as draughts
 
 NETWORKS, GAMES = 8, 64
@@ -59,7 +59,7 @@ def of_game(outputs, number):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(("name", "rule"), [("highest", highest), ("squares", squares)])
+@pytest.mark.parametrize(("name", "rule"), [("highest", highest), ("squares", squares), ("target", target)])
 def test_draughts(boards, name, rule, strict):
     plain, packed = boards
     head = heads_of(jaxgames.make("checkers"))[name]
@@ -68,10 +68,10 @@ def test_draughts(boards, name, rule, strict):
         # Few of 128 actions are legal: here the best of every other position is.
         for number in range(0, len(plain), 2):
             outputs[number // GAMES, rules.legal(plain[number])[-1], number % GAMES] = 9
-    if name == "squares" and strict:
+    if name in ("squares", "target") and strict:
         for number in range(0, len(plain), 2):
             start, _, end = draughts.legal(plain[number])[rules.legal(plain[number])[-1]]
-            for offset, place in ((0, start), (32, end)):
+            for offset, place in ((0, start), (32, end)) if name == "squares" else ((0, end),):
                 outputs[number // GAMES, offset + draughts.PLAYED_ON.index(place), number % GAMES] = 9
     actions, legal = read(head, outputs, packed, strict)
     expected = [rule(rules, position, of_game(outputs, number), strict) for number, position in enumerate(plain)]
@@ -119,4 +119,7 @@ def test_what_networks_see_of_draughts(boards):
         np.testing.assert_array_equal(OneSquare(square)(flat), expected)
         assert len(np.unique(expected, axis=0)) == 3
     seen = np.asarray(Board64()(flat))
+    numbers = [row * 8 + column for row, column in draughts.PLAYED_ON]
+    men, kings = np.where(abs(seen) == 1, seen, 0)[:, numbers], np.where(abs(seen) == 2, seen / 2, 0)[:, numbers]
+    np.testing.assert_array_equal(Pieces()(flat), np.concatenate([men, kings], axis=1))
     np.testing.assert_array_equal(Board64(king=1.5)(flat), np.where(abs(seen) == 2, seen * 0.75, seen))

@@ -24,9 +24,9 @@ class LayerWeights(NamedTuple):
 class Genomes:
     """Networks as `network` describes them, with `inputs` inputs, as rows of float32[n, dimension].
 
-    A row holds layer after layer: its kernel, unit after unit with the weights of the unit's inputs, then its biases.
-    So a segment of a row is mostly whole units. Raises `ValueError` for an output of softmax, which no choice between
-    outputs needs, and for inputs below 1.
+    A row holds layer after layer: its kernel, unit after unit with the weights of the unit's inputs, then its biases,
+    if it has any. So a segment of a row is mostly whole units. Raises `ValueError` for an output of softmax, which no
+    choice between outputs needs, and for inputs below 1.
     """
 
     network: MLP
@@ -49,7 +49,7 @@ class Genomes:
         """Which part of a row each layer is."""
         found, start = [], 0
         for outputs, inputs in self.shapes:
-            found.append(slice(start, start + outputs * (inputs + 1)))
+            found.append(slice(start, start + outputs * (inputs + self.network.biases)))
             start = found[-1].stop
         return tuple(found)
 
@@ -78,18 +78,22 @@ class Genomes:
         found = []
         for (outputs, inputs), part in zip(self.shapes, self.layer_slices, strict=True):
             kernel, bias = jnp.split(genomes[:, part], [outputs * inputs], axis=1)
+            if not self.network.biases:
+                bias = jnp.zeros((len(genomes), outputs), genomes.dtype)
             found.append(LayerWeights(kernel.reshape(-1, outputs, inputs), bias))
         return tuple(found)
 
     def of_layers(self, layers: tuple[LayerWeights, ...]) -> Float32[Array, "n dimension"]:
         """The rows of networks with these layers."""
         parts = [part for layer in layers for part in (layer.kernel.reshape(len(layer.kernel), -1), layer.bias)]
+        if not self.network.biases:
+            parts = parts[::2]
         return jnp.concatenate(parts, axis=1)
 
     def params(self, genome: Float32[Array, " dimension"]) -> Any:
         """One network's parameters, for `network.apply`."""
         named = {
-            f"Dense_{i}": {"kernel": layer.kernel[0].T, "bias": layer.bias[0]}
+            f"Dense_{i}": {"kernel": layer.kernel[0].T, **({"bias": layer.bias[0]} if self.network.biases else {})}
             for i, layer in enumerate(self.layers(genome[None]))
         }
         return {"params": named}
@@ -97,7 +101,9 @@ class Genomes:
     def genome(self, params: Any) -> Float32[Array, " dimension"]:
         """The row of one network, from its parameters."""
         layers = (params["params"][f"Dense_{i}"] for i in range(len(self.shapes)))
-        return self.of_layers(tuple(LayerWeights(layer["kernel"].T[None], layer["bias"][None]) for layer in layers))[0]
+        nothing = jnp.zeros(0, jnp.float32)
+        rows = (LayerWeights(layer["kernel"].T[None], layer.get("bias", nothing)[None]) for layer in layers)
+        return self.of_layers(tuple(rows))[0]
 
     def apply(
         self,
@@ -115,13 +121,13 @@ class Genomes:
             last = activation("identity")
         x = inputs
         for number, ((outputs, _), part) in enumerate(zip(self.shapes, self.layer_slices, strict=True)):
-            x = _dense(genomes, part, outputs, x)
+            x = _dense(genomes, part, outputs, x, self.network.biases)
             x = (last if number == len(self.shapes) - 1 else hidden)(x)
         return x
 
 
 def _dense(
-    genomes: Float32[Array, "n dimension"], part: slice, outputs: int, x: Float32[Array, "n inputs games"]
+    genomes: Float32[Array, "n dimension"], part: slice, outputs: int, x: Float32[Array, "n inputs games"], biases: bool
 ) -> Float32[Array, "n outputs games"]:
     """kernel x + bias of each network, for the layer that is this part of the rows.
 
@@ -130,10 +136,10 @@ def _dense(
     so does a copy of the weights.
     """
     n, inputs, games = x.shape
-    biases = part.stop - outputs
-    bias = genomes[:, biases : part.stop, None]
+    end = part.stop - outputs * biases
+    bias = genomes[:, end : part.stop, None] if biases else jnp.zeros((n, outputs, 1), genomes.dtype)
     if inputs > FEW_INPUTS:
-        kernel = genomes[:, part.start : biases].reshape(n, outputs, inputs)
+        kernel = genomes[:, part.start : end].reshape(n, outputs, inputs)
         return jnp.einsum("pji,pig->pjg", kernel, x) + bias
-    terms = (genomes[:, part.start + i : biases : inputs, None] * x[:, None, i] for i in range(inputs))
+    terms = (genomes[:, part.start + i : end : inputs, None] * x[:, None, i] for i in range(inputs))
     return sum(terms, start=jnp.broadcast_to(bias, (n, outputs, games)))

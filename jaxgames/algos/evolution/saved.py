@@ -15,9 +15,10 @@ from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
+from jaxgames.runs.snapshots import Snapshots
 
 PLAYS = ("outputs", "afterstate", "outcomes")
-OUTCOMES = Outcomes((1, -1, 2, -2))
+OUTCOMES = (1, -1, 2, -2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +45,10 @@ class NetworkConfig:
     """Of the last layer."""
     initializer: str = "uniform:1"
     """Of the first weights (`jaxgames.nets.INITIALIZERS`)."""
+    biases: bool = True
+    """Whether units have biases."""
+    cumulative: bool = False
+    """Whether, with `outcomes`, the chance to win counts gammons too. Other networks do not use it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
@@ -59,7 +64,7 @@ class NetworkConfig:
         """The networks as rows of numbers."""
         game = make(self.game)
         outputs = {"outputs": heads_of(game)[self.head].size, "afterstate": 1, "outcomes": len(OUTCOMES)}[self.plays]
-        network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer)
+        network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer, self.biases)
         return Genomes(network, game.encodings[self.encoding].size)
 
     def policy(self) -> Policy:
@@ -77,7 +82,7 @@ class NetworkConfig:
         params = genomes.params(genome)
 
         def points(outputs: Float32[Array, "n outputs"]) -> Float32[Array, " n"]:
-            return OUTCOMES.expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
+            return Outcomes(OUTCOMES, self.cumulative).expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
 
         if hasattr(encoding, "value"):
             kernel, bias = first_layer(params)
@@ -135,6 +140,12 @@ def champions_template(run: Run) -> Any:
     """The shape of what a run saves as its best players: networks as rows, the best one first."""
     dimension = network_of(run.config["network"]).genomes().dimension
     return jax.ShapeDtypeStruct((run.config["champions"], dimension), jnp.float32)
+
+
+def snapshots_of(run: Run) -> Snapshots:
+    """The champions that a run keeps at regular steps, as rows."""
+    dimension = network_of(run.config["network"]).genomes().dimension
+    return Snapshots(run.path, jax.ShapeDtypeStruct((dimension,), jnp.float32))
 
 
 def load_champion(run: Run, step: int | None = None) -> tuple[Float32[Array, " dimension"], NetworkConfig]:

@@ -7,7 +7,8 @@ state, metrics = learner.update(state, key)
 """
 
 from jaxgames.algos.td.config import TDConfig
-from jaxgames.algos.td.learner import ExactTD, Learner, Metrics, MonteCarlo, NStepTD, TDState, make_learner
+from jaxgames.algos.td.learner import ExactTD, Learner, Metrics, MonteCarlo, NStepTD, TDState
+from jaxgames.algos.td.methods import make_learner
 from jaxgames.algos.td.saved import load_player_value
 from jaxgames.algos.td.step_sizes import TestedStepSizes
 from jaxgames.algos.td.td_lambda import eligibility_traces, lambda_returns

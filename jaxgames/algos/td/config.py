@@ -15,7 +15,7 @@ from jaxgames.nets import MLP
 
 T = TypeVar("T")
 
-METHODS = ("n_step", "exact", "monte_carlo")
+METHODS = ("n_step", "exact", "monte_carlo", "sequential_td", "sequential_backprop")
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
 OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam}
 SCHEDULES = ("constant", "cosine", "exponential", "tested")
@@ -41,11 +41,16 @@ class TDConfig:
     """Of the weights (`jaxgames.nets.INITIALIZERS`)."""
     outputs: int = 4
     """2: win, lose. 4: win, lose, win and lose a gammon. 6: win and lose a backgammon too."""
+    cumulative: bool = False
+    """Whether the output for a win counts gammons too, and so on: expected points are then win + win a gammon - ..."""
+    biases: bool = True
+    """Whether units have biases."""
     symmetric: bool = True
     """The network sees each position from the player to act; false: always from the first player, as in TD-Gammon."""
     method: str = "n_step"
     """`n_step`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply;
-    `monte_carlo`: whole games with frozen weights, then backprop to the final result.
+    `monte_carlo`: whole games with frozen weights, then backprop to the final result; `sequential_td` and
+    `sequential_backprop`: one game after the other, with a step for each position, as in the comparison of 2007.
     """
     lambda_: float = 0.6
     """Lambda of TD(lambda). Not used by `monte_carlo`."""
@@ -55,6 +60,8 @@ class TDConfig:
     """Games played at once."""
     plies: int = 4
     """Plies of each game in one update; for `monte_carlo` the most plies of one game."""
+    games: int = 1_000
+    """Games of one update of the sequential methods; the others do not use it."""
     optimizer: str = "adam"
     """`adam`, or `sgd` (the step size is then on the sum over the batch)."""
     step_size: float = 0.004
@@ -84,14 +91,22 @@ class TDConfig:
             ("epsilon", 0, 1),
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
+            ("games", 1, 2**20),
             ("step_size", 0, 100),
             ("last_step_size", 0, 100),
             ("updates", 0, 2**31 - 1),
         ):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name}={getattr(self, name)}: expected a number from {low} to {high}")
+        if self.sequential and (self.batch != 1 or self.optimizer != "sgd" or self.epsilon):
+            raise ValueError(f"method={self.method!r} plays one game at a time: use batch=1, optimizer=sgd, epsilon=0")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
+
+    @property
+    def sequential(self) -> bool:
+        """Whether games are played one after the other."""
+        return self.method.startswith("sequential")
 
     def network(self) -> ValueNetwork:
         """The value network that these settings describe."""
@@ -101,8 +116,8 @@ class TDConfig:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
         if not self.symmetric and not game.alternates:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
-        layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer)
-        outcomes = Outcomes(OUTCOMES[self.outputs])
+        layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer, self.biases)
+        outcomes = Outcomes(OUTCOMES[self.outputs], self.cumulative)
         return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric)
 
     def optimizer_for(self) -> optax.GradientTransformation:

@@ -279,14 +279,6 @@ class MonteCarlo(Learner):
         return jax.lax.fori_loop(0, (episodes.number + BLOCK - 1) // BLOCK, block, nothing)
 
 
-METHODS: dict[str, type[Learner]] = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo}
-
-
-def make_learner(config: TDConfig) -> Learner:
-    """The learner that `config.method` names."""
-    return METHODS[config.method](config)
-
-
 def _metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
     """The metrics of plies [..., batch] and of the errors [..., batch, outcomes] of the learned positions."""
     return Metrics(

@@ -9,10 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.td.config import TDConfig, current_names
-from jaxgames.algos.td.learner import TDState, make_learner
-from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS, Tests
+from jaxgames.algos.td.learner import TDState
+from jaxgames.algos.td.methods import make_learner
+from jaxgames.algos.td.step_sizes import STEP_SIZES, Tests, first_tests
 from jaxgames.envs.core import Value
 from jaxgames.runs import Run
+
+ADDED = ("cumulative", "biases", "games")
+"""Settings that older runs have not; they had their usual values."""
 
 
 class TDCheckpoint(NamedTuple):
@@ -29,8 +33,7 @@ def first_checkpoint(config: TDConfig, state: TDState) -> TDCheckpoint:
     """The checkpoint before the first game."""
     tests = None
     if config.schedule == "tested":
-        younger = jax.tree.map(lambda x: jnp.broadcast_to(x, (TESTS, *x.shape)), state.params)
-        tests = Tests(younger, jnp.zeros(TESTS, jnp.float32), *(jnp.int32(0) for _ in range(3)))
+        tests = first_tests(state.params)
         state = state._replace(factor=jnp.full_like(state.factor, STEP_SIZES[0] / config.batch))
     return TDCheckpoint(state, np.int64(0), tests)
 
@@ -56,6 +59,7 @@ def config_of(settings: Any) -> TDConfig:
     for name in settings:
         if name not in defaults:
             raise ValueError(f"unknown setting {name!r} of a TD learner; known: {known}")
+    settings = {name: defaults[name] for name in ADDED} | settings
     for name, default in defaults.items():
         if name not in settings:
             raise ValueError(f"setting {name!r} of the TD learner is missing; expected all of {known}")

@@ -23,11 +23,14 @@ class Outcomes:
     """One output for each outcome, named by the points it gives the player: `(1, -1, 2, -2)` are win, lose, win and
     lose a gammon.
 
-    The outcomes exclude each other, so expected points are the outputs times `points`. Results beyond the largest
-    outcome count as that one (a backgammon is a gammon to a network with four outputs); a draw is no outcome at all.
+    The outcomes exclude each other, so expected points are the outputs times `points`; if they are `cumulative`, each
+    output adds what it is worth beyond the one before: win + win a gammon - lose - lose a gammon. Results beyond the
+    largest outcome count as that one (a backgammon is a gammon to a network with four outputs); a draw is no outcome.
     """
 
     points: tuple[int, ...] = (1, -1, 2, -2)
+    cumulative: bool = False
+    """Whether a won gammon counts as a win, too: then an output is the chance of so many points or more."""
 
     def __post_init__(self) -> None:
         if not self.points or set(self.points) != {-p for p in self.points} or 0 in self.points:
@@ -37,11 +40,12 @@ class Outcomes:
         return len(self.points)
 
     def target(self, reward: Float32[Array, "..."]) -> Float32[Array, "... outcomes"]:
-        """1 for the outcome with this reward, 0 elsewhere."""
+        """1 for the outcome with this reward, 0 elsewhere. If `cumulative`, 1 for those of fewer points too."""
         most = float(max(self.points))
         reward = jnp.clip(reward, -most, most)[..., None]
         points = jnp.asarray(self.points, jnp.float32).reshape((1,) * (reward.ndim - 1) + (-1,))
-        return (reward == points).astype(jnp.float32)
+        reached = reward * jnp.sign(points) >= jnp.abs(points) if self.cumulative else reward == points
+        return reached.astype(jnp.float32)
 
     def flip(self, outputs: Float32[Array, "... outcomes"]) -> Float32[Array, "... outcomes"]:
         """The same prediction for the other player."""
@@ -49,14 +53,22 @@ class Outcomes:
 
     def expected(self, outputs: Float32[Array, "... outcomes"]) -> Float32[Array, "..."]:
         """Expected points."""
-        return outputs @ jnp.asarray(self.points, jnp.float32)  # on CPU twice as fast as a sum over products
+        return outputs @ jnp.asarray(self._worths(), jnp.float32)  # on CPU twice as fast as a sum over products
+
+    def _worths(self) -> tuple[int, ...]:
+        """What each output adds to the expected points."""
+        if not self.cumulative:
+            return self.points
+        steps = [0, *sorted({abs(p) for p in self.points})]
+        before = dict(zip(steps[1:], steps, strict=False))
+        return tuple((abs(p) - before[abs(p)]) * (1 if p > 0 else -1) for p in self.points)
 
 
 class Encoding(Protocol):
     """What a network sees of positions, from the player to act: `encoding(positions) -> float32[n, size]`.
 
     `swap` exchanges the names of the players in the inputs. Where a game has a faster way to evaluate a network, its
-    encoding has `value(kernel, bias, tail)` too: the `Value` of a first layer and a function of its sums.
+    encoding has `value(kernel, bias, tail, swapped)` too: the `Value` of a first layer and a function of its sums.
     """
 
     size: int
@@ -107,7 +119,8 @@ class ValueNetwork:
 
         jacobian = jax.vmap(jax.jacrev(rest, argnums=(0, 1)), in_axes=(None, 0, 0))
         above, sums = jacobian(params, inputs @ kernel + bias[None, :], first)
-        layers = {**above["params"], FIRST_LAYER: {"kernel": OuterProduct(inputs, sums), "bias": sums}}
+        layer = {"kernel": OuterProduct(inputs, sums), "bias": sums}
+        layers = {**above["params"], FIRST_LAYER: {name: layer[name] for name in params["params"][FIRST_LAYER]}}
         return {**above, "params": layers}
 
     def value(self, params: Params, player: Int32[Array, ""] | int = 0) -> Value:
@@ -123,10 +136,7 @@ class ValueNetwork:
             return points(self.network.apply(params, sums, method="from_first_layer"))
 
         if hasattr(self.encoding, "value"):
-            kernel, bias = first_layer(params)
-            if not self.symmetric:
-                kernel = jnp.where(first, kernel, self.encoding.swap(kernel.T).T)
-            return self.encoding.value(kernel, bias, tail)
+            return self.encoding.value(*first_layer(params), tail, None if self.symmetric else ~first)
         return lambda positions: points(self.network.apply(params, self._inputs(positions, first)))
 
     def _inputs(self, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n size"]:

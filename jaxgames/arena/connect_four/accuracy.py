@@ -17,6 +17,7 @@ from jaxgames.arena.connect_four.solved import Solved, board_of
 from jaxgames.arena.connect_four.solver import Solver
 from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.players import Player
+from jaxgames.players.host import on_host, take_forfeits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +51,8 @@ def score(
     Where a file has no scores of moves, the position after the move is solved (early ones take long). The result
     depends on `seed` only, not on `batch`, the most positions played at once. `progress` is told how many are done.
 
-    Raises `ValueError` for a player of another game or board, and if there are no positions.
+    Raises `ValueError` for a player of another game or board, one in plain Python that fails, and if there are no
+    positions.
     """
     if not positions:
         raise ValueError("there are no positions to score")
@@ -68,12 +70,14 @@ def score(
     def inputs(start):
         return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, bits))
 
-    choose = jax.jit(_choose).lower(*inputs(0)).compile()
+    choose = _choose if on_host(player) else jax.jit(_choose).lower(*inputs(0)).compile()
     judge, seconds, right = Judge(*positions[0].board.shape), 0.0, []
     for start in range(0, len(positions), size):
         began = time.perf_counter()
         columns = jax.device_get(choose(*inputs(start))).tolist()
         seconds += time.perf_counter() - began
+        for reason in take_forfeits(player):
+            raise ValueError(f"no move in a position of {file or 'the positions'}: {reason}")
         for one, column in zip(positions[start : start + size], columns, strict=False):
             right.append(judge(one, column))
             if progress is not None:

@@ -18,10 +18,13 @@ from jaxgames.envs.backgammon.board import Position, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_PAIRS, MOST_REPEATS, Plays, after, pairs, repeats, steps
 from jaxgames.envs.core import Outcome, Value
 from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import equal, select, take
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
 LEAST_CHUNK, OF_EACH = 128, 32  # fewer entries where positions are few: those beyond the last one are wasted
+FEW = 8  # so few positions are first looked up in short lists, and in long ones only if they do not fit
+SHORT_PAIRS, SHORT_REPEATS = 64, (16, 48, 96, 128)  # entries for each of them
 
 Picked = TypeVar("Picked", bound=tuple)
 
@@ -54,6 +57,8 @@ def best_plays(positions: Position, score: Score) -> BestPlay:
 def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Bool[Array, " batch"]]:
     """The best entry of each game, and whether it has any."""
     capacity, batch = len(plays.game), len(plays.complete)
+    if batch <= FEW:
+        return _best_of_few(plays, moves, score)
     chunk = min(CHUNK, max(LEAST_CHUNK, OF_EACH * batch))
     total = jnp.minimum(plays.first[-1], capacity)
 
@@ -74,6 +79,29 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Boo
     wins = (entry < total) & (values == top[plays.game])
     where = jnp.full(batch, capacity - 1, jnp.int32).at[jnp.where(wins, plays.game, batch)].min(entry, mode="drop")
     return BestPlay(plays.code[where], top), plays.first[1:] > plays.first[:-1]
+
+
+def _best_of_few(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Bool[Array, " batch"]]:
+    """As `_best_of_list` in fewer, smaller steps: the entries of each position are compared without any scatter."""
+    capacity, batch = len(plays.game), len(plays.complete)
+    chunk, total = min(OF_EACH * batch, capacity), jnp.minimum(plays.first[-1], capacity)
+    numbers, place = jnp.arange(batch, dtype=jnp.int32)[:, None], jnp.arange(chunk, dtype=jnp.int32)
+
+    def evaluate(number, best):
+        start = jnp.minimum(number * chunk, capacity - chunk)
+        game, code = (lax.dynamic_slice(x, (start,), (chunk,)) for x in (plays.game, plays.code))
+        value = score(game, code, moves)
+        own = (game[None, :] == numbers) & (start + place < total)[None, :]
+        value = jnp.where(own & ~jnp.isnan(value)[None, :], value[None, :], -jnp.inf)
+        here = jnp.argmax(value, axis=1)
+        top = jnp.max(value, axis=1)
+        better = top > best.score
+        return BestPlay(jnp.where(better, code[here], best.code), jnp.where(better, top, best.score))
+
+    begin = jnp.minimum(plays.first[:-1], capacity - 1)
+    best = BestPlay(plays.code[begin], jnp.full(batch, -jnp.inf, jnp.float32))
+    best = lax.fori_loop(0, (total + chunk - 1) // chunk, evaluate, best)
+    return best, plays.first[1:] > plays.first[:-1]
 
 
 def random_plays(positions: Position, bits: UInt32[Array, " batch"]) -> UInt32[Array, " batch"]:
@@ -139,12 +167,17 @@ def _pick_in_rounds(
     batch = positions.dice.shape[0]
 
     high, low = high_low(positions.dice)
-    kinds = (
-        (high != low, lambda wanted: pairs(positions, wanted, max(MOST_PAIRS, 20 * batch)), 2),
-        (high == low, lambda wanted: repeats(positions, wanted, max(MOST_REPEATS[-1], 12 * batch)), 4),
+    of_pairs, of_repeats = max(MOST_PAIRS, 20 * batch), max(MOST_REPEATS[-1], 12 * batch)
+    long = (
+        (high != low, lambda wanted: pairs(positions, wanted, of_pairs), 2),
+        (high == low, lambda wanted: repeats(positions, wanted, of_repeats), 4),
+    )
+    short = (
+        (high != low, lambda wanted: pairs(positions, wanted, SHORT_PAIRS * batch), 2),
+        (high == low, lambda wanted: repeats(positions, wanted, 0, [room * batch for room in SHORT_REPEATS]), 4),
     )
 
-    def a_round(carry):
+    def a_round(carry, kinds=long):
         wanted, taken = carry
         found = []
         for of_kind, make, moves in kinds:
@@ -163,13 +196,18 @@ def _pick_in_rounds(
             taken = select(wanted & done & some, picked, taken)
         return wanted & ~done, taken
 
-    return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, (jnp.ones(batch, bool), start))[1]
+    carry = jnp.ones(batch, bool), start
+    if batch <= FEW:
+        carry = a_round(carry, short)
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), a_round, carry)[1]
 
 
 def apply_plays(positions: Position, code: UInt32[Array, " batch"]) -> Outcome[Position]:
     """What one play of each position leads to, before the roll of the opponent."""
     game = jnp.arange(len(code), dtype=jnp.int32)
     own, opponent = after(positions, game, code, 4)
+    if len(code) <= FEW:  # where this is most of the work, the moves are not made anew for each that uses the board
+        own, opponent = jax.tree.map(lambda word: materialize(word, positions.dice), (own, opponent))
     over = board.occupied(own) == 0
     reward = board.result(opponent).astype(jnp.float32)
     return Outcome(Position(opponent, own, jnp.zeros_like(positions.dice)), jnp.ones_like(over), over, reward)

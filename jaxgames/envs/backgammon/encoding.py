@@ -4,18 +4,21 @@ All encodings describe a position that waits for a roll, seen by the player abou
 """
 
 import dataclasses
+import functools
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32, Int32, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
-from jaxgames.envs.backgammon.best import Score
+from jaxgames.envs.backgammon.best import FEW, Score
 from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
 from jaxgames.ops import bits
+from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import take
 
 
@@ -43,12 +46,12 @@ class Tesauro:
         """The same inputs with the names of the two players exchanged."""
         return inputs[..., _SWAPPED]
 
-    def value(self, kernel: Array, bias: Array, tail: Callable) -> "FirstLayer":
+    def value(self, kernel: Array, bias: Array, tail: Callable, swapped: Array | None = None) -> "FirstLayer":
         """The fast value of a network on these inputs, from its first layer and what follows it."""
-        return FirstLayer(self, kernel, bias, tail)
+        return FirstLayer(self, kernel, bias, tail, swapped)
 
 
-_SWAPPED = np.concatenate([np.arange(96, 192), np.arange(96), [193, 192, 195, 194, 197, 196]])
+_SWAPPED = np.concatenate([np.arange(96, 192), np.arange(96), [193, 192, 195, 194, 197, 196]]).astype(np.int32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,13 +97,15 @@ class FirstLayer(NamedTuple):
     """The value of a network on Tesauro's inputs. Its first layer is linear in them, so a play can update its sums.
 
     `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
-    float32[n], of the player about to roll. Called like any other value it computes the sums anew.
+    float32[n], of the player about to roll. Called like any other value it computes the sums anew. Where `swapped`, the
+    network sees the names of the two players exchanged.
     """
 
     encoding: Tesauro
     kernel: Float32[Array, "198 hidden"]
     bias: Float32[Array, " hidden"]
     tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
+    swapped: Bool[Array, ""] | None = None
 
     def __call__(self, positions: Position) -> Float32[Array, " n"]:
         """Expected points of the player about to roll."""
@@ -108,14 +113,25 @@ class FirstLayer(NamedTuple):
 
     def sums(self, positions: Position) -> Float32[Array, "n hidden"]:
         """The first layer before its activation."""
-        return self.encoding(positions) @ self.kernel + self.bias[None, :]
+        inputs = self.encoding(positions)
+        if self.swapped is not None:
+            inputs = jnp.where(self.swapped, self.encoding.swap(inputs), inputs)
+        return inputs @ self.kernel + self.bias[None, :]
 
 
-NO_CHANGE = 24 * 4 + 1 + 24 * 5 + 1  # the row of zeros
+LANDS, OFF, NO_CHANGE = 24 * 4 + 1, 24 * 4 + 1 + 24 * 5, 24 * 4 + 1 + 24 * 5 + 1  # numbers of changes
 
 
-def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hidden"]:
-    """What each change that one checker makes on the board adds to the first layer's sums.
+class Change(NamedTuple):
+    """Up to three inputs that a change adds to, and how much."""
+
+    inputs: Int32[np.ndarray, "219 3"]
+    amounts: Float32[np.ndarray, "219 3"]
+
+
+@functools.cache
+def change_table() -> Change:
+    """What each change that one checker makes on the board adds to Tesauro's inputs.
 
     The checker belongs to the player who does not roll next. The rows, in order:
 
@@ -124,21 +140,46 @@ def change_rows(kernel: Float32[Array, "198 hidden"]) -> Float32[Array, "219 hid
     - it lands on point p, where 0, 1, 2, or 3 and more checkers stood, or where it hits a blot (24 x 5 rows);
     - it is borne off;
     - nothing changes.
+
+    Only a hit changes three inputs: the blot's point, by its owner's numbering, and the bar, too.
     """
-    hidden = kernel.shape[1]
-    theirs = kernel[96:192].reshape(4, 24, hidden) * jnp.asarray([1, 1, 1, 0.5], jnp.float32)[:, None, None]
-    mine = kernel[:24][::-1]  # a blot of the player to roll, by the other's numbering of the points
-    bar_mine, bar_theirs, off_theirs = kernel[192] * 0.5, kernel[193] * 0.5, kernel[195] / 15.0
-    hit = theirs[0] - mine + bar_mine[None, :]
-    leave = -theirs.transpose(1, 0, 2).reshape(96, hidden)
-    land = jnp.concatenate([theirs, hit[None]]).transpose(1, 0, 2).reshape(120, hidden)
-    return jnp.concatenate([leave, -bar_theirs[None], land, off_theirs[None], jnp.zeros((1, hidden), jnp.float32)])
+    table = Change(np.zeros((NO_CHANGE + 1, 3), np.int32), np.zeros((NO_CHANGE + 1, 3), np.float32))
+
+    def put(row: int, *parts: tuple[int, float]) -> None:
+        for place, (number, amount) in enumerate(parts):
+            table.inputs[row, place], table.amounts[row, place] = number, amount
+
+    for point in range(24):
+        for level, amount in enumerate((1, 1, 1, 0.5)):
+            unit = 96 + 24 * level + point
+            put(4 * point + level, (unit, -amount))
+            put(LANDS + 5 * point + level, (unit, amount))
+        put(LANDS + 5 * point + 4, (96 + point, 1), (23 - point, -1), (192, 0.5))
+    put(96, (193, -0.5))
+    put(OFF, (195, 1 / 15))
+    return table
+
+
+def change_rows(value: FirstLayer) -> Float32[Array, "219 hidden"]:
+    """What each change adds to the first layer's sums."""
+    inputs, amounts = change_table()
+    parts = value.kernel[_seen(value, inputs)] * jnp.asarray(amounts)[:, :, None]
+    return parts[:, 0] + parts[:, 1] + parts[:, 2]
+
+
+def _seen(value: FirstLayer, inputs: Int32[np.ndarray, "..."]) -> Int32[Array, "..."]:
+    """The numbers of inputs as the network sees them."""
+    seen = jnp.asarray(inputs)
+    return seen if value.swapped is None else jnp.where(value.swapped, jnp.asarray(_SWAPPED)[inputs], seen)
 
 
 def changes(
     positions: Position, game: Int32[Array, " n"], code: UInt32[Array, " n"], moves: int
 ) -> tuple[list[Int32[Array, " n"]], Side, Side]:
-    """The rows of `change_rows` that each play of a list adds, two for each of its moves, and both sides after it."""
+    """The changes (`change_table`) that each play of a list makes, and both sides after it.
+
+    There are two for each of its moves: a checker leaves, and it lands.
+    """
     own, opponent = take((positions.own, positions.opponent), game)
     rows = []
     for source, die in steps(positions, game, code, moves):
@@ -151,8 +192,8 @@ def changes(
         leave = jnp.where(
             source == board.BAR, jnp.uint32(96), (source - jnp.uint32(1)) * jnp.uint32(4) + left - jnp.uint32(1)
         )
-        land = jnp.uint32(97) + (target - jnp.uint32(1)) * jnp.uint32(5) + jnp.where(blot, jnp.uint32(4), there)
-        land = jnp.where(target == 0, jnp.uint32(217), land)
+        land = jnp.uint32(LANDS) + (target - jnp.uint32(1)) * jnp.uint32(5) + jnp.where(blot, jnp.uint32(4), there)
+        land = jnp.where(target == 0, jnp.uint32(OFF), land)
         rows += [jnp.where(active, row, jnp.uint32(NO_CHANGE)).astype(jnp.int32) for row in (leave, land)]
     return rows, own, opponent
 
@@ -162,14 +203,27 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
 
     Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
     """
-    rows = change_rows(value.kernel)
     base = value.sums(Position(positions.opponent, positions.own, positions.dice))
+    # For few positions the table of all changes would cost more than it saves: their inputs are looked up one by one.
+    few = len(positions.dice) <= FEW
+    inputs, amounts = change_table()
+    seen, rows = _seen(value, inputs), None if few else change_rows(value)
+
+    def add(sums, number, parts):
+        if rows is not None:
+            return sums + rows.at[number].get(mode="promise_in_bounds")
+        for part in range(parts):
+            row = value.kernel.at[seen[:, part][number]].get(mode="promise_in_bounds")
+            sums += row * jnp.asarray(amounts[:, part])[number][:, None]
+        return sums
 
     def score(game, code, moves):
         numbers, own, opponent = changes(positions, game, code, moves)
+        if few:
+            numbers = list(materialize(jnp.stack(numbers), positions.dice[:1]))
         sums = base[game]
-        for number in numbers:
-            sums += rows.at[number].get(mode="promise_in_bounds")
+        for number, parts in zip(numbers, itertools.cycle((1, 3)), strict=False):
+            sums = add(sums, number, parts)
         won = board.occupied(own) == 0
         return jnp.where(won, board.result(opponent).astype(jnp.float32), -value.tail(sums))
 

@@ -215,6 +215,15 @@ class Backgammon(Game[Position]):
             turn = turn.step(source, die)
         return _actions(turn)
 
+    def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
+        """The actions of the play that leads to a position; `ValueError` if there is none."""
+        boards = [tuple(map(tuple, to_plain(target)[:2]))]
+        boards.append(boards[0][::-1])  # the other player's view, unless the game is over
+        for turn in Turn.start(*to_plain(single(state)._position)).whole_turns():
+            if (turn.mover, turn.opponent) == boards[any(turn.mover)]:
+                return _actions(turn)
+        raise ValueError("no play of this roll leads to that position")
+
     def outcome_to_string(self, outcome: int) -> str:
         """The two dice, the larger one first: `31`."""
         return "".join(map(str, ROLLS[outcome]))

@@ -21,7 +21,7 @@ All plays of a double have the same number of moves: where no node of a game has
 A list has a fixed capacity, but its counts are exact. Games that did not fit are reported, and done in another round.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -123,8 +123,15 @@ def _pair_code(
     return first | (second << jnp.uint32(5)) | jnp.where(low_first, LOW_FIRST, jnp.uint32(0))
 
 
-def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -> Plays:
-    """The plays of the wanted positions that have one or more dice of one value left (others have none here)."""
+def repeats(
+    positions: Position, wanted: Bool[Array, " batch"], capacity: int, rooms: Sequence[int] | None = None
+) -> Plays:
+    """The plays of the wanted positions that have one or more dice of one value left (others have none here).
+
+    `rooms` says how many nodes each of the four levels can hold; by default so many that one position always fits.
+    """
+    if rooms is None:
+        rooms = [max(most, capacity * (level + 1) // 4) for level, most in enumerate(MOST_REPEATS)]
     high, low = high_low(positions.dice)
     wanted = wanted & (high == low)
     times = (positions.dice >> (jnp.uint32(4) * (low - jnp.uint32(1)))) & jnp.uint32(15)
@@ -136,14 +143,16 @@ def repeats(positions: Position, wanted: Bool[Array, " batch"], capacity: int) -
     first, complete = jnp.arange(batch + 1, dtype=jnp.int32), jnp.ones(batch, bool)
     last = jnp.full(batch, 31, jnp.uint32)
     own = positions.own
-    for level, most in enumerate(MOST_REPEATS):
-        room = max(most, capacity * (level + 1) // 4)
+    for level, room in enumerate(rooms):
         inside = (jnp.arange(len(game), dtype=jnp.int32) < first[-1]) & wanted[game]
         # The sources of the next move, not above the last one; none where all dice are played.
         more = board.sources(board.occupied(own), barred[game], low[game]) & bits.below(last + jnp.uint32(1))
         more = jnp.where(inside & (times[game] > level), more, jnp.uint32(0))
         # Where no node of a game can go on, each stays as it is: it is a whole play.
-        stuck = jnp.ones(batch, bool).at[jnp.where(more != 0, game, batch)].set(False, mode="drop")
+        if batch == 1:
+            stuck = jnp.all(more == 0)[None]
+        else:
+            stuck = jnp.ones(batch, bool).at[jnp.where(more != 0, game, batch)].set(False, mode="drop")
         more = jnp.where(inside & stuck[game], STAY, more)
         # Each source is a node of the next level; nodes that cannot go on while others can are dropped.
         counts = bits.popcount(more)

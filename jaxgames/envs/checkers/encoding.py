@@ -19,13 +19,18 @@ class Pieces:
 
     def __call__(self, positions: Position) -> Float32[Array, "n 64"]:
         """float32[n, 64] for n positions."""
-        own, other, kings = (word[:, None] for word in positions[:3])
-        places = jnp.where(board.white(positions)[:, None], 11 - board.PLACE[None], board.PLACE[None]) & 31
+        return self.inputs_first(positions).T
+
+    def inputs_first(self, positions: Position) -> Float32[Array, "64 *batch"]:
+        """The same for positions of any batch shape, the inputs first."""
+        own, other, kings = (word[None] for word in positions[:3])
+        squares = board.PLACE.reshape(-1, *(1,) * positions.own.ndim)
+        places = jnp.where(board.white(positions)[None], 11 - squares, squares) & 31
 
         def signed(kind):
             return bits.has(own & kind, places).astype(jnp.float32) - bits.has(other & kind, places).astype(jnp.float32)
 
-        return jnp.concatenate([signed(~kings), signed(kings)], axis=1)
+        return jnp.concatenate([signed(~kings), signed(kings)])
 
     def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
         """The same inputs with the names of the players exchanged."""

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead
+from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead, TargetHead
 from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
@@ -54,8 +54,8 @@ class Checkers(Game[Position]):
 
     @property
     def heads(self) -> Mapping[str, Any]:
-        """One output for each action; or one for each square to leave and each to come to."""
-        return {"highest": ActionsHead(self), "squares": SquaresHead()}
+        """One output for each action; or one for each square to leave and each to come to, added up or in turn."""
+        return {"highest": ActionsHead(self), "squares": SquaresHead(), "target": TargetHead()}
 
     @property
     def step_limit(self) -> int | None:
@@ -117,6 +117,11 @@ class Checkers(Game[Position]):
             for side in (position.own, position.opponent)
         )
         return (own.astype(jnp.float32) - other.astype(jnp.float32)) * 0.5
+
+    def piece_count(self, position: Position) -> Float32[Array, ""]:
+        """Every piece counts 1, kings too."""
+        own, other = (lax.population_count(side).astype(jnp.float32) for side in (position.own, position.opponent))
+        return own - other
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""

@@ -1,4 +1,4 @@
-"""How the outputs of networks name moves of draughts: by two squares, or with one output for each action."""
+"""How the outputs of networks name moves of draughts: by two squares, together or one after the other, or by action."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -49,6 +49,42 @@ class SquaresHead:
 
 
 @dataclasses.dataclass(frozen=True)
+class TargetHead:
+    """32 outputs for the square that a piece comes to, and 32 for the piece that goes there: first one, then the other.
+
+    The highest of the first 32 outputs names the square, with `strict` of all squares, and the move is illegal if no
+    piece may go there; otherwise of those where a legal move ends. Of the pieces that may go there the one with the
+    highest of the last 32 outputs does. Of equal outputs the square of the lowest number counts. Squares and jumps are
+    those of `SquaresHead`. Source: Adamczyk, Brinkmann and Ward, Checkers-Simulation, 2018, section 4.2.
+    """
+
+    size: int = 2 * SQUARES
+
+    def __call__(
+        self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
+    ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
+        """As `ActionHead`."""
+        movable, jumping = _movable(positions)
+
+        def gone(word: Word, turn: int) -> Word:
+            return jnp.where(jumping, board.rotate(word, 2 * turn % 32), board.rotate(word, turn))
+
+        if strict:
+            target = highest(outputs[:, :SQUARES])
+        else:
+            ends = [gone(pieces, turn) for pieces, turn in zip(movable, board.TURNS, strict=True)]
+            target = _best_square(outputs[:, :SQUARES], ends[0] | ends[1] | ends[2] | ends[3], positions)
+        place = jnp.uint32(1) << _place(target)
+        able = [pieces & gone(place, 32 - turn) for pieces, turn in zip(movable, board.TURNS, strict=True)]
+        able = [materialize(pieces, positions.status) for pieces in able]
+        sources = able[0] | able[1] | able[2] | able[3]
+        source = _best_square(outputs[:, SQUARES:], sources, positions)
+        ways = [bits.has(pieces, _place(source)) for pieces in able]
+        direction = jnp.where(ways[1], 1, jnp.where(ways[2], 2, jnp.where(ways[3], 3, 0)))
+        return materialize(4 * source + direction, positions.status), materialize(sources != 0, positions.status)
+
+
+@dataclasses.dataclass(frozen=True)
 class ActionsHead(ArgmaxHead):
     """As `ArgmaxHead`, but without the mask of 128 actions: it takes an eighth of the time."""
 
@@ -85,6 +121,12 @@ def _best(
     return actions, jnp.ones(actions.shape, bool)
 
 
+def _best_square(values: Float32[Array, "n 32 g"], allowed: Word, positions: Position) -> Int32[Array, "n g"]:
+    """The square with the highest value of those in the set `allowed`."""
+    choices = ((square, values[:, square], (allowed & _BITS[square]) != 0) for square in range(SQUARES))
+    return materialize(best_of(choices), positions.status)
+
+
 def _named(
     source: Int32[Array, "n g"],
     target: Int32[Array, "n g"],
@@ -97,12 +139,18 @@ def _named(
     down, across = to_row - row, to_column - column
     length = jnp.where(jumping, 2, 1)
     direction = jnp.where(down < 0, 2, 0) + jnp.where(across > 0, 1, 0)
-    place = (18 + 4 * row - 3 * column).astype(jnp.uint32) & 31
+    place = _place(source)
     there = jnp.zeros(source.shape, bool)
     for number, pieces in enumerate(movable):
         there = there | ((direction == number) & bits.has(pieces, place))
     legal = there & (jnp.abs(down) == length) & (jnp.abs(across) == length)
     return materialize(4 * source + direction, positions.status), materialize(legal, positions.status)
+
+
+def _place(square: Int32[Array, "n g"]) -> Word:
+    """The bit of a square, as the mover sees the board."""
+    row, column = _row_and_column(square)
+    return (18 + 4 * row - 3 * column).astype(jnp.uint32) & 31
 
 
 def _row_and_column(square: Int32[Array, "n g"]) -> tuple[Int32[Array, "n g"], Int32[Array, "n g"]]:

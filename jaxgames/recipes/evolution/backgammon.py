@@ -1,5 +1,7 @@
 """The comparison's third method: hill climbing from nothing, as Pollack and Blair did; and an evolution strategy."""
 
+import dataclasses
+
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.recipes.evolution.climb import HillClimbConfig
 from jaxgames.recipes.evolution.matches import ByMatches, show
@@ -25,6 +27,10 @@ RECIPE = EvolutionRecipe(
     summary="hill climbing of a 198-40-4 network from zero, raw board input",
     settings={
         "faithful": HillClimbConfig(_NETWORK, generations=100_000, sigma=0.05, factor=0.05, duel=4),
+        "ebert-2007": HillClimbConfig(
+            dataclasses.replace(_NETWORK, biases=False, cumulative=True),
+            generations=275_000, sigma=0.05, duel=4, schedule="tested", bound="scale",
+        ),
         "best": OpenESConfig(
             NetworkConfig("backgammon", "afterstate", encoding="tesauro", hidden=(), initializer="uniform:0.01"),
             generations=100, population=64, sigma=0.05, step_size=0.02, last_step_size=0.004,

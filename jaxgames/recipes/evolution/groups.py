@@ -88,7 +88,7 @@ class Groups(BaseMethod):
 
         def play_matrix(genomes: Array, opponents: Array, numbers: Int32[Array, " n"], key: Key[Array, ""]) -> Array:
             met = Networks(self.policy, opponents)
-            details = config.score in DETAILED
+            details = DETAILED.get(config.score, ())
             results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies, details)
             return SCORES[config.score](results)
 

@@ -17,7 +17,7 @@ from jaxgames.algos.evolution.evaluate import Algorithm, evaluate
 from jaxgames.algos.evolution.games.fitness import ByPlay, HallOfFame
 from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.memory import MemoryPlan
-from jaxgames.algos.evolution.operators import Multiplicative, Truncation
+from jaxgames.algos.evolution.operators import Cubic, FitnessWeighted, Multiplicative, Selection, Truncation
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.evosax import Evosax, number_types
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes, Neuroevolution
@@ -53,7 +53,10 @@ class PopulationConfig(EvolutionConfig):
 
     population: int = number(200, 2, 2**24)
     opponents: str = "random*32"
-    """Whom candidates meet: players, `others` of the population, or `hall`, former champions: `random*32+hall*16`."""
+    """Whom candidates meet: players, `others` of the population, or `hall`, former champions: `random*32+hall*16`.
+
+    Others are drawn anew in each generation; as many as the population are everyone, oneself included.
+    """
     hall_every: int = number(10, 1, 10**6)
     """The champion joins the hall of fame after so many generations."""
     common: bool = True
@@ -110,7 +113,11 @@ class GeneticConfig(PopulationConfig):
     keep: int = number(5, 1, 2**24)
     """So many of the best have children."""
     rate: float = number(0.2, 0, 10)
-    """A mutation is x + r x with r uniform in [-rate, rate] for each weight x."""
+    """How large mutations are."""
+    mutation: str = choice("uniform", "cubic")
+    """x + r x for each weight x, with r uniform in [-rate, rate], or `cubic`: the third power of such a number."""
+    selection: str = choice("truncation", "weighted")
+    """Who has children: the best `keep`, or `weighted` all, in proportion to their score above the worst."""
     crossover: str = choice(*CROSSOVERS)
     """How children of two parents are made."""
 
@@ -121,10 +128,11 @@ class GeneticConfig(PopulationConfig):
 
     def algorithm(self, dimension: int, first: InitGenomes, mesh: Mesh | None) -> Neuroevolution:
         """As `PopulationConfig.algorithm`."""
-        return Neuroevolution(
-            self.population, dimension, first, Truncation(max(self.keep, self.elites)), Multiplicative(self.rate),
-            crossover_named(self.crossover, self.network), self.elites,
-        )  # fmt: skip
+        weighted, cubic = self.selection == "weighted", self.mutation == "cubic"
+        selection: Selection = FitnessWeighted() if weighted else Truncation(max(self.keep, self.elites))
+        mutation = Cubic(self.rate) if cubic else Multiplicative(self.rate)
+        crossover = crossover_named(self.crossover, self.network)
+        return Neuroevolution(self.population, dimension, first, selection, mutation, crossover, self.elites)
 
     def start(self, algorithm: Any, key: Key[Array, ""], first: Callable[[Array], Array]) -> Any:
         """As `PopulationConfig.start`; the algorithm draws its first weights itself."""
@@ -321,6 +329,8 @@ class PopulationMethod(BaseMethod):
             if one.name == "others":
                 own = jax.random.fold_in(key, len(self.config.opponent_specs) + place)
                 numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
+                if one.number == self.config.population:
+                    numbers = jnp.arange(one.number, dtype=jnp.int32)
                 found.append(self.algorithm.ask(state.algorithm, numbers))
         return jnp.concatenate(found)
 

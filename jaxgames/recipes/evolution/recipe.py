@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.evaluate import replicated
-from jaxgames.algos.evolution.saved import NetworkConfig, champions_template
+from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.ops.devices import device_mesh
 from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
 from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_of, summarize
@@ -99,7 +99,8 @@ class EvolutionRecipe(Recipe):
         """As `Recipe.content`. Generations are rounded up to whole blocks."""
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
-        per_line = -(-config.generations // min(BLOCKS, config.generations))
+        per_line = config.method(fitnesses=self.fitnesses).generations_per_line
+        per_line = per_line or -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         method = config.method(fitnesses=self.fitnesses)
         method.check_memory(devices)
@@ -137,6 +138,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         self.devices = check_devices(self.config, self.settings["devices"])
         self.method = self.config.method(self.devices, recipe.fitnesses)
         self.per_line = self.settings["generations_per_line"]
+        self.snapshots = snapshots_of(run)
 
     def template(self) -> EvolutionCheckpoint:
         """As `Job.template`."""
@@ -154,8 +156,12 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
     def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:
         """As `Job.advance`."""
         state, scores = advance(self.method, checkpoint.state, self.per_line)
-        champions, diversity = _fetch(summarize(self.method, state))
         step += self.per_line
+        if self.method.generations_per_line:
+            state = self.method.after_block(state)
+        champions, diversity = _fetch(summarize(self.method, state))
+        if self.method.generations_per_line:
+            self.snapshots.put(step // self.per_line - 1, champions[0])
         entry = {
             "step": step,
             "games": self.method.games(step),

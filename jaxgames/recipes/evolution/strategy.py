@@ -43,7 +43,7 @@ class EvolutionConfig:
     network: NetworkConfig
     generations: int = number(1_000, 1, 10**9)
     """Of the whole training; for `groups` iterations of each group."""
-    score: str = choice("wins", "points", "material")
+    score: str = choice("wins", "points", "material", "pieces", "legality")
     """What a candidate's games are worth."""
     sides: str = choice("both", "alternate")
     """`both`: two games with each opponent; `alternate`: one, begun in turns."""
@@ -142,6 +142,15 @@ class BaseMethod:
     def generation(self, state: Any) -> tuple[Any, Scores]:
         """One generation."""
         raise NotImplementedError
+
+    @property
+    def generations_per_line(self) -> int | None:
+        """After how many generations something is done between them (`after_block`); None if nothing is."""
+        return None
+
+    def after_block(self, state: Any) -> Any:
+        """The state after `generations_per_line` generations."""
+        return state
 
     def best(self, state: Any) -> Float32[Array, "champions dimension"]:
         """The champions, the best one first."""

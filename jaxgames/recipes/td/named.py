@@ -15,6 +15,19 @@ from jaxgames.runs import Run
 _OPPONENTS = ("random", "simple:3", "pubeval")
 _FAST = TDConfig()
 _EXACT = TDConfig(method="exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
+_EBERT = TDConfig(
+    method="sequential_td",
+    lambda_=0.7,
+    batch=1,
+    optimizer="sgd",
+    schedule="tested",
+    symmetric=False,
+    cumulative=True,
+    biases=False,
+)
+"""As in Ebert's comparison (2007): one game after the other, a step after each ply."""
+_EBERT_GAMES = {"ebert-2007": 700_000, "ebert-2007-extra": 1_000_000}
+
 TD_GAMMON = TDRecipe(
     name="td-gammon",
     summary="TD-Gammon 0.0: TD(lambda) by self-play, 198-40-4 network, raw board input",
@@ -25,7 +38,10 @@ TD_GAMMON = TDRecipe(
         "extra": dataclasses.replace(_FAST, outputs=6, encoding="extra"),
         "exact": dataclasses.replace(_EXACT, step_size=0.01, last_step_size=0.001),
         "tested": dataclasses.replace(_EXACT, schedule="tested"),
+        "ebert-2007": _EBERT,
+        "ebert-2007-extra": dataclasses.replace(_EBERT, encoding="extra"),
     },
+    lengths=_EBERT_GAMES,
     opponents=_OPPONENTS,
     watched="pubeval",
     published=(
@@ -44,7 +60,9 @@ BACKGAMMON_BACKPROP = TDRecipe(
         "plain": dataclasses.replace(
             _BACKPROP, optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False
         ),
+        "ebert-2007": dataclasses.replace(_EBERT, method="sequential_backprop"),
     },
+    lengths={"ebert-2007": 1_100_000},
     opponents=_OPPONENTS,
     watched="pubeval",
     published=(

@@ -28,6 +28,7 @@ from jaxgames.recipes.td import step_tests, strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
+from jaxgames.runs.snapshots import Snapshots
 
 NOT_FOR_PEOPLE = ("game", "updates")
 """Settings of a learner that a plan decides: the game is the recipe's, the updates follow from the length."""
@@ -69,6 +70,8 @@ class TDRecipe(Recipe):
     """How often strength is measured; at least twice, at most 40 times."""
     measured_early: bool = False
     """Whether strength is measured after 1, 2, 4, ... blocks of plies, too: for games that are learned quickly."""
+    lengths: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Games of settings that are trained for a number of games if nothing is said."""
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 
@@ -109,7 +112,8 @@ class TDRecipe(Recipe):
         """
         config = self.config(plan)
         if plan.minutes is None and plan.games is None:
-            plan = dataclasses.replace(plan, minutes=self.minutes, games=self.games)
+            games = self.lengths.get(plan.setting or "", self.games)
+            plan = dataclasses.replace(plan, minutes=None if games else self.minutes, games=games)
         devices = devices_for(config.batch) if plan.devices is None else plan.devices
         learner = place(make_learner(config), devices)
         plies = step_tests.plies_in_update(config, self.plies_per_game)
@@ -122,7 +126,7 @@ class TDRecipe(Recipe):
             updates = seconds / _seconds_per_update(learner, config, max(1, PLIES_PER_BLOCK // plies), seconds)
         updates = max(1, round(updates))
         block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
-        if config.schedule == "tested":
+        if config.schedule == "tested" or config.sequential:
             block = step_tests.updates_per_test(config, self.plies_per_game)
         blocks = -(-updates // block)
         measurements = min(max(updates * plies / self.plies_per_measurement, FEWEST), MOST)
@@ -162,6 +166,7 @@ class TDJob(Job[TDCheckpoint]):
         self.network = self.config.network()
         self.learner = place(make_learner(self.config), self.settings["devices"])
         self.key = jax.random.key(self.settings["seed"])
+        self.snapshots = Snapshots(run.path, template(self.config).state.params)
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
     def template(self) -> TDCheckpoint:
@@ -190,6 +195,8 @@ class TDJob(Job[TDCheckpoint]):
         if metrics.truncated:
             entry["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)
+        if self.config.sequential:
+            self.snapshots.put(int(state.updates) // self.settings["block"] - 1, state.params)
         if checkpoint.tests is not None:
             checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
             entry["step_size"] = float(checkpoint.state.factor) * self.config.batch

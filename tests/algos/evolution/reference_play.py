@@ -21,12 +21,15 @@ FUNCTIONS = {
 
 
 class Played(NamedTuple):
-    """What became of a game, for the candidate."""
+    """What became of a game, for the candidate: `moves` are its legal ones, `captures` those that took a piece."""
 
     points: float
     illegal: bool
     material: float
     plies: int
+    pieces: float
+    moves: int
+    captures: int
 
 
 class ConnectX:
@@ -60,6 +63,8 @@ class ConnectX:
     def material(self, board, player):
         """No pieces are taken."""
         return 0.0
+
+    pieces = material
 
     def inputs(self, board):
         """1 for a mark of the mover, -1 for one of the other player, row by row."""
@@ -95,6 +100,12 @@ class Draughts:
         board = "".join(position.rows)
         black = board.count("b") + 1.5 * board.count("B") - board.count("w") - 1.5 * board.count("W")
         return -black if player else black
+
+    def pieces(self, position, player):
+        """The number of a player's pieces less that of the other one's."""
+        board = "".join(position.rows).lower()
+        black = board.count("b") - board.count("w")
+        return float(-black if player else black)
 
     def inputs(self, position):
         """The 8 x 8 board from the mover's side, kings 2; or 32 times what stands on one square."""
@@ -133,6 +144,16 @@ def squares(game, position, values, strict):
         return next((action for action, between in places.items() if between == named), None)
     sums = {action: values[source] + values[32 + target] for action, (source, target) in places.items()}
     return max(sorted(sums), key=lambda action: (sums[action], -action))
+
+
+def target(game, position, values, strict):
+    """Outputs for 32 squares to come to, and 32 to leave: first the one is chosen, then the other."""
+    number = draughts.PLAYED_ON.index
+    places = {action: (number(start), number(end)) for action, (start, _, end) in draughts.legal(position).items()}
+    ends = range(32) if strict else {end for _, end in places.values()}
+    chosen = max(ends, key=lambda end: (values[end], -end))
+    able = {start: action for action, (start, end) in places.items() if end == chosen}
+    return able[max(able, key=lambda start: (values[32 + start], -start))] if able else None
 
 
 def network_chooser(game, network, read=highest, strict=False, **functions):
@@ -181,18 +202,25 @@ def play(game, candidate, opponent, begins, word_of_ply=lambda ply: 0):
     """One game. The random word of a ply is `word_of_ply(ply)`; a ply is passed where a player moves twice running."""
     position, choosers = game.start, (candidate, opponent) if begins else (opponent, candidate)
     us = 0 if begins else 1
-    ply = plies = 0
+    ply = plies = moves = captures = 0
+
+    def played(points, illegal):
+        values = game.material(position, us), plies, game.pieces(position, us), moves, captures
+        return Played(points, illegal, *values)
+
     while True:
         mover = game.mover(position)
         action = choosers[mover](position, word_of_ply(ply))
         plies += 1
         if action is None:
             ours = mover == us
-            return Played(-1.0 if ours else 1.0, ours, game.material(position, us), plies)
-        position = game.after(position, action)
+            return played(-1.0 if ours else 1.0, ours)
+        before, position = game.pieces(position, us), game.after(position, action)
+        if mover == us:
+            moves, captures = moves + 1, captures + (game.pieces(position, us) > before)
         result = game.result(position)
         if result is not None:
-            return Played(float(-result if us else result), False, game.material(position, us), plies)
+            return played(float(-result if us else result), False)
         ply += 2 if game.mover(position) == mover else 1
 
 

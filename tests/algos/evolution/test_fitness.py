@@ -41,8 +41,13 @@ def test_scores_of_games():
     np.testing.assert_array_equal(SCORES["wins"](results), [[1, 0.5, 0, -1]])
     np.testing.assert_array_equal(SCORES["points"](results), points)
     np.testing.assert_array_equal(SCORES["material"](results), 3 * points)
-    with pytest.raises(ValueError, match="details=True"):
-        SCORES["material"](results._replace(details=None))
+    moves, captures = jnp.asarray([[7, 3, 0, 4]]), jnp.asarray([[2, 0, 0, 1]])
+    counted = results._replace(details=Details(pieces=2 * points, moves=moves, captures=captures))
+    np.testing.assert_array_equal(SCORES["pieces"](counted), 2 * points)
+    np.testing.assert_array_equal(SCORES["legality"](counted), [[750, 300, 0, 325]])  # the last move was illegal
+    for name, bare in (("material", None), ("pieces", results.details), ("legality", results.details)):
+        with pytest.raises(ValueError, match="details=True"):
+            SCORES[name](results._replace(details=bare))
 
 
 def test_fitness_is_the_mean_score_of_both_sides():
@@ -102,11 +107,17 @@ def test_hall_of_fame():
         ),
         (
             lambda: ByPlay(POLICY, RandomMoves(2), "goals")(rows(0, 1), jnp.zeros(1, jnp.int32), jax.random.key(0)),
-            "unknown score 'goals'; available: wins, points, material",
+            "unknown score 'goals'; available: wins, points, material, pieces, legality",
         ),
         (
             lambda: play(POLICY, rows(0, 1), RandomMoves(2), jax.random.key(0), jnp.zeros(1, jnp.int32), "left"),
             "unknown sides 'left'; expected one of both, alternate, first, second",
+        ),
+        (
+            lambda: play(
+                POLICY, rows(0, 1), RandomMoves(2), jax.random.key(0), jnp.zeros(1, jnp.int32), details=["stones"]
+            ),
+            "unknown detail 'stones' of games; available: material, plies, pieces, moves, captures",
         ),
     ],
 )

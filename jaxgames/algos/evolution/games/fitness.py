@@ -28,15 +28,42 @@ def points(results: Results) -> Float32[Array, "n games"]:
 
 def material(results: Results) -> Float32[Array, "n games"]:
     """The candidate's material at the end, less the opponent's. Raises `ValueError` without details."""
-    if results.details is None:
-        raise ValueError("material is one of the details of results; ask for them by play(..., details=True)")
-    return results.details.material
+    return _detail(results, "material")
 
 
-SCORES: Mapping[str, Score] = {"wins": wins, "points": points, "material": material}
+def pieces(results: Results) -> Float32[Array, "n games"]:
+    """The number of the candidate's pieces at the end, less the opponent's. Raises `ValueError` without details."""
+    return _detail(results, "pieces")
+
+
+def legality(results: Results) -> Float32[Array, "n games"]:
+    """100 for each legal action of the candidate, 125 if it captures, and -100 for the illegal one that loses the game.
+
+    For networks that have to learn the rules. Source: Adamczyk, Brinkmann and Ward, Checkers-Simulation, 2018, figure
+    4.3. Raises `ValueError` without details.
+    """
+    moves, captures = (_detail(results, name).astype(jnp.float32) for name in ("moves", "captures"))
+    return LEGAL * moves + (CAPTURE - LEGAL) * captures + ILLEGAL * results.illegal.astype(jnp.float32)
+
+
+LEGAL, CAPTURE, ILLEGAL = 100.0, 125.0, -100.0
+
+
+def _detail(results: Results, name: str) -> Array:
+    found: Array | None = None if results.details is None else getattr(results.details, name)
+    if found is None:
+        raise ValueError(f"{name} is one of the details of results; ask for them by play(..., details=True)")
+    return found
+
+
+SCORES: Mapping[str, Score] = {score.__name__: score for score in (wins, points, material, pieces, legality)}
 """The scores of a game, by name."""
-DETAILED = frozenset({"material"})
-"""Those that need the details of results."""
+DETAILED: Mapping[str, tuple[str, ...]] = {
+    "material": ("material",),
+    "pieces": ("pieces",),
+    "legality": ("moves", "captures"),
+}
+"""The details of results that a score needs, if any."""
 
 
 def score_named(name: str) -> Score:
@@ -74,7 +101,7 @@ class ByPlay:
         """The mean score of each candidate against each opponent."""
         score = score_named(self.score)
         luck = jnp.zeros_like(numbers) if self.common else numbers
-        details = self.score in DETAILED
+        details = DETAILED.get(self.score, ())
         found = score(play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details))
         if self.sides != "both":
             return found

@@ -5,7 +5,7 @@ set while the opponents move in the other, so no network computes moves that it 
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -39,10 +39,18 @@ class Status:
 
 
 class Details(NamedTuple):
-    """More about games: what the candidate's pieces were worth at the end, less the opponent's; and the plies."""
+    """More about games, as far as it was asked for.
 
-    material: Float32[Array, "n games"]
-    plies: Int32[Array, "n games"]
+    `material` is what the candidate's pieces were worth at the end, less the opponent's, and `pieces` how many they
+    were, less the opponent's; `plies` counts the turns of both, `moves` the candidate's legal ones, and `captures`
+    those of them that took a piece.
+    """
+
+    material: Float32[Array, "n games"] | None = None
+    plies: Int32[Array, "n games"] | None = None
+    pieces: Float32[Array, "n games"] | None = None
+    moves: Int32[Array, "n games"] | None = None
+    captures: Int32[Array, "n games"] | None = None
 
 
 class Results(NamedTuple):
@@ -184,7 +192,7 @@ def play(
     numbers: Int32[Array, " n"],
     sides: str = "both",
     most_plies: int = 1_000,
-    details: bool = False,
+    details: bool | Collection[str] = False,
 ) -> Results:
     """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies of each.
 
@@ -194,17 +202,21 @@ def play(
         game with each, which the candidate begins, or the opponent.
       numbers: the random bits of a candidate's games are drawn by its number. Candidates of the same number meet
         the same luck (common random numbers), whatever else is played beside them.
-      details: asks for the results' `details`, which take time.
+      details: asks for all of the results' `details`, or for those of these names; they take time.
 
-    Raises `ValueError` for other sides.
+    Raises `ValueError` for other sides, and for details that there are not.
     """
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
+    named = Details._fields if details is True else tuple(details or ())
+    for name in named:
+        if name not in Details._fields:
+            raise ValueError(f"unknown detail {name!r} of games; available: {', '.join(Details._fields)}")
     bits, count = random_bits(key, (2, opponents.count)), opponents.count
     everyone, n = np.arange(count, dtype=np.int32), len(numbers)
 
     def begin(which: np.ndarray, side: int) -> _GameSet:
-        return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, details)
+        return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, named)
 
     def move(games: _GameSet, number: Int32[Array, ""], candidates: bool) -> _GameSet:
         """One ply of the candidates, or of the opponents."""
@@ -286,13 +298,15 @@ def _begin(
     which: Int32[Array, " k"],
     bits: UInt32[Array, " k"],
     key: Key[Array, ""],
-    details: bool,
+    details: Collection[str],
 ) -> _GameSet:
     """New games, in the order of the opponents; all candidates meet the same openings."""
     openings = jax.vmap(lambda opponent: game.init_position(jax.random.fold_in(key, opponent)))(which)
     positions = jax.tree.map(lambda x: jnp.repeat(x, n, axis=0), openings)
     games = n * len(which)
-    more = Details(jnp.zeros(games, jnp.float32), jnp.zeros(games, jnp.int32)) if details else None
+    counted = {"plies", "moves", "captures"}
+    zeros = {name: jnp.zeros(games, jnp.int32 if name in counted else jnp.float32) for name in details}
+    more = Details(**zeros) if details else None
     return _GameSet(positions, jnp.full(games, Status.PLAYING, jnp.float32), more, which, bits)
 
 
@@ -317,17 +331,37 @@ def _after(
     points = jnp.where(games.points == Status.MOVES_AGAIN, Status.PLAYING, points)
     details = games.details
     if details is not None:
-        acting = jnp.where(turn_passes, -1.0, 1.0) * (1.0 if candidates else -1.0)
-        details = Details(
-            material=jnp.where(moved & legal, acting * jax.vmap(game.material)(position), details.material),
-            plies=details.plies + moved.astype(jnp.int32),
-        )
+        details = _details_after(game, games, position, turn_passes, moved, moved & legal, candidates)
     played = select(moved & legal, position, games.positions)
     return games._replace(
         positions=jax.tree.map(lambda x: materialize(x, opaque), played),
         points=materialize(points, opaque),
         details=details,
     )
+
+
+def _details_after(
+    game: Game,
+    games: _GameSet,
+    position: Any,
+    turn_passes: Bool[Array, " games"],
+    moved: Bool[Array, " games"],
+    played: Bool[Array, " games"],
+    candidates: bool,
+) -> Details:
+    """The details after the turns of one side, which `moved` in some games and `played` a legal turn there or not."""
+    mover = jnp.where(turn_passes, -1.0, 1.0)  # the sign of what counts for the player who is to act now
+    ours, count = mover if candidates else -mover, jax.vmap(game.piece_count)
+    own = played & jnp.bool_(candidates)
+    after: dict[str, Callable[[Array], Array]] = {
+        "material": lambda x: jnp.where(played, ours * jax.vmap(game.material)(position), x),
+        "plies": lambda x: x + moved.astype(jnp.int32),
+        "pieces": lambda x: jnp.where(played, ours * count(position), x),
+        "moves": lambda x: x + own.astype(jnp.int32),
+        "captures": lambda x: x + (own & (mover * count(position) > count(games.positions))).astype(jnp.int32),
+    }
+    asked = {name: x for name, x in (games.details or Details())._asdict().items() if x is not None}
+    return Details(**{name: after[name](x) for name, x in asked.items()})
 
 
 def _of_all(turn: Callable, positions: Positions, bits: UInt32[Array, "k games"]) -> Decision:

@@ -10,6 +10,8 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
 
+BOUNDS = ("clip", "scale")
+
 
 class Match(Protocol):
     """Plays the champion against a mutant."""
@@ -44,8 +46,10 @@ class HillClimb:
 
         champion <- champion + factor * (mutant - champion).
 
-    Only a small step is made, since a mutant may win by luck. All weights are kept in [-limit, limit], those of
-    mutants too, and begin with zero. Raises `ValueError` for a factor outside (0, 1] and a limit that is not above 0.
+    Only a small step is made, since a mutant may win by luck. Weights begin with zero. The bound `clip` keeps each of
+    them in [-limit, limit], those of mutants too; `scale` divides all weights of the champion by the same number when
+    one of them is outside (Ebert 2007, section 2.4). Raises `ValueError` for a factor outside (0, 1], a limit that is
+    not above 0, and another bound.
     """
 
     dimension: int
@@ -53,24 +57,30 @@ class HillClimb:
     factor: float = 0.05
     limit: float = 1.0
     margin: float = 0.0
+    bound: str = "clip"
 
     def __post_init__(self) -> None:
         if not 0 < self.factor <= 1:
             raise ValueError(f"factor={self.factor}: expected a number above 0, and at most 1")
         if not self.limit > 0:
             raise ValueError(f"limit={self.limit}: expected a number above 0")
+        if self.bound not in BOUNDS:
+            raise ValueError(f"bound={self.bound!r}: expected one of {', '.join(BOUNDS)}")
 
     def init(self, key: Key[Array, ""]) -> HillClimbState:
         """The state before the first match; the champion's weights are zeros."""
         return HillClimbState(jnp.zeros(self.dimension, jnp.float32), key, jnp.int32(0), jnp.int32(0))
 
-    def update(self, state: HillClimbState, match: Match) -> tuple[HillClimbState, HillClimbMetrics]:
-        """One match with one mutant."""
+    def update(
+        self, state: HillClimbState, match: Match, factor: Float32[Array, ""] | None = None
+    ) -> tuple[HillClimbState, HillClimbMetrics]:
+        """One match with one mutant; `factor` replaces the setting, where it changes on the way."""
+        factor = np.float32(self.factor) if factor is None else factor
         key = jax.random.fold_in(state.key, state.mutants)
         mutant = self.mutant(state)
         points = match(state.champion, mutant, jax.random.fold_in(key, 1))
         won = jnp.sum(points) > np.float32(self.margin)
-        moved = self._limited(state.champion + np.float32(self.factor) * (mutant - state.champion))
+        moved = self._bounded(state.champion + factor * (mutant - state.champion))
         champion = jnp.where(won, moved, state.champion)
         after = HillClimbState(champion, state.key, state.mutants + 1, state.wins + won.astype(jnp.int32))
         return after, HillClimbMetrics(jnp.sum(points), won)
@@ -79,11 +89,14 @@ class HillClimb:
         """The mutant that the champion meets next."""
         key = jax.random.fold_in(state.key, state.mutants)
         bits = candidate_bits(key, jnp.zeros(1, jnp.int32))
-        return self._limited(self.mutation(state.champion[None], bits)[0])
+        mutant = self.mutation(state.champion[None], bits)[0]
+        return self._bounded(mutant) if self.bound == "clip" else mutant
 
     def champion(self, state: HillClimbState) -> Float32[Array, " dimension"]:
         """The champion."""
         return state.champion
 
-    def _limited(self, weights: Float32[Array, " dimension"]) -> Float32[Array, " dimension"]:
-        return jnp.clip(weights, -self.limit, self.limit)
+    def _bounded(self, weights: Float32[Array, " dimension"]) -> Float32[Array, " dimension"]:
+        if self.bound == "clip":
+            return jnp.clip(weights, -self.limit, self.limit)
+        return weights / jnp.maximum(1.0, jnp.max(jnp.abs(weights)) / self.limit)

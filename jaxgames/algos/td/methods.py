@@ -1,0 +1,18 @@
+"""The ways to learn by name."""
+
+from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.learner import ExactTD, Learner, MonteCarlo, NStepTD
+from jaxgames.algos.td.sequential import SequentialBackprop, SequentialTD
+
+METHODS: dict[str, type[Learner]] = {
+    "n_step": NStepTD,
+    "exact": ExactTD,
+    "monte_carlo": MonteCarlo,
+    "sequential_td": SequentialTD,
+    "sequential_backprop": SequentialBackprop,
+}
+
+
+def make_learner(config: TDConfig) -> Learner:
+    """The learner that `config.method` names."""
+    return METHODS[config.method](config)

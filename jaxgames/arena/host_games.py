@@ -1,0 +1,131 @@
+"""The games of a match in which a player runs as plain Python: the same loop as in `match`, outside of `jit`.
+
+Openings, dice and random bits are those of `match`: two compiled players play the same games here, only slower.
+"""
+
+import collections
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int32, Key, UInt32
+
+from jaxgames.envs.core import Game, Outcome
+from jaxgames.ops.pytrees import select, take
+from jaxgames.players import Player
+from jaxgames.players.host import on_host, take_forfeits
+
+MOST_PAIRS = 32
+"""Played at once: enough for compiled players to be asked in batches, few enough to see progress."""
+MOST_REASONS = 20
+
+
+class HostGames(NamedTuple):
+    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); the seconds it took.
+
+    `forfeits` says why games were lost by an exception or an illegal action, and how many.
+    """
+
+    points: np.ndarray
+    plies: np.ndarray
+    stopped: np.ndarray
+    seconds: float
+    forfeits: Mapping[str, int]
+
+
+def play(
+    a: Player,
+    b: Player,
+    pairs: int,
+    key: Key[Array, ""],
+    most_plies: int,
+    batch: int,
+    progress: Callable[[int], None] | None,
+) -> HostGames:
+    """Plays `pairs` pairs of games, as `match` does, at most `batch` games at once."""
+    for player in (a, b):
+        take_forfeits(player)
+    size = min(max(1, batch // 2), MOST_PAIRS, pairs)
+    started, parts = time.perf_counter(), []
+    for first in range(0, pairs, size):
+        games = _Pairs(a, b, key, first + np.arange(size, dtype=np.int32), pairs, most_plies)
+        while games.playing.any():
+            games.play_ply()
+        parts.append([x.reshape(2, size).T for x in (games.points, games.plies, games.stopped)])
+        if progress is not None:
+            progress(2 * min(first + size, pairs))
+    results = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
+    forfeits = collections.Counter([*take_forfeits(a), *take_forfeits(b)])
+    return HostGames(*results, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
+
+
+class _Pairs:
+    """Some pairs of games, in two halves: first those that a begins. There are no games of numbers from `pairs` on."""
+
+    def __init__(self, a: Player, b: Player, key: Array, numbers: np.ndarray, pairs: int, most_plies: int):
+        self.a, self.b, self.game, self.key, self.most_plies = a, b, a.game, key, most_plies
+        self.pair = np.tile(numbers, 2)
+        self.positions = jax.tree.map(np.array, _openings(self.game, key, self.pair))  # copies, to be written to
+        self.a_moves = np.arange(len(self.pair)) < len(numbers)
+        self.playing = self.pair < pairs
+        self.points, self.plies = np.zeros(len(self.pair)), np.zeros(len(self.pair), np.int32)
+        self.stopped = np.zeros(len(self.pair), bool)
+
+    def play_ply(self) -> None:
+        """Plays one turn in each game."""
+        bits = np.asarray(_bits(self.key, self.pair, self.plies + 1))
+        mine = [np.flatnonzero(self.playing & moves) for moves in (self.a_moves, ~self.a_moves)]
+        for player, rows in zip((self.a, self.b), mine, strict=True):
+            if len(rows):
+                self._play_turns(player, rows, bits)
+
+    def _play_turns(self, player: Player, rows: np.ndarray, bits: np.ndarray) -> None:
+        places = np.resize(rows, len(self.pair))  # one size, so that what is compiled is compiled once
+        if on_host(player):
+            outcome = player.turn(player.params, take(self.positions, rows), bits[rows, 0])
+            outcome = take(jax.tree.map(np.asarray, outcome), np.resize(np.arange(len(rows)), len(places)))
+        else:
+            outcome = _turn(player, take(self.positions, places), bits[places, 0])
+        position = _after_chance(self.game, outcome, bits[places, 1])
+        position, passes, over, reward = (
+            jax.tree.map(lambda x: np.asarray(x)[: len(rows)], x) for x in (position, *outcome[1:])
+        )
+        jax.tree.map(lambda all_rows, new: all_rows.__setitem__(rows, new), self.positions, position)
+        self.plies[rows] += 1
+        self.points[rows] = np.where(over, np.where(self.a_moves[rows], reward, -reward), 0)
+        self.stopped[rows] = ~over & (self.plies[rows] >= self.most_plies)
+        self.playing[rows] = ~over & ~self.stopped[rows]
+        self.a_moves[rows] ^= passes
+
+
+@jax.jit
+def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"]) -> Outcome:
+    return player.turn(player.params, positions, bits)
+
+
+@jax.jit
+def _bits(key: Key[Array, ""], pair: Int32[Array, " n"], ply: Int32[Array, " n"]) -> UInt32[Array, "n 2"]:
+    return jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(pair, ply)
+
+
+def _openings(game: Game, key: Key[Array, ""], pair: np.ndarray) -> Any:
+    return jax.jit(jax.vmap(lambda number: game.init_position(game_key(key, number, jnp.int32(0)))))(pair)
+
+
+def _after_chance(game: Game, outcome: Outcome, bits: np.ndarray) -> Any:
+    """The positions after chance; those of games that are over stay."""
+    return _chance(game, outcome.position, outcome.over, bits) if game.outcome_probabilities else outcome.position
+
+
+@partial(jax.jit, static_argnums=0)
+def _chance(game: Game, position: Any, over: Array, bits: UInt32[Array, " n"]) -> Any:
+    return select(over, position, jax.vmap(game.chance)(position, game.draw_outcome(bits)))
+
+
+def game_key(key: Key[Array, ""], pair: Int32[Array, ""], number: Int32[Array, ""]) -> Key[Array, ""]:
+    """The key of both games of a pair for their opening (number 0) or a ply (from 1)."""
+    return jax.random.fold_in(jax.random.fold_in(key, pair), number)

@@ -1,0 +1,52 @@
+"""Plug-ins: Python files with players and games of other people."""
+
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from jaxgames.envs import registry as games
+from jaxgames.players import registry as players
+
+
+def load(path: str | Path) -> list[str]:
+    """Makes the players and games of a Python file known by their names, and returns these.
+
+    A file has a function `move(state)`, which becomes a player named as the file is, or `PLAYERS`, a dictionary of
+    functions and entries by name, or `GAMES`, a list of classes. Raises `ValueError` for a file without any, one that
+    cannot be run, and names that are taken.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"plug-in {path}: there is no such file")
+    module = _run(path)
+    found = dict(getattr(module, "PLAYERS", {}))
+    if not found and hasattr(module, "move"):
+        found = {path.stem: module.move}
+    classes = list(getattr(module, "GAMES", ()))
+    if not found and not classes:
+        raise ValueError(f"plug-in {path} has no player: define move(state), PLAYERS = {{name: move}} or GAMES = [...]")
+    try:
+        for cls in classes:
+            games.register(cls)
+        for name, player in found.items():
+            players.register(name, player)
+    except ValueError as error:
+        raise ValueError(f"plug-in {path}: {error}") from None
+    return [*(cls.id for cls in classes), *found]
+
+
+def _run(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"jaxgames_plugin_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"plug-in {path} is no Python file; expected a name that ends with .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f", line {lines[-1]}" if lines else ""
+        raise ValueError(f"plug-in {path}{where}: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,60 @@
+"""Adamczyk, Brinkmann and Ward's Checkers-Simulation: minimax and evolved networks for draughts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jaxgames.recipes.reproduce.checkers_simulation import drawing, minimax, networks, positions
+from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.system import Part, System
+
+
+def _learning(study: Study, rows: Sequence[Row], path: Path) -> None:
+    share = PUBLISHED["network against random"]
+    drawing.learning(networks.curves(study), 100 * share["won"] / share["games"], path)
+
+
+def _backpropagation(study: Study) -> list[Row]:
+    why = "networks that learn moves of minimax are not built yet; the text has no figure of their strength"
+    published = PUBLISHED["backpropagation"]
+    middle = (published["least positions"] + published["most positions"]) / 2 / 10**6
+    return [
+        Row("positions learned", middle, unit="million", why=why, digits=0),
+        Row("squared error on positions not learned (its curve has no numbers)", None, why=why),
+    ]
+
+
+SYSTEM = System(
+    "checkers-simulation",
+    "Checkers-Simulation: minimax and evolved networks for draughts",
+    "Marco Adamczyk, Till Brinkmann, Can Ward: *Programm zum Vergleich verschiedener Ansätze zur Lösung nicht "
+    "effizient lösbarer Probleme anhand des Brettspiels Dame*, Steinhagener Gymnasium, 2018.",
+    (
+        Part(
+            "positions", "Section 2.1: the number of positions", positions.measure,
+            note="Figures 2.1, 3.3 and the first 4.3 list the methods of classes, 4.1 is the equation of a unit: there "
+            "is nothing in them to measure.",
+        ),
+        Part("figure-3-1", "Figure 3.1: search tree of depth 3", minimax.tree, drawing.tree),
+        Part("game", "Section 3.1: the length of a game", minimax.length),
+        Part(
+            "figure-3-2", "Figure 3.2: time per move of minimax", minimax.times, drawing.times,
+            note="The text's figure has no numbers beside it. Here the mean of moves from games against random moves, one "
+            "from each game.",
+        ),
+        Part(
+            "cuts", "Section 3.2.1: cuts of alpha-beta in a game", minimax.cuts, drawing.cuts,
+            note="The text does not say at which depth it counts. Its search passes no bound from one move of the root "
+            "to the next; ours does, and it tries killer moves first.",
+        ),
+        Part("figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups, drawing.speedups),
+        Part("figure-4-2", "Section 4.2 and figure 4.2: the network", networks.network, drawing.network),
+        Part("figure-4-3", "Figure 4.3 (the second): points of an action", networks.points),
+        Part("legality", "Section 4.3: networks that learn what is legal", networks.legal_moves),
+        Part("self-play", "Section 4.3: networks against each other", networks.against_random, _learning),
+        Part("against-minimax", "Section 4.3: networks against minimax", networks.against_minimax),
+        Part("backpropagation", "Section 4.3: backpropagation", _backpropagation),
+        Part("comparison", "Section 6: minimax against random moves", minimax.against_random, drawing.results),
+    ),
+)  # fmt: skip

@@ -1,0 +1,92 @@
+"""How many positions draughts has: the text's formula, what its figure is the value of, and an exact count."""
+
+from math import comb, factorial, prod
+
+from jaxgames.recipes.reproduce.checkers_simulation.published import A055213, PUBLISHED
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+
+SQUARES, MEN, ROW = 32, 12, 4
+"""Squares of the board, pieces of a side, squares of a row."""
+
+
+def formula(short: bool = False) -> int:
+    """The number of ways to place 1 to 12 pieces of each side on 32 squares, any of them kings.
+
+    With `short` all four sums end one term earlier, as in a program's loop with `<` where `<=` is meant.
+    """
+    most = MEN - short
+
+    def ways(red: int, red_kings: int, white: int, white_kings: int) -> int:
+        kinds = (red - red_kings, red_kings, white - white_kings, white_kings, SQUARES - red - white)
+        return factorial(SQUARES) // prod(factorial(kind) for kind in kinds)
+
+    return sum(
+        ways(red, red_kings, white, white_kings)
+        for red in range(1, most + 1)
+        for red_kings in range(red + 1 - short)
+        for white in range(1, most + 1)
+        for white_kings in range(white + 1 - short)
+    )
+
+
+def by_pieces() -> list[int]:
+    """The number of positions with 0, 1, ... 24 pieces, men never on the row where they are crowned.
+
+    That of 1 to 24 pieces is OEIS A055213. Whose turn it is does not count.
+    """
+    found = [0] * (2 * MEN + 1)
+    for black in range(MEN + 1):
+        for white in range(MEN + 1):
+            men, free, placed = black + white, SQUARES - black - white, _placed_men(black, white)
+            for black_kings in range(MEN - black + 1):
+                for white_kings in range(min(MEN - white, free - black_kings) + 1):
+                    kings = comb(free, black_kings) * comb(free - black_kings, white_kings)
+                    found[men + black_kings + white_kings] += placed * kings
+    return found
+
+
+def _placed_men(black: int, white: int) -> int:
+    """In how many ways so many men of both sides stand: some on their own first row, where the other side's men are
+    never seen, the others on the six rows between.
+    """
+    between = SQUARES - 2 * ROW
+    return sum(
+        comb(ROW, home) * comb(between, black - home)
+        * comb(ROW, away) * comb(between - (black - home), white - away)
+        for home in range(min(ROW, black) + 1)
+        for away in range(min(ROW, white) + 1)
+    )  # fmt: skip
+
+
+def measure(study: Study) -> list[Row]:
+    """The rows of section 2.1, and the size of a board in section 5.1."""
+    import jax
+    import numpy as np
+
+    from jaxgames.envs.registry import make
+
+    published, unit = PUBLISHED["positions"], 10**20
+    position = jax.eval_shape(make("checkers").init_position, jax.random.key(0))
+    words = (position.own, position.opponent, position.kings)
+    return [
+        Row(
+            "the printed formula", published["total"] / unit, formula() / unit, unit="x 10^20", digits=3,
+            published_margin=0.0005,
+            why="the printed sums, 1 to 12 pieces and 0 to as many kings, give 3.84 times the printed figure",
+        ),
+        Row(
+            "the formula with sums that end one term earlier", published["total"] / unit, formula(short=True) / unit,
+            unit="x 10^20", digits=3, published_margin=0.0005,
+            why="so the figure is the value of loops that leave out 12 pieces of a side, and sides of kings only",
+        ),
+        Row(
+            "men never on the row where they are crowned (published: OEIS A055213)", A055213 / unit,
+            sum(by_pieces()[1:]) / unit, unit="x 10^20", digits=3,
+            why="the number that is usually given for the game; neither the text nor the formula has it",
+        ),
+        Row(
+            "bits of a board", published["board bits"], sum(8 * np.dtype(word.dtype).itemsize for word in words),
+            digits=0, why="own pieces, the other's, and kings: a word of 32 bits each, here as there",
+        ),
+    ]  # fmt: skip
