@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.evolution.saved import holds_champions, load_champion
 from jaxgames.algos.td import load_player_value
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import GreedyTurn, evolved, greedy
+from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
 
@@ -24,6 +25,9 @@ def load(path: str | Path, game: Game) -> Player:
     trained_on = _game_id(run) or game.id
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
+    if holds_alphazero(run):
+        params, network = load_network(run, game, step)
+        return by_policy(str(path), game, network.apply, params)
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
     return greedy(game, str(path), *load_player_value(run, step))

@@ -81,7 +81,8 @@ class AlphaZeroLearner:
             if self.config.symmetries:
                 examples = turn(self.game, examples, turn_key)
             gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
-            updates, inner_after = optimizer.update(gradient, inner, params)
+            with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+                updates, inner_after = optimizer.update(gradient, inner, params)
             learns = jnp.any(examples.value_weight > 0)
             after = optax.apply_updates(params, updates)
             mean_after = optax.incremental_update(after, mean, 1 - self.config.ema)
