@@ -347,8 +347,8 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     """
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-        target = jax.device_get((_ask if on_host(player) else _choose)(player, state, jnp.uint32(word)))
-        chosen = state._game.turn_to(state, target)
+        target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
+        chosen = state._game.turn_to(state, jax.device_get(target))
         for action in chosen:
             state = jax.device_get(_apply(state, jnp.int32(action)))
         actions += chosen
@@ -413,7 +413,7 @@ def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Arra
 def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """The position that the player's turn leads to."""
     positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
-    return take(player.turn(player.params, positions, bits[None]).position, 0)
+    return take(player.play_once(positions, bits[None]).position, 0)
 
 
 def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:

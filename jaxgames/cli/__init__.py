@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from jaxgames.cli import export, match, perft, reproduce, score, serve_gnubg, train
+from jaxgames.cli import export, match, perft, reproduce, score, serve_gnubg, train, web
 
-COMMANDS = (train, match, score, perft, reproduce, export, serve_gnubg)
+COMMANDS = (train, match, score, perft, reproduce, export, serve_gnubg, web)
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",

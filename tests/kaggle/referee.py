@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("submission")
     parser.add_argument("--games", type=int, default=200, help="against each opponent")
     parser.add_argument(
-        "--processes", type=int, default=1, help="games at once; with more than cores moves take longer"
+        "--processes", type=int, default=1, help="games at once"
     )
     parser.add_argument("--out", help="a file for the result")
     options = parser.parse_args()
