@@ -12,6 +12,7 @@ from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.players import from_folder, specs
+from jaxgames.players.generic import LogitsTurn
 from jaxgames.players.player import Player
 
 
@@ -222,5 +223,8 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
 
 
 def _load_value(run: str, game: Game) -> Evaluator:
+    player = from_folder.load(run, game)
+    if isinstance(player.turn, LogitsTurn):
+        return mcts.network(player.turn.apply, player.params)
     params, make_value = from_folder.load_value(run, game)
     return mcts.valued(make_value, params)

@@ -136,6 +136,7 @@ FROM_FOLDER = PlayerEntry(
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
     options={
+        "games": "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`)",
         "keep": "with plies: how many turns, the best by the network, are looked into",
         "within": "with keep: leaves out turns that seem more than so many points worse than the best",
     },
@@ -158,14 +159,19 @@ def make(spec: str, game: Game) -> Player:
     parsed = specs.parse(spec)
     if entry := _entry(parsed.name):
         return specs.make(parsed, entry, game)
-    if _is_folder(parsed.start):
-        raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     path, _, plies = parsed.start.rpartition("@")
+    if _is_folder(parsed.start):
+        path, plies = parsed.start, "1"
+        if set(parsed.options) - {"games"}:
+            raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     if not _is_run(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
     specs.check_options(parsed, FROM_FOLDER.options)
-    return _look_ahead(from_folder.load(path, game), spec, plies, **parsed.options)
+    options = dict(parsed.options)
+    games = options.pop("games", None)
+    after = None if games is None else specs.whole_number(games, f"player {spec!r}: games", 10**9)
+    return _look_ahead(from_folder.load(path, game, after), spec, plies, **options)
 
 
 def game_of(spec: str) -> str | None:
@@ -181,7 +187,7 @@ def game_of(spec: str) -> str | None:
     if entry := _entry(parsed.name):
         run = specs.folder(parsed, entry)
         return entry.game if run is None else from_folder.game_of(run)
-    path = parsed.start.rpartition("@")[0]
+    path = parsed.start if _is_folder(parsed.start) else parsed.start.rpartition("@")[0]
     return from_folder.game_of(path) if _is_run(path) else None
 
 
