@@ -214,9 +214,7 @@ def _search(
     num_trees, _ = bits.shape
     rule = settings.select
     if tree is None:
-        positions, alive = jax.tree.map(
-            lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive)
-        )
+        positions, alive = jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive))
         tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity)
     else:
         tree = tree.replace(bits=bits.reshape(-1))
