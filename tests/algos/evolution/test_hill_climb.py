@@ -75,7 +75,7 @@ def test_wrong_settings(settings, message):
 
 def test_scale_divides_all_weights_of_the_champion_when_one_is_outside():
     """Ebert (2007): the champion is normalised, mutants are not; the step size may change on the way."""
-    climb = HillClimb(DIMENSION, Gaussian(0.5), bound="scale")
+    climb = HillClimb(DIMENSION, Gaussian(2.0), bound="scale")
     state = climb.init(KEY)._replace(champion=jnp.linspace(-1.0, 0.5, DIMENSION))
     always = jax.jit(lambda state, factor: climb.update(state, lambda *_: jnp.float32(1), factor)[0])
     mutant = np.asarray(climb.mutant(state))
