@@ -31,7 +31,10 @@ def trainings(study: Study) -> list[Row]:
         rows.append(
             Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
         )
-        why = f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds; among equals the lot decides"
+        why = (
+            f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds and {best['played']:,} games; "
+            "among equals the lot decides"
+        )
         rows.append(
             Row(f"{name}: best network after", published.BEST_AFTER[name], best["games"], unit="games",
                 why=why, learner=LEARNER, digits=0)
