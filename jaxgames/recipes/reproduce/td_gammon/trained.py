@@ -30,6 +30,8 @@ RECIPES = {
 LEARNER = "ebert-2007"
 EVERY_NETWORK = 1
 """A knock-out has all saved networks; with 5 every fifth, where time is short."""
+FEW_NETWORKS = 100
+"""Of so few all are in it."""
 
 
 class Trained:
@@ -96,9 +98,6 @@ def best_after(study: Study, name: str) -> Mapping[str, Any]:
     each = EVERY_NETWORK if len(found.players) > FEW_NETWORKS else 1
     settings = {"trained": found.games, "behind": BEHIND} | ({"each": each} if each > 1 else {})
     return study.cell(f"knock-out of {name}", settings, measure)
-
-
-FEW_NETWORKS = 100
 
 
 def player(study: Study, name: str) -> Player:
