@@ -413,7 +413,7 @@ def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Arra
 def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """The position that the player's turn leads to."""
     positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
-    return take(player.turn(player.params, positions, bits[None]).position, 0)
+    return take(player.play_once(positions, bits[None]).position, 0)
 
 
 def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:

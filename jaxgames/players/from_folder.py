@@ -7,13 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.evolution.saved import holds_champions, load_champion, network_of
 from jaxgames.algos.evolution.saved import snapshots_of as champions_of
 from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import GreedyTurn, evolved, greedy
+from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
@@ -33,6 +34,9 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
     if games is not None:
         return _of_snapshot(run, game, games)
+    if holds_alphazero(run):
+        params, network = load_network(run, game, step)
+        return by_policy(str(path), game, network.apply, params)
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
     return greedy(game, str(path), *load_player_value(run, step))

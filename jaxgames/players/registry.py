@@ -63,13 +63,16 @@ def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
     """A player that searches by simulations: with rollouts, or guided by the network of a run."""
 
     def make_player(game: Game, *arguments: Any, **options: str) -> Player:
-        *run, simulations = arguments
-        return mcts.mcts_player(name, game, simulations, *run, **options)
+        *run, budget = arguments
+        return mcts.mcts_player(name, game, budget, *run, **options)
 
     arguments: tuple[str, ...]
-    example, needs, arguments = f"{name}:800", "a number of simulations", ("N",)
+    needs, amount = "a number of simulations or a time such as 2s", "BUDGET"
+    if not kind.takes_time:
+        needs, amount = "a number of simulations", "N"
+    example, arguments = f"{name}:800", (amount,)
     if kind.evaluate is None:
-        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", "N")
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
     usage = f"{name} needs {needs}: write {example}"
     return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
 
@@ -117,9 +120,9 @@ PLAYERS = {
     "alphabeta": PlayerEntry(
         lambda game, run, depth, **options: minimax.alphabeta(game, depth, run, **options),
         "alpha-beta: the same values as minimax, much faster",
-        "alphabeta needs a depth: write alphabeta:9",
+        "alphabeta needs a depth or a time such as 1s: write alphabeta:9",
         ("alphabeta:9", "alphabeta:RUN:9"),
-        (OPTIONAL_RUN, "N"),
+        (OPTIONAL_RUN, "BUDGET"),
         _DEPTH_OPTIONS,
         chance=False,
     ),

@@ -106,7 +106,7 @@ class WebServer:
         except ImportError as error:
             raise ImportError(MISSING) from error
 
-        app = FastAPI(title="jaxgames", docs_url=None, redoc_url=None, openapi_url=None, lifespan=self._lifespan)
+        app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=self._lifespan)
 
         def api(content: Any) -> Response:
             return JSONResponse(content, headers={"cache-control": "no-store"})

@@ -213,10 +213,8 @@ class BackgammonView:
             key, hits = (places[0], places[-1]), len(turn.hits)
             known = found.get(key)
             if known is None or len(actions) == len(known[1]["actions"]) and hits > known[0]:
-                names = [place_name(place) for place in places]
-                if len(names) > 2:
-                    names = [names[0], *(n for n, p in zip(names[1:-1], places[1:-1], strict=True) if p in turn.hits)]
-                    names.append(place_name(places[-1]))
+                shown = [place for place in places[1:-1] if place in turn.hits] + places[-1:]
+                names = [place_name(places[0]), *(place_name(p) + "*" * (p in turn.hits) for p in shown)]
                 found[key] = hits, _move(list(actions), *_shown(key, seat), "/".join(names))
             for die in sorted(set(turn.dice)) if places[-1] else ():
                 if places[-1] in turn.sources(die):

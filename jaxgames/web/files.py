@@ -15,9 +15,9 @@ from jaxgames.web.rooms import Room
 MOST_CHARACTERS = 65_536
 MOST_GAMES = 20
 _SIGNS = {
-    "json": re.compile(r"\s*[\[{]"),
+    "json": re.compile(r"\s*(\{|\[\s*[{\]])"),
     "sgf": re.compile(r"\s*\(\s*;"),
-    "pdn": re.compile(r"\s*(\[Event|\[White|\[Black|\[Result|\[GameType|\[SetUp|\[FEN|1\.\s*[0-9]+[-x])"),
+    "pdn": re.compile(r"\s*(\[[A-Za-z]+\s+\"|1\.\s*[0-9]+[-x])"),
     "mat": re.compile(r".*\b(point match|Game 1)\b", re.S),
     "txt": re.compile(r""),
 }

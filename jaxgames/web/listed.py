@@ -103,6 +103,8 @@ class ListedPlayers:
         networks = self._networks(game)
         arguments: list[dict[str, Any]] = []
         example = entry.examples[0].replace("RUN", networks[0] if networks else "RUN")
+        if name != CHAMPION and not _has_card(game):
+            example = example.replace(CHAMPION, "random")
         usual = example.split(":")[1:]
         for place, kind in enumerate(entry.arguments):
             given = usual[place - len(entry.arguments)] if len(usual) >= len(entry.arguments) - place else None

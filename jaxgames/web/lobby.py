@@ -108,9 +108,8 @@ class Lobby:
         if token is None and watchers >= self.limits.watchers or len(room.clients) >= 4 * self.limits.watchers:
             raise ValueError(f"{self.limits.watchers} people watch this session already")
         client.name = message["name"] if message["name"] is not None else client.name
-        if token is not None and client.name:
-            for seat in room.seats_of(token):
-                room.chairs[seat].name = client.name
+        for seat in room.seats_of(token):
+            room.chairs[seat].name = client.name = client.name or room.chairs[seat].name
         self._enter(client, room, token, message["id"])
 
     def _enter(self, client: Client, room: Room, token: str | None, number: int | None) -> None:

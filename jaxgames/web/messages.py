@@ -182,6 +182,9 @@ def read_json(content: str, most: int) -> Any:
         raise ValueError("the message is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"the message is no JSON: {error}") from None
+    except ValueError as error:
+        said = str(error)
+        raise ValueError(said if "message" in said else "the message is no JSON: a number is too long") from None
 
 
 def message_id(found: Any) -> int | None:

@@ -355,7 +355,7 @@ class Room:
         seconds = chair.seconds + (time.monotonic() - self.turn_began) * (self.to_move == number)
         return {
             "kind": "person" if chair.is_person else "player",
-            "name": (there[0].name if there else chair.name) or self.view.sides[number],
+            "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
             "spec": chair.spec,
             "online": not chair.is_person or bool(there),
             "seconds": round(seconds, 1),

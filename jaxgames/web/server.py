@@ -1,13 +1,16 @@
 """Listening: a port, a browser that opens, an end by Ctrl-C."""
 
 import asyncio
+import contextlib
 import errno
 import ipaddress
+import os
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from jaxgames.web.app import MISSING, WebServer
@@ -37,6 +40,19 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
+def use_disk_cache() -> None:
+    """Keeps compiled programs on the disk for the next start: where JAX is told to, or in ~/.cache/jaxgames."""
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is None:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxgames" / "xla"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            jax.config.update("jax_compilation_cache_dir", str(folder))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+            jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
 def is_local(host: str) -> bool:
     """Whether a host is this machine only."""
     try:
@@ -60,6 +76,7 @@ def serve(
     except ImportError as error:
         raise ImportError(MISSING) from error
     found = listen(host, port)
+    use_disk_cache()
     server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{found.getsockname()[1]}/"

@@ -86,5 +86,5 @@ def serving(**settings):
 @contextmanager
 def page(http, **headers):
     """A page that is connected."""
-    with http.websocket_connect("ws://localhost/ws", headers=headers or None) as socket:
+    with http.websocket_connect("ws://localhost/ws", headers=headers) as socket:
         yield Page(socket)

@@ -34,7 +34,7 @@ def two_people(ann, bob, game="tic_tac_toe", **fields):
     ann.create(game, name="Ann", **fields)
     token = ann.ask("invite", seat=1)
     bob.join(ann.welcome["session"], token["token"], name="Bob")
-    ann.wait(lambda s: s["seats"][1]["online"])
+    ann.wait(lambda s: s["you"]["seats"] == [0] and s["seats"][1]["online"])
 
 
 def test_a_game_alone_on_both_seats(ann):
@@ -92,8 +92,7 @@ def test_checkers_jump_by_jump(ann):
     ann.create("checkers", position="W:W31,32,K30:B27,19,10")
     assert ann.state["to_move"] == 1  # White, who is on seat 1, is to move
     state = ann.state
-    move = next(m for m in state["moves"] if m["text"] == "31x24") if False else state["moves"][0]
-    state = ann.do("step", actions=move["actions"], version=state["version"])
+    state = ann.do("step", actions=state["moves"][0]["actions"], version=state["version"])
     while state["to_move"] == 1:
         assert state["turn"]["steps"] and state["board"]["jumper"]
         state = ann.do("step", actions=state["moves"][0]["actions"], version=state["version"])

@@ -15,18 +15,32 @@ export function initAnalysis(app) {
   box.checked = app.settings.analysis;
   shown.value = app.settings.shown;
 
-  const ask = () => app.send("analysis", { on: box.checked, spec: analyst.value || null });
+  async function ask() {
+    const wanted = box.checked;
+    const answer = await app.send("analysis", { on: wanted, spec: (wanted && analyst.value) || null });
+    app.analyses = Boolean(answer) && wanted;
+    app.refresh();
+  }
+
+  /** Where the switch is on, a new session is asked for its evaluation, too; while two people play it answers no. */
+  app.resumeAnalysis = () => {
+    listAnalysts();
+    if (box.checked) {
+      app.connection.send("analysis", { on: true, spec: analyst.value || null }).then(() => {
+        app.analyses = true;
+        app.refresh();
+      }, () => {});
+    }
+  };
   box.addEventListener("change", () => {
     change({ analysis: box.checked });
     app.analysis = null;
     ask();
-    app.refresh();
   });
   analyst.addEventListener("change", () => {
     app.analysis = null;
     change({ analyst: { ...app.settings.analyst, [app.state.game]: analyst.value } });
     ask();
-    app.refresh();
   });
   shown.addEventListener("change", () => {
     change({ shown: shown.value });
@@ -48,7 +62,7 @@ export function initAnalysis(app) {
 
   function showBar(value, most) {
     const bar = byId("evaluation");
-    bar.hidden = !app.state.analysis;
+    bar.hidden = !app.analyses;
     if (bar.hidden) {
       return;
     }
@@ -87,13 +101,13 @@ export function initAnalysis(app) {
   return () => {
     listAnalysts();
     const { state, look } = app;
-    const analysis = app.analysis;
+    const analysis = app.currentAnalysis;
     const value = look ? look.value ?? null : analysis?.value ?? null;
     showBar(value, analysis?.most ?? app.game.most_points ?? 1);
-    const current = analysis && !analysis.stale && !look && state.analysis ? analysis : null;
+    const current = look ? null : analysis;
     showVariants(current);
     const how = current ? [current.spec, current.depth, current.simulations ? `${current.simulations.toLocaleString("en")} simulations` : null].filter(Boolean).join(", ") : "";
-    const words = !state.analysis ? (box.checked ? "Not while two people play." : "") : current ? `${value === null ? "" : `${signed(value)} for ${app.sideName(0)} · `}${how}${current.final ? "" : " …"}` : look ? "" : state.over ? "" : "Evaluating …";
+    const words = !app.analyses ? "" : current ? `${value === null ? "" : `${signed(value)} for ${app.sideName(0)} · `}${how}${current.final ? "" : " …"}` : look ? "" : state.over ? "" : "Evaluating …";
     setText(byId("analysis-note"), words);
     setText(byId("line"), current?.line?.length ? `Line: ${current.line.join("  ")}` : "");
   };

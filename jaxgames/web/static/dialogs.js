@@ -70,8 +70,8 @@ export function initDialogs(app) {
   return () => {
     const { game, state } = app;
     setText(byId("game-title"), game.title);
-    const options = game.options.map(({ name, label }) => `${label} ${state.options[name] ?? "none"}`).join(", ");
-    setText(byId("game-note"), options);
+    const set = game.options.filter(({ name, default: usual }) => state.options[name] !== null && (game.board === "drop" || state.options[name] !== usual));
+    setText(byId("game-note"), set.map(({ name, label }) => `${label}: ${state.options[name]}`).join(" · "));
     byId("new-game").disabled = !(state.you.host || state.you.seats.length);
   };
 }

@@ -42,8 +42,9 @@ export function initKeys(app) {
   byId("help").addEventListener("click", openHelp);
   byId("motion").addEventListener("change", (event) => change({ motion: event.target.checked }));
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
-    if (typing || event.altKey || event.ctrlKey || event.metaKey || !app.state || event.defaultPrevented) {
+    const typing = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog");
+    const choosing = event.target.matches("[type=radio]") && event.key.startsWith("Arrow");
+    if (typing || choosing || event.altKey || event.ctrlKey || event.metaKey || !app.state || event.defaultPrevented) {
       return;
     }
     const found = keys[event.key];

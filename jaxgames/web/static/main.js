@@ -23,6 +23,7 @@ const app = {
   session: null,
   look: null, // the position that is stepped to, or null for the present
   analysis: null,
+  analyses: false, // whether the server evaluates for this page
   hint: null,
   curve: null,
   setup: null, // the board being set up
@@ -32,6 +33,11 @@ const app = {
 
   get game() {
     return this.catalog.games.find((game) => game.id === this.state?.game);
+  },
+
+  /** The analysis, if it is of the position before the turn under way. */
+  get currentAnalysis() {
+    return this.analyses && this.analysis?.of === gameSoFar(this.state) ? this.analysis : null;
   },
 
   get kind() {
@@ -108,9 +114,12 @@ const app = {
   },
 
   forget() {
-    Object.assign(this, { session: null, state: null, look: null, analysis: null, hint: null, curve: null, setup: null, flipped: null, pending: null });
+    Object.assign(this, { session: null, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null });
   },
 };
+
+/** What tells the positions of a session apart: the start, and all whole turns. */
+const gameSoFar = ({ session, game, start, history }) => JSON.stringify([session, game, start, history.map(({ text, dice }) => [text, dice])]);
 
 /** Joins or creates what the address asks for. */
 async function enter() {
@@ -158,9 +167,6 @@ const RECEIVERS = {
   welcome(message) {
     app.session = message.session;
     keepToken(message.session, message.token);
-    if (app.settings.analysis) {
-      app.connection.send("analysis", { on: true, spec: app.settings.analyst?.[app.state?.game] ?? null }).catch(() => {});
-    }
   },
 
   state(message) {
@@ -169,9 +175,6 @@ const RECEIVERS = {
     app.pending = null;
     if (before?.version !== message.version) {
       app.hint = null;
-    }
-    if (app.analysis && app.analysis.version !== message.version) {
-      app.analysis = { ...app.analysis, stale: true };
     }
     if (!before || before.game !== message.game || message.ply < before.ply || before.start !== message.start) {
       app.curve = null;
@@ -184,12 +187,15 @@ const RECEIVERS = {
       app.setup = null;
     }
     tell(before, message);
+    if (!before || before.game !== message.game) {
+      app.resumeAnalysis();
+    }
     app.refresh();
   },
 
   analysis(message) {
-    if (message.id === undefined && message.version === app.state?.version) {
-      app.analysis = message;
+    if (message.id === undefined && message.ply === app.state?.ply) {
+      app.analysis = { ...message, of: gameSoFar(app.state) };
       app.refresh();
     }
   },

@@ -50,8 +50,8 @@ export function initPosition(app) {
     const { board } = shown;
     app.setup = { game: app.state.game, to_move: shown.to_move ?? 0, board: { ...board, line: [] } };
     brush = app.kind.brushes[0].value;
+    byId("board-area").scrollIntoView({ block: "nearest" });
     drawn = "";
-    byId("setup").scrollIntoView({ block: "nearest" });
     changed(app.setup.board);
   }
 

@@ -23,12 +23,19 @@ export function initTable(app) {
     }
   }
 
+  const mustPass = () => app.state.moves[0]?.text === "pass" && app.state.you.seats.includes(app.state.to_move);
+
+  /** Ends the turn; where nothing can be moved this is the pass. */
+  function handOver() {
+    return mustPass() ? play(app.state.moves[0]) : app.send("end_turn");
+  }
+
   const view = new BoardView(byId("board"), {
     onmove: play,
     onpaint: (place, erase) => app.paint?.(place, erase),
     ondice() {
-      if (app.state.can.end_turn) {
-        app.send("end_turn");
+      if (app.state.can.end_turn || mustPass()) {
+        handOver();
       } else {
         exchanged = !exchanged;
         app.refresh();
@@ -38,7 +45,7 @@ export function initTable(app) {
   app.view = view;
 
   const actions = {
-    "end-turn": () => app.send("end_turn"),
+    "end-turn": handOver,
     "undo-step": () => app.send("undo_step"),
     undo: () => app.send("undo"),
     redo: () => app.send("redo"),
@@ -156,7 +163,7 @@ export function initTable(app) {
       prefer,
       title: `${app.game.title} board`,
     });
-    Object.assign(byId("board").dataset, { version: state.version, mine: mine && state.moves.length > 0, over: state.over !== null });
+    Object.assign(byId("board").dataset, { version: state.version, mine: mine && (state.moves.length > 0 || state.can.end_turn), over: state.over !== null });
   }
 
   /** The turn under way is marked while it is played, else the last whole turn. */
@@ -184,8 +191,9 @@ export function initTable(app) {
     place.className = `plate${state.to_move === seat ? " on-move" : ""}${who.online ? "" : " away"}`;
     swatch.className = `swatch ${tone}`;
     setText(swatch, MARKS[tone] ?? "");
-    const name = who.kind === "person" ? who.name || (mine ? "You" : "Guest") : who.name;
-    setText(button.firstChild, mine && who.name ? `${name} (you)` : name);
+    const named = who.name && who.name !== app.sideName(seat);
+    const name = who.kind === "person" && !named ? (mine ? "You" : "Guest") : who.name;
+    setText(button.firstChild, mine && named ? `${name} (you)` : name);
     button.setAttribute("aria-label", `${app.sideName(seat)}: ${name}. Change player`);
     const notes = [app.sideName(seat)];
     if (state.board.pips) {
@@ -219,7 +227,8 @@ export function initTable(app) {
     for (const [id, on] of Object.entries(enabled)) {
       byId(id).disabled = !on || Boolean(app.setup);
     }
-    byId("end-turn").hidden = !can.end_turn;
+    byId("end-turn").hidden = !(can.end_turn || mustPass());
+    setText(byId("end-turn").lastChild, mustPass() ? "Pass" : "Done");
     byId("undo-step").hidden = !can.undo_step;
     const spectator = you.seats.length === 0;
     byId("entry").hidden = spectator || Boolean(app.setup);

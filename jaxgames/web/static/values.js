@@ -12,24 +12,37 @@ function short(move, shown) {
   return shown === "visits" ? compact(number) : signed(number, 2).replace(/^([+−]?)0\./, "$1.");
 }
 
+/** The steps of a turn that are still to be played; none if another turn is under way. */
+function remaining(move, played) {
+  const steps = [...(move.steps?.length ? move.steps : [move])];
+  for (const { from, to } of played) {
+    const at = steps.findIndex((step) => step.from === from && step.to === to);
+    if (at < 0) {
+      return [];
+    }
+    steps.splice(at, 1);
+  }
+  return steps;
+}
+
 function compact(number) {
   return number >= 10000 ? `${Math.round(number / 1000)}k` : String(number);
 }
 
 /** The texts: {from, to, text, best}, `from` null where a piece comes from the hand. */
 export function boardValues(app) {
-  const { analysis, state, settings } = app;
-  if (!state.analysis || !analysis || analysis.stale || settings.shown === "nothing") {
+  const { currentAnalysis: analysis, state, settings } = app;
+  if (!analysis || settings.shown === "nothing") {
     return null;
   }
   const selected = app.view.selected;
   const found = new Map();
   for (const move of analysis.moves) {
-    const steps = move.steps?.length ? move.steps : [move];
+    const steps = remaining(move, state.turn?.steps ?? []);
     const text = short(move, settings.shown);
     const several = app.game.board === "backgammon";
     const step = several && selected !== null ? steps.find(({ from }) => from === selected) : steps[0];
-    if (text === null || !step) {
+    if (text === null || !step) { // another line of play, or another checker
       continue;
     }
     const { from, to } = several && selected === null ? { from: step.from, to: null } : step;

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from math import log
 from statistics import fmean, stdev
 from typing import Any
 
@@ -33,6 +34,8 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 """How one move is searched: by one search, by eight that share the moves of the root, by one that cuts."""
 
 MOST_PLIES = 300
+SHORT = 200
+"""Searches of less milliseconds are timed three times."""
 
 
 def tree(study: Study) -> list[Row]:
@@ -96,7 +99,7 @@ def positions(seed: int, depth: int = 4, count: int = 128) -> Any:
 
 def time_per_move(study: Study, variant: str, depth: int) -> Mapping[str, Any]:
     """Milliseconds for each of some moves, one after the other, and all their nodes."""
-    count = study.amount({7: 32, 8: 16, 9: 16}.get(depth, 64), {5: 4, 6: 2}.get(depth, 8))
+    count = study.amount({7: 32, 8: 16, 9: 10}.get(depth, 64), {5: 4, 6: 2}.get(depth, 8))
     settings = {"depth": depth, "positions": count, "seed": study.seed, **VARIANTS[variant]}
 
     def measure() -> Mapping[str, Any]:
@@ -105,9 +108,12 @@ def time_per_move(study: Study, variant: str, depth: int) -> Mapping[str, Any]:
         jax.block_until_ready(run(rows[0]))
         milliseconds, nodes = [], 0
         for row in rows:
-            began = time.perf_counter()
-            found = jax.block_until_ready(run(row))
-            milliseconds.append(1000 * (time.perf_counter() - began))
+            tries: list[float] = []
+            while len(tries) < 3 and sum(tries) < SHORT:  # the shortest of three: other programs run, too
+                began = time.perf_counter()
+                found = jax.block_until_ready(run(row))
+                tries.append(1000 * (time.perf_counter() - began))
+            milliseconds.append(min(tries))
             nodes += int(found.nodes[0])
         return {"milliseconds": milliseconds, "nodes": nodes}
 
@@ -135,19 +141,22 @@ def speedups(study: Study) -> list[Row]:
     rows, last = [row for variant in VARIANTS for row in times(study, variant)], depths(study)[-1]
     measured = {variant: time_per_move(study, variant, last) for variant in VARIANTS}
     published = PUBLISHED["depth 9"] if last == 9 else {}
-    reasons = {
-        "plain": (
-            "the killer move is tried first and a quick win or loss cuts, too, which the text's alpha-beta has not: "
-            "it saves more nodes"
-        ),
-        "in parallel": "eight searches in one vector unit, not a thread each, and only the root's moves are shared",
-    }
+    reasons = (
+        {}
+        if not published
+        else {
+            "plain": (
+                "moves come in another order, killer moves first, and bounds pass from one move of the root to the next"
+            ),
+            "in parallel": "eight searches in one vector unit, not threads of as many cores, share the root's moves",
+        }
+    )
     for variant, name in (("plain", "plain"), ("in parallel", "multithreaded")):
         ratio, low, high = ratio_of(measured[variant]["milliseconds"], measured["alpha-beta"]["milliseconds"])
         rows.append(
             Row(
                 f"alpha-beta is so many times as fast as {variant}, depth {last}",
-                published.get(f"{name} over alpha-beta"), ratio, low, high, best="high", why=reasons[variant],
+                published.get(f"{name} over alpha-beta"), ratio, low, high, best="high", why=reasons.get(variant, ""),
             )
         )  # fmt: skip
     nodes = measured["plain"]["nodes"] / measured["alpha-beta"]["nodes"]
@@ -181,20 +190,31 @@ def ratio_of(slow: Sequence[float], fast: Sequence[float]) -> tuple[float, float
 
 
 def cuts(study: Study) -> list[Row]:
-    """Section 3.2.1: cuts of a game by depth."""
-    rows, count = [], study.amount(100, 16)
+    """Section 3.2.1: cuts of a game by depth, and at the depth that comes nearest to the text's."""
+    rows, found, count = [], {}, study.amount(100, 16)
     for depth in study.amount(range(3, 11), range(4, 6)):
 
         def measure(depth: int = depth) -> Mapping[str, Any]:
-            found = np.zeros((2, count))
+            counted = np.zeros((2, count))
             for _, here, result in games(depth, count, study.seed):
-                found += np.where(here, [result.beta_cuts, result.alpha_cuts], 0)
-            return {"beta": found[0].tolist(), "alpha": found[1].tolist()}
+                counted += np.where(here, [result.beta_cuts, result.alpha_cuts], 0)
+            return {"beta": counted[0].tolist(), "alpha": counted[1].tolist()}
 
-        counted = study.cell(f"cuts, depth {depth}", {"depth": depth, "games": count, "seed": study.seed}, measure)
+        settings = {"depth": depth, "games": count, "seed": study.seed}
+        found[depth] = study.cell(f"cuts, depth {depth}", settings, measure)
         for kind in ("beta", "alpha"):
-            mean, margin = fmean(counted[kind]), 1.96 * stdev(counted[kind]) / count**0.5
+            each = found[depth][kind]
+            mean, margin = fmean(each), 1.96 * stdev(each) / count**0.5
             rows.append(Row(f"{kind} cuts a game, depth {depth}", None, mean, mean - margin, mean + margin, digits=0))
+    published = {kind: PUBLISHED["minimax"][f"{kind} cuts"] for kind in ("beta", "alpha")}
+    wanted = sum(published.values())
+    nearest = min(
+        found, key=lambda depth: abs(log((fmean(found[depth]["beta"]) + fmean(found[depth]["alpha"])) / wanted))
+    )
+    why = "the text gives no depth; this one has the nearest sum, and another order of moves makes other cuts"
+    for row in [row for row in rows if row.what.endswith(f"depth {nearest}")]:
+        kind = row.what.partition(" ")[0]
+        rows.append(row._replace(what=f"{kind} cuts of a game beside the text's", published=published[kind], why=why))
     return rows
 
 
@@ -202,7 +222,7 @@ def against_random(study: Study) -> list[Row]:
     """Section 6: alpha-beta by depth against random moves, and how long games of two of them are."""
     published, rows = PUBLISHED["minimax against random"], []
     share = {name: 100 * published[name] / published["games"] for name in ("won", "lost", "drawn")}
-    whole = {5: 10_000, 6: 10_000, 7: 4_000, 8: 1_000, 9: 400, 10: 100}
+    whole = {5: 10_000, 6: 10_000, 7: 2_000, 8: 500, 9: 200, 10: 60}
     for depth in study.amount(range(5, 11), range(5, 6)):
         count = study.amount(whole[depth], 100)
 
@@ -211,24 +231,30 @@ def against_random(study: Study) -> list[Row]:
             return match(player, make_player("random", GAME), count, seed=study.seed).to_dict()
 
         found = study.cell(f"depth {depth} against random", {"games": count, "seed": study.seed}, measure)
-        why = "the text's search values pieces alone, ours also wins and losses in sight, the nearer the more"
+        why = "the text does not say how many games of which depth; ours also values wins and losses in sight"
         rows += rates(found, f"random moves, depth {depth}, {count:,} games", share, "", why)
     return rows
 
 
 def length(study: Study) -> list[Row]:
-    """Section 3.1: how many moves a balanced game has."""
-    count, published = study.amount(1_000, 50), PUBLISHED["game"]
+    """Section 3.1: how many moves a game has."""
+    count, published, rows = study.amount(1_000, 50), PUBLISHED["game"], []
     least, most = published["least moves"], published["most moves"]
+    for name, other in (
+        ("random", "random"),
+        ("alphabeta:4,value=pieces", "random"),
+        ("alphabeta:4,value=pieces",) * 2,
+    ):
 
-    def measure() -> Mapping[str, Any]:
-        player = make_player("alphabeta:4,value=pieces", GAME)
-        return match(player, player, count, seed=study.seed).to_dict()
+        def measure(name: str = name, other: str = other) -> Mapping[str, Any]:
+            return match(make_player(name, GAME), make_player(other, GAME), count, seed=study.seed).to_dict()
 
-    found = study.cell("length of games", {"games": count, "seed": study.seed}, measure)
-    return [
-        Row(
-            "moves of a game, alphabeta:4 against itself", (least + most) / 2, found["plies_per_game"],
-            published_margin=(most - least) / 2, why="each jump counts; equal players end many games by the draw rule",
-        )
-    ]  # fmt: skip
+        found = study.cell(f"length of {name} against {other}", {"games": count, "seed": study.seed}, measure)
+        why = "the text does not say whose games; each jump counts, and where nobody captures any more 100 moves follow"
+        rows.append(
+            Row(
+                f"moves of a game, {name} against {other}", (least + most) / 2, found["plies_per_game"],
+                published_margin=(most - least) / 2, why=why,
+            )
+        )  # fmt: skip
+    return rows
