@@ -68,7 +68,9 @@ def compared(study: Study) -> list[Row]:
                 "high" if a in LEARNERS and b not in LEARNERS else None, published.SAMPLING,
                 learner=LEARNER if a in LEARNERS else "", digits=3, seconds=found["seconds"],
             )  # fmt: skip
-            rows.append(row if row.verdict == "agrees" else row._replace(why=_why(study, a, b)))
+            few = f"{found['games']:,} games" if found["games"] < GAMES else ""
+            reasons = few if row.verdict == "agrees" else "; ".join(filter(None, (_why(study, a, b), few)))
+            rows.append(row._replace(why=reasons))
     return rows
 
 
