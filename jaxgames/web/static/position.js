@@ -40,7 +40,8 @@ export function initPosition(app) {
       notify(`${file.name} has ${file.size} bytes; at most ${app.catalog.limits.message_bytes} can be read`, "error");
       return;
     }
-    if (await app.send("load", { format: null, text: await file.text() })) {
+    const game_number = Number(byId("game-number").value) || 1;
+    if (await app.send("load", { format: null, text: await file.text(), game_number })) {
       notify(`${file.name} is loaded`);
     }
   });

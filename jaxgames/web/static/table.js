@@ -267,6 +267,9 @@ function statusWords(app) {
   if (app.look) {
     return `After turn ${app.look.ply} of ${state.ply}`;
   }
+  if (!state.display) {
+    return "The boards are not shown, for speed; the score is";
+  }
   if (state.over) {
     return state.over.text;
   }

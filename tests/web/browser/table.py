@@ -33,7 +33,8 @@ READY = f"""([version, picked]) => {{
   {LOOK}
   const now = look();
   const ready = now.version > version && (now.mine === "true" || now.over === "true");
-  const held = picked && now.version === version && Object.values(now.places).some((name) => name.includes("picked up"));
+  const names = Object.values(now.places);
+  const held = picked && now.version === version && names.some((name) => name.includes("picked up"));
   return ready || held ? now : null;
 }}"""
 
