@@ -125,7 +125,7 @@ def _stacked(positions: list[Any], batch: int) -> Any:
 
 
 def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Any:
-    return player.turn(player.params, positions, bits).position
+    return player.play_once(positions, bits).position
 
 
 def _towards(
