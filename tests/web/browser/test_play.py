@@ -50,7 +50,6 @@ def test_whole_game_by_mouse(browser: Any, server: Server, game: str, ends: str)
         assert re.search(ends, status.lower()), status
         table.wait_for_status(status)
         assert len(table.moves()) >= 5
-        picture(table, PICTURES, f"{game}-end")
 
 
 def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
@@ -422,7 +421,6 @@ if PICTURES:  # for the documents; what is evaluated may have to be compiled fir
                 "dark",
             ),
             ("connect_four", "game=connect_four&position=443533", "light"),
-            ("connect_four-dark", "game=connect_four&position=4435334", "dark"),
         ],
     )
     def test_gallery(browser: Any, server: Server, name: str, address: str, scheme: str) -> None:
