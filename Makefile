@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train test test-oldest lint docs certify mutants bench
+.PHONY: setup train play test test-oldest lint docs certify mutants bench
 
 setup: $(READY)
 
@@ -15,7 +15,7 @@ $(READY): pyproject.toml
 		{ echo "jaxgames needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "python3 cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,web,dev]'
 	@touch $@
 
 # Every run gets a folder of its own: runs/td-gammon, runs/td-gammon-2, ...
@@ -23,6 +23,11 @@ train: $(READY)
 	@out=runs/td-gammon; n=2; \
 	while [ -e "$$out" ]; do out=runs/td-gammon-$$n; n=$$((n + 1)); done; \
 	exec $(BIN)/jaxgames train td-gammon --out "$$out" --minutes 5
+
+# The port is free or said: make play PORT=8001
+PORT ?= 8000
+play: $(READY)
+	@exec $(BIN)/jaxgames web --port $(PORT) --open
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -68,7 +68,9 @@ def main() -> None:
     """Makes or measures one champion."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", help="the folder of a training, or a game whose champion is measured again")
-    what = parser.parse_args().what
+    parser.add_argument("--share", type=float, default=1.0, help="of the games of each match")
+    options = parser.parse_args()
+    what = options.what
     game_id = what if what in jaxgames.available_games() else install(what)
     card = json.loads((FOLDER / f"{game_id}.json").read_text())
     game = jaxgames.make(game_id)
@@ -77,8 +79,12 @@ def main() -> None:
         card["levels_elsewhere"] = dict(zip(champions.LEVELS, ELSEWHERE[game_id], strict=True))
     write(game_id, card)
     champions.card.cache_clear()
+    if not options.share:
+        return
     card["moves"] = {level: timed(game, level) for level in champions.LEVELS}
-    card["matches"] = [played(game, *row) for row in MEASURED[game_id]]
+    card["matches"] = [
+        played(game, level, opponent, round(games * options.share)) for level, opponent, games in MEASURED[game_id]
+    ]
     if game_id == "tic_tac_toe":
         card["lines_lost"] = every_line(make_player("champion", game)).lost
     if game_id == "connect_four":
@@ -115,11 +121,11 @@ def write(game_id: str, card: dict) -> None:
 
 def timed(game: jaxgames.Game, level: str) -> dict:
     """Seconds to the first move, with compilation, and milliseconds of the moves of a game after it."""
-    began = time.perf_counter()
-    player, moves = make_player(f"champion:{level}", game), []
+    starts = [jax.vmap(game.init)(jax.random.split(jax.random.key(number), 1)) for number in range(11)]
+    began, moves = time.perf_counter(), []
+    player = make_player(f"champion:{level}", game)
     act, memory = jax.jit(Player.act), player.init_memory(1)
-    for number in range(11):
-        states = jax.vmap(game.init)(jax.random.split(jax.random.key(number), 1))
+    for number, states in enumerate(starts):
         began = time.perf_counter() if number else began
         jax.block_until_ready(act(player, states, jax.random.key(number), memory))
         moves.append(time.perf_counter() - began)

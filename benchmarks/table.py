@@ -26,8 +26,6 @@ CODE = {
     "move_choice": ("jaxgames/players", "jaxgames/nets"),
     "policy_loop": (),
     "search": ("jaxgames/algos/mcts",),
-    "search_curves": ("jaxgames/algos/mcts", "jaxgames/players", "jaxgames/arena"),
-    "search_matches": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
     "td_speed": ("jaxgames/algos/td", "jaxgames/nets"),
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),

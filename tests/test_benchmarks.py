@@ -270,16 +270,6 @@ def test_the_network_alone_evaluates_as_often_as_a_search(searches, compiled_qui
     assert len(calls) == 5
 
 
-def test_matches_choose_the_best_mean(searches):
-    matches = importlib.import_module("search_matches")
-    sys.modules.pop("search_matches")
-    states = jax.tree.map(lambda *x: jnp.stack(x), *map(matches.GAME.from_string, ("112233", "17273")))
-    found = matches.mcts.search(matches.GAME, states, jax.random.key(0), 100, select=matches.mcts.uct(0.4))
-    np.testing.assert_array_equal(matches.best_mean(found), [3, 3])
-    lost = found._replace(visits=jnp.zeros_like(found.visits), actions=jnp.array([6, 2]))
-    np.testing.assert_array_equal(matches.best_mean(lost), [6, 2])
-
-
 def test_pieces_of_openspiel_are_counted(searches):
     checkers = importlib.import_module("alpha_beta")
     sys.modules.pop("alpha_beta")

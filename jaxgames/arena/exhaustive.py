@@ -119,7 +119,7 @@ def _replies(game: Game, positions: Any) -> Children:
 def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
     """The player's turns, and whether other random bits would have led to the same."""
     bits = jax.random.bits(jax.random.key(0), (2, CHUNK))
-    one, other = (player.turn(player.params, positions, some) for some in bits)
+    one, other = (player.play_once(positions, some) for some in bits)
     return one, equal(one, other)
 
 

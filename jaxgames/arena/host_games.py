@@ -62,9 +62,9 @@ def play(
         parts.append([x.reshape(2, size).T for x in (games.points, games.plies, games.stopped)])
         if progress is not None:
             progress(2 * min(first + size, pairs))
-    results = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
+    points, plies, stopped = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
     forfeits = collections.Counter([*take_forfeits(a), *take_forfeits(b)])
-    return HostGames(*results, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
+    return HostGames(points, plies, stopped, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
 
 
 class _Pairs:
@@ -81,22 +81,24 @@ class _Pairs:
         self.playing = self.pair < pairs
         self.points, self.plies = np.zeros(len(self.pair)), np.zeros(len(self.pair), np.int32)
         self.stopped = np.zeros(len(self.pair), bool)
+        self.memory = [jax.tree.map(np.array, player.begin(jnp.asarray(self.pair))) for player in (a, b)]
 
     def play_ply(self) -> None:
         """Plays one turn in each game."""
         bits = np.asarray(_bits(self.key, self.pair, self.plies + 1))
         mine = [np.flatnonzero(self.playing & moves) for moves in (self.a_moves, ~self.a_moves)]
-        for player, rows in zip((self.a, self.b), mine, strict=True):
+        for player, rows, memory in zip((self.a, self.b), mine, self.memory, strict=True):
             if len(rows):
-                self._play_turns(player, rows, bits)
+                self._play_turns(player, rows, bits, memory)
 
-    def _play_turns(self, player: Player, rows: np.ndarray, bits: np.ndarray) -> None:
+    def _play_turns(self, player: Player, rows: np.ndarray, bits: np.ndarray, memory: Any) -> None:
         places = np.resize(rows, len(self.pair))  # one size, so that what is compiled is compiled once
         if on_host(player):
             outcome = player.turn(player.params, take(self.positions, rows), bits[rows, 0])
             outcome = take(jax.tree.map(np.asarray, outcome), np.resize(np.arange(len(rows)), len(places)))
         else:
-            outcome = _turn(player, take(self.positions, places), bits[places, 0])
+            outcome, after = _turn(player, take(self.positions, places), bits[places, 0], take(memory, places))
+            jax.tree.map(lambda x, new: x.__setitem__(rows, np.asarray(new)[: len(rows)]), memory, after)
         position = _after_chance(self.game, outcome, bits[places, 1])
         position, passes, over, reward = (
             jax.tree.map(lambda x: np.asarray(x)[: len(rows)], x) for x in (position, *outcome[1:])
@@ -114,8 +116,8 @@ class _Pairs:
 
 
 @jax.jit
-def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"]) -> Outcome:
-    return player.turn(player.params, positions, bits)
+def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"], memory: Any) -> tuple[Outcome, Any]:
+    return player.play(positions, bits, memory)
 
 
 @jax.jit

@@ -21,7 +21,6 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.arena import host_games
 from jaxgames.arena.host_games import game_key
-from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 from jaxgames.players.host import on_host
@@ -129,7 +128,7 @@ def match(
         paired = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
         seconds = paired.play_all(progress)
         points, plies, stopped = paired.points, paired.plies, paired.stopped
-    low, high = _interval(points.mean(axis=1), a.game.max_reward)
+    low, high = interval(points.mean(axis=1), a.game.max_reward)
     return MatchResult(
         game=a.game.id,
         a=a.name,
@@ -158,8 +157,8 @@ def match(
 class GameSlots(NamedTuple):
     """The games under way, in two halves one after the other: first those in which a is to move, then those of b.
 
-    Slots that are not `playing` are empty. A game that is `waiting` is in the wrong half for one ply, because the same
-    player is to move again.
+    `memory` is what each player remembers of its games. Slots that are not `playing` are empty. A game that is
+    `waiting` is in the wrong half for one ply, because the same player is to move again.
     """
 
     position: Any
@@ -168,6 +167,7 @@ class GameSlots(NamedTuple):
     a_began: Bool[Array, " slots"]
     playing: Bool[Array, " slots"]
     waiting: Bool[Array, " slots"]
+    memory: tuple[Any, Any]
 
 
 class MatchState(NamedTuple):
@@ -228,7 +228,7 @@ class PairedGames:
         self.stopped, self.done = np.zeros((pairs, 2), bool), np.zeros((pairs, 2), bool)
         self._key = jax.random.key(seed) if isinstance(seed, int) else seed
         self._players, self._limit, self._trace = (a, b), jnp.int32(most_plies), trace
-        self.state = _init(a.game, slots)
+        self.state = _init((a, b), slots)
 
     def compile(self) -> None:
         """Compiles the program, so that it does not count when `play` is timed."""
@@ -262,12 +262,13 @@ class PairedGames:
         )
 
 
-def _init(game: Game, slots: int) -> MatchState:
+def _init(players: tuple[Player, Player], slots: int) -> MatchState:
     """An even number of empty slots."""
-    single = jax.eval_shape(game.init_position, jax.random.key(0))
+    single = jax.eval_shape(players[0].game.init_position, jax.random.key(0))
     position = jax.tree.map(lambda x: jnp.zeros((slots, *x.shape), x.dtype), single)
     number, flag = jnp.zeros(slots, jnp.int32), jnp.zeros(slots, bool)
-    return MatchState(GameSlots(position, number, number, flag, flag, flag), jnp.zeros(2, jnp.int32))
+    a, b = (player.begin(number) for player in players)
+    return MatchState(GameSlots(position, number, number, flag, flag, flag, (a, b)), jnp.zeros(2, jnp.int32))
 
 
 @partial(jax.jit, static_argnames="traced")
@@ -286,7 +287,7 @@ def _play_plies(
 
     def ply(carry):
         number, state, record = carry
-        state = _fill_slots(players[0].game, state, key, pairs)
+        state = _fill_slots(players, state, key, pairs)
         slots, finished, turns = _play_turns(players, state.slots, key, most_plies)
         new = (finished, turns if traced else None)
         record = jax.tree.map(lambda plies, new: plies.at[number].set(new), record, new)
@@ -310,9 +311,12 @@ def _play_plies(
     return state, finished, turns
 
 
-def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]) -> MatchState:
+def _fill_slots(
+    players: tuple[Player, Player], state: MatchState, key: Key[Array, ""], pairs: Int32[Array, ""]
+) -> MatchState:
     """Begins games in the empty slots, as long as there are pairs to play."""
     slots, next_pair = state
+    game = players[0].game
     empty = (~slots.playing).reshape(2, -1)
     pair = (next_pair[:, None] - 1 + jnp.cumsum(empty, axis=1, dtype=jnp.int32)).reshape(-1)
     begins = ~slots.playing & (pair < pairs)
@@ -325,6 +329,9 @@ def _fill_slots(game: Game, state: MatchState, key: Key[Array, ""], pairs: Int32
         a_began=jnp.where(begins, a_moves, slots.a_began),
         playing=slots.playing | begins,
         waiting=slots.waiting & ~begins,
+        memory=tuple(
+            select(begins, player.begin(pair), old) for player, old in zip(players, slots.memory, strict=True)
+        ),
     )
     return MatchState(filled, next_pair + jnp.sum(begins.reshape(2, -1), axis=1, dtype=jnp.int32))
 
@@ -335,12 +342,14 @@ def _play_turns(
     """Plays one turn in every game that does not wait."""
     game, half = players[0].game, len(slots.pair) // 2
     bits = jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
-    halves = (jax.tree.map(lambda x: x[:half], slots.position), jax.tree.map(lambda x: x[half:], slots.position))
-    turns = zip(players, halves, (bits[:half, 0], bits[half:, 0]), strict=True)
-    outcome = jax.tree.map(
-        lambda a, b: jnp.concatenate([a, b]), *(player.turn(player.params, *where) for player, *where in turns)
-    )
+    halves, outcomes, memory = (slice(None, half), slice(half, None)), [], []
     moved = slots.playing & ~slots.waiting
+    for player, here, old in zip(players, halves, slots.memory, strict=True):
+        position, own = jax.tree.map(lambda x, here=here: x[here], (slots.position, old))
+        played, own = player.play(position, bits[here, 0], own)
+        outcomes.append(played)
+        memory.append(jax.tree.map(lambda x, y, here=here: x.at[here].set(y), old, own))
+    outcome = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), *outcomes)
     over = moved & outcome.over
     position = outcome.position
     if game.outcome_probabilities:
@@ -357,6 +366,7 @@ def _play_turns(
         plies=plies,
         playing=slots.playing & ~ended,
         waiting=moved & ~outcome.turn_passes,
+        memory=tuple(select(moved, new, old) for new, old in zip(memory, slots.memory, strict=True)),
     )
     points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
     finished = FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
@@ -365,7 +375,7 @@ def _play_turns(
     return after, finished, TracedTurns(*where, moved, over, reward)
 
 
-def _interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
+def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
     """The 95 % interval of the mean of independent pairs; all that is possible, if there is only one."""
     if len(pair_means) < 2:
         return -float(most), float(most)

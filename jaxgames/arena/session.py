@@ -18,6 +18,7 @@ from jaxgames.arena.record import GameRecord, RecordedTurn
 from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import equal, take
+from jaxgames.players.host import PlayerFailed, on_host, take_forfeits
 from jaxgames.players.player import Player
 
 
@@ -268,9 +269,16 @@ class Session:
         bits = int(_player_bits(self._key, jnp.int32(len(self.turns)), jnp.int32(len(self._actions))))
         return choose_turn(player, self.state, bits)
 
-    def play_on(self) -> PlayedTurn:
-        """Lets the player on the seat play its turn. Raises `ValueError` if a person sits there."""
-        return self.play(self.suggest())
+    def play_on(self) -> PlayedTurn | None:
+        """Lets the player on the seat play its turn; one in plain Python that fails resigns, and there is none.
+
+        Raises `ValueError` if a person sits there.
+        """
+        try:
+            return self.play(self.suggest())
+        except PlayerFailed as failure:
+            self.resign(reason=str(failure))
+            return None
 
     # Records.
 
@@ -333,11 +341,14 @@ class Session:
 
 
 def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
-    """The actions of a player from a state to the end of its turn; `bits` are the 32 random bits it may use."""
+    """The actions of a player from a state to the end of its turn; `bits` are the 32 random bits it may use.
+
+    Raises `PlayerFailed` for a player in plain Python that fails, or whose action is illegal.
+    """
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-        target = jax.device_get(_choose(player, state, jnp.uint32(word)))
-        chosen = state._game.turn_to(state, target)
+        target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
+        chosen = state._game.turn_to(state, jax.device_get(target))
         for action in chosen:
             state = jax.device_get(_apply(state, jnp.int32(action)))
         actions += chosen
@@ -402,7 +413,16 @@ def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Arra
 def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """The position that the player's turn leads to."""
     positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
-    return take(player.turn(player.params, positions, bits[None]).position, 0)
+    return take(player.play_once(positions, bits[None]).position, 0)
+
+
+def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
+    """As `_choose`, for players in plain Python."""
+    positions = jax.tree.map(lambda x: np.asarray(x)[None], state._position)
+    outcome = player.turn(player.params, positions, bits[None])
+    for reason in take_forfeits(player):
+        raise PlayerFailed(reason)
+    return take(jax.tree.map(np.asarray, outcome.position), 0)
 
 
 def _same(one: Any, other: Any) -> Bool[Array, ""]:

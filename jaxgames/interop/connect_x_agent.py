@@ -11,6 +11,7 @@ of the player to move, and all stones.
 import base64
 import io
 import time
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,13 @@ ACTIVATIONS = ("relu", "sigmoid")
 WEIGHTS = ""
 """The network as .npz in base64; empty for none."""
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Any] = {
     "relu": lambda x: np.maximum(x, 0),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "tanh": np.tanh,
+    "softsign": lambda x: x / (1 + abs(x)),
+    "softsign_unit": lambda x: 0.5 * x / (1 + abs(x)) + 0.5,
+    "bipolar_sigmoid": lambda x: np.tanh(0.5 * x),
     "identity": lambda x: x,
 }
 
@@ -45,9 +49,7 @@ class ThreatValue:
     def __call__(self, children):
         """Values for the players to move, between -1 and 1."""
         winning, count = self.board.winning, int.bit_count
-        found = [
-            count(winning(own) & ~taken) - count(winning(taken ^ own) & ~taken) for own, taken in children
-        ]
+        found = [count(winning(own) & ~taken) - count(winning(taken ^ own) & ~taken) for own, taken in children]
         return np.tanh(0.2 * np.array(found))
 
 
@@ -196,7 +198,7 @@ class Search:
         return stones
 
 
-PLAYERS = {}
+PLAYERS: dict = {}
 """Boards and values by size, made at the first move."""
 
 
@@ -204,7 +206,7 @@ def prepare(rows, columns, connect):
     """The board of a size and what values its positions."""
     if (rows, columns, connect) not in PLAYERS:
         board = Board(rows, columns, connect)
-        value = ThreatValue(board)
+        value: Any = ThreatValue(board)
         if WEIGHTS and (rows, columns, connect) == tuple(BOARD):
             with np.load(io.BytesIO(base64.b64decode(WEIGHTS)), allow_pickle=False) as arrays:
                 value = NetworkValue(rows, columns, dict(arrays))

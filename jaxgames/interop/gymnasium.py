@@ -33,13 +33,17 @@ def env(
 
     Raises `ImportError` where Gymnasium is missing, `ValueError` for what is unknown.
     """
+    rules = make(game) if isinstance(game, str) else game
+    player = make_player(opponent, rules) if isinstance(opponent, str) else opponent
+    return _env(rules, player, seat, render_mode)
+
+
+def _env(game: Game, player: Player, seat: str | None, render_mode: str | None) -> Any:
     try:
         from gymnasium import Env
         from gymnasium.spaces import Discrete
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    game = make(game) if isinstance(game, str) else game
-    player = make_player(opponent, game) if isinstance(opponent, str) else opponent
     modes = {"ansi": spaces.board_text, "svg": game.to_svg}
     for name, value, known in (("render_mode", render_mode, tuple(modes)), ("seat", seat, SEATS)):
         if value is not None and value not in known:

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxgames.envs.connect_four.board import to_plain
+from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
 from jaxgames.interop.networks import PlayerNetwork, network_of
@@ -18,6 +18,7 @@ from jaxgames.players.host import HostTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn
 from jaxgames.players.player import Player
+from jaxgames.players.specs import PlayerEntry
 
 SOURCE = Path(__file__).with_name("connect_x_agent.py")
 MOST_BYTES = 1_000_000
@@ -71,26 +72,34 @@ def submission_player(game: Game, file: str) -> Player:
     return Player(name, game, HostTurn(game, move, name))
 
 
+ENTRY = PlayerEntry(
+    submission_player,
+    "a submission to Kaggle's Connect X, asked as its referee asks it",
+    "kaggle needs a file: write kaggle:submission.py",
+    ("kaggle:FILE",),
+    ("FILE",),
+    game="connect_four",
+)
+
+
 def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
     """The network as .npz. Its first layer becomes what each stone on each square adds to the sums."""
     layers = [network.params["params"][f"Dense_{i}"] for i in range(len(network.mlp.sizes))]
     kernel, bias = (np.asarray(layers[0][name], np.float32) for name in ("kernel", "bias"))
     base, stones = _encoded(game, network.encoding)
     rows, columns = game.rows, game.cols
-    order = [(row, column) for column in range(columns) for row in reversed(range(rows))]  # columns, from below
-    stones = np.stack([[stones[player, row, column] for row, column in order] for player in range(2)])
-    arrays = {"stones": stones @ kernel, "bias": base @ kernel + bias, "points": network.points}
+    columnwise = stones.transpose(0, 2, 1, 3)[:, :, ::-1]  # column by column, each from below
+    added = columnwise.reshape(2, rows * columns, -1) @ kernel
+    arrays = {"stones": added, "bias": base @ kernel + bias, "points": network.points}
     for i, layer in enumerate(layers[1:], 1):
         arrays |= {f"kernel{i}": np.asarray(layer["kernel"]), f"bias{i}": np.asarray(layer["bias"])}
     file = io.BytesIO()
-    np.savez_compressed(file, layers=np.int32(len(layers)), **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(file, layers=np.int32(len(layers)), **arrays)
     return file.getvalue()
 
 
 def _encoded(game: ConnectFour, encoding: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
     """The inputs of the empty board, and what one stone changes in them: [2 players, rows, columns, inputs]."""
-    from jaxgames.envs.connect_four.board import Position, words_of
-
     rows, columns = game.rows, game.cols
     empty = jax.device_get(game.init_position(jax.random.key(0)))
 

@@ -22,12 +22,15 @@ def env(game: Game | str, render_mode: str | None = None) -> Any:
 
     Raises `ImportError` where PettingZoo is missing, `ValueError` for an unknown game or render mode.
     """
+    return _env(make(game) if isinstance(game, str) else game, render_mode)
+
+
+def _env(game: Game, render_mode: str | None) -> Any:
     try:
         from gymnasium.spaces import Box, Dict, Discrete
         from pettingzoo import AECEnv
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    game = make(game) if isinstance(game, str) else game
     modes = {"ansi": spaces.board_text, "svg": game.to_svg}
     if render_mode is not None and render_mode not in modes:
         raise ValueError(f"render_mode {render_mode!r}: expected {', '.join(modes)} or None")
@@ -67,7 +70,7 @@ def env(game: Game | str, render_mode: str | None = None) -> Any:
             self.agents = list(AGENTS)
             self.rewards, self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0), dict.fromkeys(AGENTS, 0.0)
             self.terminations, self.truncations = dict.fromkeys(AGENTS, False), dict.fromkeys(AGENTS, False)
-            self.infos = {agent: {} for agent in AGENTS}
+            self.infos: dict[str, dict] = {agent: {} for agent in AGENTS}
             self.agent_selection = AGENTS[int(self.state_now.current_player)]
 
         def observe(self, agent: str) -> dict[str, np.ndarray]:

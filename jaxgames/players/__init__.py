@@ -4,10 +4,19 @@ import warnings
 from typing import Any
 
 from jaxgames.players.generic import greedy
-from jaxgames.players.player import Player, PlayerMemory, TurnPolicy
+from jaxgames.players.player import LearningTurnPolicy, Player, PlayerMemory, TurnPolicy
 from jaxgames.players.registry import available_players, game_of, make
 
-__all__ = ["Player", "PlayerMemory", "TurnPolicy", "available_players", "game_of", "greedy", "make"]
+__all__ = [
+    "LearningTurnPolicy",
+    "Player",
+    "PlayerMemory",
+    "TurnPolicy",
+    "available_players",
+    "game_of",
+    "greedy",
+    "make",
+]
 
 _RENAMED = {"Memory": "PlayerMemory", "Turn": "TurnPolicy"}
 

@@ -4,19 +4,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jaxgames.algos.evolution.saved import holds_champions, load_champion
+import jax
+import jax.numpy as jnp
+
+from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
+from jaxgames.algos.evolution.saved import holds_champions, load_champion, network_of
+from jaxgames.algos.evolution.saved import snapshots_of as champions_of
 from jaxgames.algos.td import load_player_value
+from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import GreedyTurn, evolved, greedy
+from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
+from jaxgames.runs.snapshots import Snapshots
 
 
-def load(path: str | Path, game: Game) -> Player:
+def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     """The best player of the run in folder `path`, or that of one of its checkpoints, `<run>/checkpoints/step-<n>`.
 
-    Raises `ValueError` if the folder is no run, has no player yet, or is of another game.
+    With `games` that of the snapshot after so many games. Raises `ValueError` if the folder is no run, has no such
+    player, or is of another game.
     """
     if path == champions.CHAMPION:
         return champions.load(game)
@@ -24,9 +32,51 @@ def load(path: str | Path, game: Game) -> Player:
     trained_on = _game_id(run) or game.id
     if trained_on != game.id:
         raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
+    if games is not None:
+        return _of_snapshot(run, game, games)
+    if holds_alphazero(run):
+        params, network = load_network(run, game, step)
+        return by_policy(str(path), game, network.apply, params)
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
     return greedy(game, str(path), *load_player_value(run, step))
+
+
+def snapshots_of(run: Run) -> tuple[int, Snapshots]:
+    """The games between two of the networks that a run keeps at regular steps, and these networks.
+
+    Raises `ValueError` if it keeps none.
+    """
+    every = 0
+    if holds_champions(run):
+        every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
+        found = champions_of(run)
+    else:
+        config = config_of(run.config["learner"])
+        every = run.config["block"] * config.games if config.sequential else 0
+        found = Snapshots(run.path, template(config).state.params)
+    if not every or not len(found):
+        raise ValueError(f"{run.path} keeps no snapshots; trainings with the setting ebert-2007 do")
+    return every, found
+
+
+def load_all(path: str | Path, game: Game) -> list[Player]:
+    """The players of all snapshots of the run in folder `path`. Raises `ValueError` as `load`."""
+    run, _ = _open(path)
+    every, found = snapshots_of(run)
+    return [_of_snapshot(run, game, (row + 1) * every) for row in range(len(found))]
+
+
+def _of_snapshot(run: Run, game: Game, games: int) -> Player:
+    every, found = snapshots_of(run)
+    if games % every or not 1 <= games // every <= len(found):
+        last = len(found) * every
+        raise ValueError(f"{run.path} has snapshots every {every:,} games up to {last:,}, none after {games:,}")
+    params = jax.tree.map(lambda x: jnp.asarray(x[0]), found.load([games // every - 1]))
+    name = f"{run.path},games={games}"
+    if holds_champions(run):
+        return evolved(name, params, network_of(run.config["network"]))
+    return greedy(game, name, params, config_of(run.config["learner"]).network().value)
 
 
 def load_value(path: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:

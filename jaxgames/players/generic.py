@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
@@ -66,6 +67,23 @@ class PolicyTurn:
 
 
 @dataclasses.dataclass(frozen=True)
+class LogitsTurn:
+    """The legal action that a network's policy rates highest; the parameters are its weights."""
+
+    game: Game
+    apply: Callable[[Any, Array], tuple[Array, Array]]
+
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """As `TurnPolicy`, for one action in each position."""
+        del bits
+        observation = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
+        logits, _ = self.apply(params, observation)
+        legal = jax.vmap(self.game.legal)(positions)
+        actions = jnp.argmax(jnp.where(legal, logits, -jnp.inf), axis=1).astype(jnp.int32)
+        return jax.vmap(self.game.play)(positions, actions)
+
+
+@dataclasses.dataclass(frozen=True)
 class _BoundMethod:
     """A bound method that equals that of an equal object; Python's equals only that of the same one."""
 
@@ -90,6 +108,16 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     if inspect.ismethod(make_value):
         make_value = _BoundMethod(make_value.__self__, make_value.__func__)
     return Player(name, game, GreedyTurn(game, make_value), params)
+
+
+def by_policy(name: str, game: Game, apply: Callable[[Any, Array], tuple[Array, Array]], params: Any) -> Player:
+    """The player that takes the action a network's policy rates highest, without search.
+
+    `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`.
+    """
+    if inspect.ismethod(apply):
+        apply = _BoundMethod(apply.__self__, apply.__func__)
+    return Player(name, game, LogitsTurn(game, apply), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:

@@ -22,6 +22,10 @@ Move = Callable[[State], int | Sequence[int]]
 LONGEST_REASON = 200
 
 
+class PlayerFailed(ValueError):
+    """A player in plain Python has failed or chosen an illegal action: it loses the game, for this reason."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class HostTurn:
     """The turn that a Python function chooses. An exception or an illegal action loses the game, and is remembered.
@@ -107,7 +111,9 @@ def take_forfeits(player: Player) -> list[str]:
 
 def forfeit(position: Any) -> Outcome:
     """A lost game: the position stays as it is."""
-    return Outcome(position, np.bool_(True), np.bool_(True), np.float32(-1))
+    yes: Any = np.bool_(True)
+    lost: Any = np.float32(-1)
+    return Outcome(position, yes, yes, lost)
 
 
 def _state(game: Game, position: Any) -> State:

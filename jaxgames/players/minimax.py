@@ -36,8 +36,15 @@ class MinimaxTurn:
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
 
 
-def alphabeta(game: Game, depth: int, run: str = "", **options: str) -> Player:
+MOST_DEPTH_IN_TIME = 64
+"""The depth at which a search with a budget of time ends."""
+
+
+def alphabeta(game: Game, depth: int | float, run: str = "", **options: str) -> Player:
     """The player `alphabeta:DEPTH`: alpha-beta by the change of material since the position it is to move in.
+
+    A float is a time in seconds, `alphabeta:1s`: one depth after the other, until it is over; the move is that of the
+    last depth that was searched to its end.
 
     `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
     (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1. Raises `ValueError`
@@ -51,7 +58,7 @@ def minimax(game: Game, depth: int, run: str = "", **options: str) -> Player:
     return _player("minimax", game, depth, run, options, prune=False)
 
 
-def _player(name: str, game: Game, depth: int | str, run: str, options: dict[str, str], prune: bool) -> Player:
+def _player(name: str, game: Game, depth: int | float | str, run: str, options: dict[str, str], prune: bool) -> Player:
     for option, chosen in options.items():
         if option not in OPTIONS:
             raise ValueError(f"{name} has no option {option!r}; it has: {', '.join(OPTIONS)}")
@@ -61,10 +68,16 @@ def _player(name: str, game: Game, depth: int | str, run: str, options: dict[str
     if isinstance(depth, str) and depth.isdecimal():
         depth = int(depth)
     text = "".join(f",{option}={chosen}" for option, chosen in options.items())
-    search = Search(game, depth, prune=prune, ties=settings["ties"])  # type: ignore[arg-type]
+    if isinstance(depth, float):
+        amount, search = (
+            f"{depth:g}s",
+            Search(game, MOST_DEPTH_IN_TIME, prune=prune, ties=settings["ties"], seconds=depth),
+        )
+    else:
+        amount, search = str(depth), Search(game, depth, prune=prune, ties=settings["ties"])  # type: ignore[arg-type]
     if not run:
-        return Player(f"{name}:{depth}{text}", game, MinimaxTurn(search, value=settings["value"]))
+        return Player(f"{name}:{amount}{text}", game, MinimaxTurn(search, value=settings["value"]))
     if "value" in options:
-        raise ValueError(f"{name}:{run}:{depth}{text}: the run values positions; leave out value={options['value']}")
+        raise ValueError(f"{name}:{run}:{amount}{text}: the run values positions; leave out value={options['value']}")
     params, make_value = from_folder.load_value(run, game)
-    return Player(f"{name}:{run}:{depth}{text}", game, MinimaxTurn(search, make_value), params)
+    return Player(f"{name}:{run}:{amount}{text}", game, MinimaxTurn(search, make_value), params)

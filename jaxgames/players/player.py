@@ -24,25 +24,57 @@ class TurnPolicy(Protocol[Position]):
         ...
 
 
+class LearningTurnPolicy(Protocol[Position]):
+    """A turn policy that remembers something over a game. Its memory is a pytree whose first axis is games."""
+
+    def begin(self, params: Any, games: Int32[Array, " batch"], /) -> Any:
+        """The memory before the first turn of games with these numbers."""
+        ...
+
+    def __call__(
+        self, params: Any, positions: Position, bits: UInt32[Array, " batch"], memory: Any, /
+    ) -> tuple[Outcome[Position], Any]:
+        """As `TurnPolicy`, and the memory for the player's next turn."""
+        ...
+
+
 class PlayerMemory(NamedTuple, Generic[Position]):
-    """Turns of several actions under way: the position that each leads to, and whether there is one."""
+    """Turns of several actions under way: the position that each leads to, and whether there is one. `learned` is the
+    memory of a `LearningTurnPolicy`.
+    """
 
     target: Position
     pending: Bool[Array, " batch"]
+    learned: Any = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Player(Generic[Position]):
     """Anything that picks moves: `turn(params, positions, bits)` plays whole turns, `act` one action at a time.
 
-    A player is a pytree of its `params`: a jitted function that takes a player is not compiled again for another
+    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. A player is a
+    pytree of its `params`: a jitted function that takes a player is not compiled again for another
     checkpoint of the same kind.
     """
 
     name: str
     game: Game[Position]
-    turn: TurnPolicy[Position]
+    turn: Any
     params: Any = ()
+
+    def begin(self, games: Int32[Array, " batch"]) -> Any:
+        """What the player remembers before its first turn in games with these numbers; nothing for most players."""
+        return self.turn.begin(self.params, games) if hasattr(self.turn, "begin") else ()
+
+    def play(self, positions: Position, bits: UInt32[Array, " batch"], memory: Any) -> tuple[Outcome[Position], Any]:
+        """Plays a turn in each position, by what it remembers of these games; also what it remembers then."""
+        if hasattr(self.turn, "begin"):
+            return self.turn(self.params, positions, bits, memory)
+        return self.turn(self.params, positions, bits), memory
+
+    def play_once(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
+        """Plays a turn in each position as if it were the player's first one of a game."""
+        return self.play(positions, bits, self.begin(jnp.zeros(len(bits), jnp.int32)))[0]
 
     def act(
         self, states: State, key: Key[Array, ""], memory: PlayerMemory[Position]
@@ -56,17 +88,19 @@ class Player(Generic[Position]):
         if states.terminated.ndim != 1:
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
         positions = states._position
-        chosen = self.turn(self.params, positions, jax.random.bits(key, states.terminated.shape)).position
+        outcome, learned = self.play(positions, jax.random.bits(key, states.terminated.shape), memory.learned)
+        chosen = outcome.position
         actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
-        target = select(kept, memory.target, chosen)
+        target, learned = select(kept, memory.target, chosen), select(kept, memory.learned, learned)
         after = jax.vmap(self.game.play)(positions, actions)
-        return actions, PlayerMemory(target, ~(after.over | after.turn_passes | equal(after.position, target)))
+        pending = ~(after.over | after.turn_passes | equal(after.position, target))
+        return actions, PlayerMemory(target, pending, learned)
 
     def init_memory(self, batch: int) -> PlayerMemory[Position]:
         """The memory before the first action of `batch` games."""
         single = jax.eval_shape(self.game.init_position, jax.random.key(0))
         target = jax.tree.map(lambda x: jnp.zeros((batch, *x.shape), x.dtype), single)
-        return PlayerMemory(target, jnp.zeros(batch, bool))
+        return PlayerMemory(target, jnp.zeros(batch, bool), self.begin(jnp.arange(batch, dtype=jnp.int32)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +108,7 @@ class _StaticPart:
     """All of a player but its params. Two players with equal ones share compiled programs; names do not matter."""
 
     game: Game
-    turn: TurnPolicy
+    turn: Any
     name: str = dataclasses.field(compare=False)
 
 

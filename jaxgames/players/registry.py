@@ -47,6 +47,8 @@ def _champion(game: Game, level: str) -> Player:
 
 def _weak(game: Game, probability: str, spec: str) -> Player:
     name = f"weak:{probability}:{spec}"
+    if spec.startswith("weak:"):
+        raise ValueError(f"player {name!r} is weak twice; give it a larger probability")
     share = specs.number(probability, f"player {name!r}: probability", most=1)
     return weak(make(spec, game), name, share)
 
@@ -61,13 +63,16 @@ def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
     """A player that searches by simulations: with rollouts, or guided by the network of a run."""
 
     def make_player(game: Game, *arguments: Any, **options: str) -> Player:
-        *run, simulations = arguments
-        return mcts.mcts_player(name, game, simulations, *run, **options)
+        *run, budget = arguments
+        return mcts.mcts_player(name, game, budget, *run, **options)
 
     arguments: tuple[str, ...]
-    example, needs, arguments = f"{name}:800", "a number of simulations", ("N",)
+    needs, amount = "a number of simulations or a time such as 2s", "BUDGET"
+    if not kind.takes_time:
+        needs, amount = "a number of simulations", "N"
+    example, arguments = f"{name}:800", (amount,)
     if kind.evaluate is None:
-        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", "N")
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
     usage = f"{name} needs {needs}: write {example}"
     return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
 
@@ -115,9 +120,9 @@ PLAYERS = {
     "alphabeta": PlayerEntry(
         lambda game, run, depth, **options: minimax.alphabeta(game, depth, run, **options),
         "alpha-beta: the same values as minimax, much faster",
-        "alphabeta needs a depth: write alphabeta:9",
+        "alphabeta needs a depth or a time such as 1s: write alphabeta:9",
         ("alphabeta:9", "alphabeta:RUN:9"),
-        (OPTIONAL_RUN, "N"),
+        (OPTIONAL_RUN, "BUDGET"),
         _DEPTH_OPTIONS,
         chance=False,
     ),
@@ -131,6 +136,7 @@ FROM_FOLDER = PlayerEntry(
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
     options={
+        "games": "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`)",
         "keep": "with plies: how many turns, the best by the network, are looked into",
         "within": "with keep: leaves out turns that seem more than so many points worse than the best",
     },
@@ -153,14 +159,19 @@ def make(spec: str, game: Game) -> Player:
     parsed = specs.parse(spec)
     if entry := _entry(parsed.name):
         return specs.make(parsed, entry, game)
-    if _is_folder(parsed.start):
-        raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     path, _, plies = parsed.start.rpartition("@")
+    if _is_folder(parsed.start):
+        path, plies = parsed.start, "1"
+        if set(parsed.options) - {"games"}:
+            raise ValueError(f"player {spec!r}: a run has options with plies only; write {parsed.start}@2,keep=8")
     if not _is_run(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
     specs.check_options(parsed, FROM_FOLDER.options)
-    return _look_ahead(from_folder.load(path, game), spec, plies, **parsed.options)
+    options = dict(parsed.options)
+    games = options.pop("games", None)
+    after = None if games is None else specs.whole_number(games, f"player {spec!r}: games", 10**9)
+    return _look_ahead(from_folder.load(path, game, after), spec, plies, **options)
 
 
 def game_of(spec: str) -> str | None:
@@ -176,7 +187,7 @@ def game_of(spec: str) -> str | None:
     if entry := _entry(parsed.name):
         run = specs.folder(parsed, entry)
         return entry.game if run is None else from_folder.game_of(run)
-    path = parsed.start.rpartition("@")[0]
+    path = parsed.start if _is_folder(parsed.start) else parsed.start.rpartition("@")[0]
     return from_folder.game_of(path) if _is_run(path) else None
 
 

@@ -7,10 +7,12 @@ says what would.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jaxgames.envs.core import Game
 from jaxgames.players.player import Player
+
+T = TypeVar("T")
 
 OPTIONAL_RUN, REST = "[RUN]", "..."
 MOST = 10**9
@@ -22,7 +24,8 @@ _OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
 class PlayerEntry(NamedTuple):
     """All players of one name.
 
-    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, other arguments and options are texts.
+    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, `BUDGET` numbers or
+    times such as `2s` (a float), other arguments and options are texts.
     `[RUN]` may be missing, and is then an empty text; what follows `...`, options too, is one last argument; `usual`
     are the arguments where there is only the name. `usage` begins the error for wrong arguments. `options` has a line
     about each option. `examples` are specs of all players of this name, with usual numbers. `game` is the only game
@@ -103,6 +106,31 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     return int(text)
 
 
+MOST_SECONDS = 3600
+
+
+def budget(text: str, what: str) -> int | float:
+    """A whole number, or a time in seconds such as `2s` or `0.5s` as a float. Raises `ValueError` otherwise."""
+    if not re.fullmatch(r"([0-9]{1,9}|[0-9]{0,9}\.[0-9]{1,9})s", text):
+        return whole_number(text, what)
+    seconds = float(text[:-1])
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ValueError(f"{what} {text!r}: expected a time above 0 s, at most {MOST_SECONDS} s")
+    return seconds
+
+
+def budget_text(budget: int | float) -> str:
+    """As it is read by `budget`."""
+    return f"{budget:g}s" if isinstance(budget, float) else str(budget)
+
+
+def choice(text: str, what: str, choices: Mapping[str, T]) -> T:
+    """What a word stands for. Raises `ValueError` for any other."""
+    if text not in choices:
+        raise ValueError(f"{what} {text!r}: expected {' or '.join(choices)}")
+    return choices[text]
+
+
 def number(text: str, what: str, most: float = MOST_NUMBER) -> float:
     """A number from 0 to `most`. Raises `ValueError` otherwise."""
     try:
@@ -114,7 +142,7 @@ def number(text: str, what: str, most: float = MOST_NUMBER) -> float:
     return found
 
 
-def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
+def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int | float]:
     """The arguments. They are split from the right, because the first one may be a path with colons; but what follows
     `...` is the whole rest of the text.
     """
@@ -130,7 +158,8 @@ def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int]:
         texts, complete = ["", *texts], True
     if not complete:
         raise ValueError(f"{entry.usage}, not {spec.text!r}")
+    read = {"N": whole_number, "BUDGET": budget}
     return [
-        whole_number(text, f"player {spec.text!r}:") if kind == "N" else text
+        read[kind](text, f"player {spec.text!r}:") if kind in read else text
         for kind, text in zip(kinds, texts, strict=True)
     ]

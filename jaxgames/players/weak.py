@@ -37,13 +37,10 @@ class WeakTurn:
 
 
 def weak(player: Player, name: str, probability: float) -> Player:
-    """The player that takes a random turn with a probability, and else that of `player`. Raises `ValueError` if that
-    one is weak already.
+    """The player that takes a random turn with a probability, and else that of `player`.
 
     Keller, "Entwicklung einer Künstlichen Intelligenz für Tic-Tac-Toe" (2018), section 3.2, proposes it: who never
     errs is soon no fun to play against.
     """
-    if isinstance(player.turn, WeakTurn):
-        raise ValueError(f"player {name!r}: {player.name} is weak already; give it a larger probability")
     params = (np.uint32(round(probability * 2**24)), player.params)
     return Player(name, player.game, WeakTurn(player.game, player.turn), params)

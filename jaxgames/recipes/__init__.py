@@ -1,5 +1,6 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
+from jaxgames.recipes.alphazero import named as alphazero
 from jaxgames.recipes.evolution import backgammon as backgammon_hill_climb
 from jaxgames.recipes.evolution import checkers as checkers_evolution
 from jaxgames.recipes.evolution import connect_four as connect_four_evolution
@@ -19,6 +20,10 @@ _ALL: tuple[Recipe, ...] = (
     tic_tac_toe_evolution.RECIPE,
     checkers_evolution.RECIPE,
     connect_four_evolution.RECIPE,
+    alphazero.TIC_TAC_TOE,
+    alphazero.CONNECT_FOUR,
+    alphazero.CHECKERS,
+    alphazero.BACKGAMMON,
 )
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 

@@ -49,8 +49,8 @@ class Snapshots:
         rows = np.asarray(rows)
         if rows.size and not 0 <= rows.min() <= rows.max() < len(self):
             raise ValueError(f"{self.path} has {len(self)} snapshots, none with number {rows.max()}")
-        table = np.fromfile(self.path, "<f4", len(self) * sum(self._sizes)).reshape(-1, sum(self._sizes))[rows]
-        parts = np.split(table, np.cumsum(self._sizes)[:-1], axis=1)
+        table = np.memmap(self.path, "<f4", "r", shape=(len(self), sum(self._sizes)))
+        parts = np.split(np.asarray(table[rows]), np.cumsum(self._sizes)[:-1], axis=1)
         found = [part.reshape(-1, *shape) for part, shape in zip(parts, self._shapes, strict=True)]
         return jax.tree.unflatten(self._structure, found)
 

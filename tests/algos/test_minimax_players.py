@@ -1,5 +1,7 @@
 """The players that search to a fixed depth."""
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import jaxgames
@@ -20,12 +22,25 @@ def test_options():
     assert player.turn == minimax.alphabeta(TIC_TAC_TOE, 3, ties="first").turn != minimax.minimax(TIC_TAC_TOE, 3).turn
 
 
+def test_kings_are_worth_more_by_material_only():
+    """Black may crown a man, which comes last in the order of its moves, or step with another one."""
+    game = jaxgames.make("checkers")
+    state = game.from_string("B:W29:B2,28")
+    position = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
+    kings = []
+    for value in ("material", "pieces"):
+        turn = jax.jit(minimax.alphabeta(game, 1, ties="first", value=value).turn)
+        kings.append(int(turn((), position, jnp.zeros(1, jnp.uint32)).position.kings[0]) != 0)
+    assert kings == [True, False]
+
+
 @pytest.mark.parametrize(
     ("game", "depth", "options", "message"),
     [
         ("checkers", 0, {}, "depth=0: expected a whole number of turns from 1 to 500"),
         ("checkers", "many", {}, "depth='many': expected a whole number of turns"),
-        ("checkers", 3, {"order": "random"}, "alphabeta has no option 'order'; it has: ties"),
+        ("checkers", 3, {"order": "random"}, "alphabeta has no option 'order'; it has: ties, value"),
+        ("checkers", 3, {"value": "kings"}, "value=kings: expected material or pieces"),
         ("checkers", 3, {"ties": "last"}, "ties=last: expected random or first"),
         ("backgammon", 3, {}, "backgammon has chance: minimax and alpha-beta search games without"),
     ],

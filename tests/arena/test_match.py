@@ -1,5 +1,6 @@
 """Matches: against a plain replay of every game, against published strengths, and what their results say."""
 
+import itertools
 import json
 
 import jax
@@ -73,6 +74,32 @@ def test_every_game_is_played_by_the_rules_to_its_end(batch):
     assert result.ppg == pytest.approx(sum(rates) - sum(losses))
     assert result.plies_per_game == pytest.approx(plies.mean())
     assert (result.games, result.stopped, done[-1]) == (games, 0, games)
+
+
+class Alternate:
+    """Takes actions 0 and 1 in turn in each game; the first one is the number of the game modulo 2."""
+
+    def begin(self, params, games):
+        return games % 2
+
+    def __call__(self, params, positions, words, memory):
+        return jax.vmap(GAME.play)(positions, memory % 2), memory + 1
+
+
+def alternating(pair):
+    turns = itertools.count(pair)
+    return lambda *_: next(turns) % 2
+
+
+def test_a_player_may_remember_its_turns_of_a_game():
+    player, games = Player("alternate", GAME, Alternate()), 60
+    played = [
+        [replay(pair, first, (alternating(pair), choose_random), 3)[0] for first in (True, False)]
+        for pair in range(games // 2)
+    ]
+    assert len(np.unique(played)) > 1
+    for batch in (6, 512):
+        assert match(player, RANDOM, games, seed=3, batch=batch).ppg == pytest.approx(np.mean(played))
 
 
 def test_swapped_players_get_the_negated_result():

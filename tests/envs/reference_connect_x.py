@@ -28,9 +28,7 @@ def empty(rows, cols):
 
 def winners(board, connect):
     """The players, 1 and 2, who have a line."""
-    colours = (
-        {board[row][column] for row, column in line} for line in lines(len(board), len(board[0]), connect)
-    )
+    colours = ({board[row][column] for row, column in line} for line in lines(len(board), len(board[0]), connect))
     return {colour for (colour,) in (found for found in colours if len(found) == 1) if colour}
 
 

@@ -1,6 +1,9 @@
 """The players that search do what their specs say: rule, evaluator, trees, options, and the sign of a run's values."""
 
 import dataclasses
+import math
+import re
+import time
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +19,7 @@ from jaxgames.runs import Run
 
 GAME = jaxgames.make("tic_tac_toe")
 CENTER = 4
+REPLIES = mcts.last_good_reply(forget=False, path=False)
 
 ROLLOUTS = {
     "uct": (mcts.uct(), mcts.rollout()),
@@ -26,17 +30,37 @@ ROLLOUTS = {
     "amaf": (mcts.amaf(), mcts.rollout()),
     "amaf,alpha=0.2": (mcts.amaf(alpha=0.2), mcts.rollout()),
     "amaf,alpha=0.2,c=0.3": (mcts.amaf(alpha=0.2, c=0.3), mcts.rollout()),
-    "lgr": (mcts.uct(), mcts.last_good_reply()),
-    "lgr,c=0.3": (mcts.uct(c=0.3), mcts.last_good_reply()),
-    "rave+lgr": (mcts.rave(), mcts.last_good_reply()),
-    "rave+lgr,k=7": (mcts.rave(k=7), mcts.last_good_reply()),
-    "rave+lgr,c=0.3": (mcts.rave(c=0.3), mcts.last_good_reply()),
+    "lgr": (mcts.uct(), REPLIES),
+    "lgr,c=0.3": (mcts.uct(c=0.3), REPLIES),
+    "lgr,forget=1": (mcts.uct(), mcts.last_good_reply(forget=True, path=False)),
+    "lgr,path=1": (mcts.uct(), mcts.last_good_reply(forget=False, path=True)),
+    "rave+lgr": (mcts.rave(k=50), REPLIES),
+    "rave+lgr,k=7": (mcts.rave(k=7), REPLIES),
+    "rave+lgr,c=0.3": (mcts.rave(k=50, c=0.3), REPLIES),
+    "amaf+lgr": (mcts.amaf(), REPLIES),
+    "amaf+lgr,alpha=0.2": (mcts.amaf(alpha=0.2), REPLIES),
+    "amaf+lgr,c=0.3": (mcts.amaf(c=0.3), REPLIES),
+    "mast": (mcts.uct(), mcts.mast()),
+    "mast,c=0.3": (mcts.uct(c=0.3), mcts.mast()),
+    "mast,temperature=0.3": (mcts.uct(), mcts.mast(0.3)),
+    "ucd": (mcts.ucd(), mcts.rollout()),
+    "ucd,c=0.3": (mcts.ucd(c=0.3), mcts.rollout()),
+    "ucd,d1=inf": (mcts.ucd(distances=(math.inf, 0, 0)), mcts.rollout()),
+    "ucd,d2=2": (mcts.ucd(distances=(1, 2, 0)), mcts.rollout()),
+    "ucd,d3=3": (mcts.ucd(distances=(1, 0, 3)), mcts.rollout()),
+    "ucd,update=all": (mcts.ucd(update="all"), mcts.rollout()),
+    "ucd,symmetries=1": (mcts.ucd(symmetries=True), mcts.rollout()),
     "uct1": (mcts.uct1(), mcts.rollout()),
     "uct1,c=0.3": (mcts.uct1(c=0.3), mcts.rollout()),
     "uct2": (mcts.uct2(), mcts.rollout()),
     "uct2,c=0.3": (mcts.uct2(c=0.3), mcts.rollout()),
     "uct3": (mcts.uct3(), mcts.rollout()),
     "uct3,c=0.3": (mcts.uct3(c=0.3), mcts.rollout()),
+    "uct1,symmetries=1": (mcts.uct1(symmetries=True), mcts.rollout()),
+    "uct1,update=all": (mcts.uct1(update="all"), mcts.rollout()),
+    "uct2,symmetries=1": (mcts.uct2(symmetries=True), mcts.rollout()),
+    "uct2,update=all": (mcts.uct2(update="all"), mcts.rollout()),
+    "uct3,symmetries=1": (mcts.uct3(symmetries=True), mcts.rollout()),
     "bounded": (mcts.bounded(mcts.uct()), mcts.rollout()),
     "bounded,c=0.3": (mcts.bounded(mcts.uct(c=0.3)), mcts.rollout()),
 }
@@ -58,13 +82,22 @@ def told(text, *arguments):
 
 def test_rules_differ():
     """So that the next two tests tell them apart; the tables have all names and all options."""
-    for rules in ([pair[0] for name, pair in ROLLOUTS.items() if "lgr" not in name], list(GUIDED.values())):
+    for rules in (
+        [pair[0] for name, pair in ROLLOUTS.items() if not re.search("lgr|mast", name)],
+        list(GUIDED.values()),
+    ):
         assert all(one != other for number, one in enumerate(rules) for other in rules[:number])
-    assert mcts.rollout() != mcts.last_good_reply()
+    kinds = [
+        mcts.rollout(),
+        mcts.mast(),
+        mcts.mast(0.3),
+        *(mcts.last_good_reply(forget=f, path=p) for f in (0, 1) for p in (0, 1)),
+    ]
+    assert all(one != other for number, one in enumerate(kinds) for other in kinds[:number])
     named = {name.split(",")[0] for name in (*ROLLOUTS, *GUIDED)}
     assert named == set(KINDS)
     for name, kind in KINDS.items():
-        for option in kind.options:
+        for option in (*kind.options, *kind.evaluator_options):
             assert any(text.startswith(f"{name},") and f",{option}=" in text for text in (*ROLLOUTS, *GUIDED))
 
 
@@ -84,7 +117,8 @@ def test_rule_and_rollouts_of_a_spec(text):
         ("trees=257", "trees '257': expected a whole number from 1 to 256"),
         ("c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
         ("c=nan", "c 'nan': expected a number"),
-        ("k=3", "no option 'k'; it has: c, trees"),
+        ("k=3", "no option 'k'; it has: c, trees, final"),
+        ("final=best", "final 'best': expected visits or mean"),
     ],
 )
 def test_options_out_of_range(option, message):
@@ -97,7 +131,7 @@ def test_options_out_of_range(option, message):
     ("spec", "rule", "evaluator", "simulations", "trees"),
     [
         ("uct:40,c=3", mcts.uct(c=3), mcts.rollout(), 40, 1),
-        ("lgr:40", mcts.uct(), mcts.last_good_reply(), 40, 1),
+        ("lgr:40", mcts.uct(), REPLIES, 40, 1),
         ("uct:30,trees=2", mcts.uct(), mcts.rollout(), 30, 2),
     ],
 )
@@ -148,3 +182,67 @@ def test_a_network_steers_to_what_it_thinks_is_won(run, form):
     center = jax.vmap(lambda position: GAME.play(position, jnp.int32(CENTER)).position)(positions)
     for one, other in zip(jax.tree.leaves(after), jax.tree.leaves(center), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_replies_are_kept_over_a_game_only_if_asked():
+    """The second turn's search begins with what the first one learned."""
+    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), 8))
+    bits, games = jax.random.bits(jax.random.key(1), (8,)), jnp.arange(8, dtype=jnp.int32)
+    forgets, keeps = players.make("lgr:30", GAME), players.make("lgr:30,keep=1", GAME)
+    assert forgets.begin(games) == ()
+    nothing = keeps.begin(games)
+    assert nothing.shape[0] == 8 and not nothing.any()
+    first, learned = keeps.play(positions, bits, nothing)
+    jax.tree.map(np.testing.assert_array_equal, first, forgets.play(positions, bits, ())[0])
+    found = mcts.search_positions(GAME, positions, bits, 30, mcts.uct(), REPLIES)
+    np.testing.assert_array_equal(learned, found.memory.reshape(-1, 8).T)
+    again = mcts.search_positions(GAME, positions, bits + 1, 30, mcts.uct(), REPLIES, memory=found.memory)
+    second, later = keeps.play(positions, bits + 1, learned)
+    right = jax.vmap(GAME.play)(positions, again.actions)
+    jax.tree.map(np.testing.assert_array_equal, second, right)
+    np.testing.assert_array_equal(later, again.memory.reshape(-1, 8).T)
+    assert (np.asarray(later) != np.asarray(keeps.play(positions, bits + 1, nothing)[1])).any()
+
+
+@pytest.mark.parametrize("spec", ["uct:0.2s", "alphabeta:0.2s"])
+def test_a_budget_of_time_is_used_and_kept(spec):
+    """The best of a few tries, as other processes may take the machine away."""
+    game = jaxgames.make("connect_four")
+    player, position = players.make(spec, game), game.parse("4444")
+    assert player.name == spec
+    play = jax.jit(lambda bits: player.play(jax.tree.map(lambda x: x[None], position), bits, ())[0])
+    jax.block_until_ready(play(jnp.zeros(1, jnp.uint32)))
+    took = []
+    for number in range(6):
+        began = time.perf_counter()
+        jax.block_until_ready(play(jnp.full(1, number, jnp.uint32)))
+        took.append(time.perf_counter() - began)
+    assert 0.1 < min(took) < 0.2 * 1.05
+
+
+def test_no_time_is_enough_for_one_simulation_and_one_depth():
+    position = jax.tree.map(lambda x: x[None], GAME.parse("XX./OO./..."))
+    bits = jnp.zeros(1, jnp.uint32)
+    found = mcts.search_positions(GAME, position, bits, 1, mcts.uct(), mcts.rollout(), seconds=1e-6)
+    assert found.visits.sum() >= 1
+    player = players.make("alphabeta:0.000001s", GAME)
+    assert GAME.unparse(jax.tree.map(lambda x: x[0], player.play(position, bits, ())[0].position)) == "XXX/OO./..."
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("uct:0s", "player 'uct:0s': '0s': expected a time above 0 s, at most 3600 s"),
+        ("uct:0.000s", "expected a time above 0 s"),
+        ("alphabeta:0s", "player 'alphabeta:0s': '0s': expected a time above 0 s, at most 3600 s"),
+        ("uct:4000s", "expected a time above 0 s, at most 3600 s"),
+        ("uct:2m", "player 'uct:2m': '2m': expected a whole number from 1 to"),
+        ("minimax:1s", "player 'minimax:1s': '1s': expected a whole number from 1 to"),
+        ("lgr:8,keep=2", "keep '2': expected 0 or 1"),
+        ("ucd:8,d1=17", "d1 '17': expected 0 or 1 or"),
+    ],
+)
+def test_budgets_and_words_that_cannot_be(spec, message):
+    with pytest.raises(ValueError) as error:
+        players.make(spec, GAME)
+    assert message in str(error.value) and "\n" not in str(error.value)

@@ -19,15 +19,17 @@ GAME = jaxgames.make("backgammon")
 TURNS = 200
 
 
-def wishes(mover, level, race):
+def wishes(mover, level, race, tidy=False):
     """What the players' definition compares, in order."""
-    points = mover[:24]
+    points, pips = mover[:24], sum(mover[p] * (p + 1) for p in range(25))
     blocks = [p for p in range(24) if points[p] >= 2]
+    pairs = sum(p + 1 in blocks for p in blocks)
     if level == 3 and race:
         outside = sum(mover[p] * (p + 1 - 6) for p in range(6, 25))
-        return 15 - sum(mover), -outside, -sum(mover[p] * (p + 1) for p in range(25))
-    pairs = sum(p + 1 in blocks for p in blocks)
-    rest = (len(blocks), -sum(n == 1 for n in points), -sum(mover[p] * (p + 1) for p in range(25)))
+        return (15 - sum(mover), -outside, -pips) if tidy else (15 - sum(mover), -pips)
+    if not tidy:
+        return (len(blocks) + (pairs if level > 1 else 0),)
+    rest = (len(blocks), -sum(n == 1 for n in points), -pips)
     return (pairs, *rest) if level > 1 else rest
 
 
@@ -68,9 +70,10 @@ def act(player, states, key, memory, going):
     return states, memory, going & (states.current_player == 0) & ~states.terminated
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_chooses_what_it_likes_and_acts_accordingly(rows, states, level):
-    player = players.make(f"simple:{level}", GAME)
+@pytest.mark.parametrize("spec", ["simple:1", "simple:2", "simple:3", "tidy:1", "tidy:2", "tidy:3"])
+def test_chooses_what_it_likes_and_acts_accordingly(rows, states, spec):
+    player = players.make(spec, GAME)
+    level, tidy = int(spec[-1]), spec.startswith("tidy")
     end, memory, going = act(player, states, jax.random.key(0), player.init_memory(TURNS), jnp.ones(TURNS, bool))
     target = memory.target
     for number in range(1, 5):
@@ -82,9 +85,9 @@ def test_chooses_what_it_likes_and_acts_accordingly(rows, states, level):
     for row, mover, opponent in zip(rows, movers, opponents, strict=True):
         results = [counts(text) for text in row["results"] or [row["pos"]]]
         assert (mover, opponent) in results
-        liking = [wishes(m, level, row["race"]) for m, _ in results]
-        assert wishes(mover, level, row["race"]) == max(liking)
-        chosen_differently += wishes(mover, 1, False) != max(wishes(m, 1, False) for m, _ in results)
+        liking = [wishes(m, level, row["race"], tidy) for m, _ in results]
+        assert wishes(mover, level, row["race"], tidy) == max(liking)
+        chosen_differently += wishes(mover, 1, False, tidy) != max(wishes(m, 1, False, tidy) for m, _ in results)
     assert (chosen_differently > 0) == (level > 1)
 
     # Where the game went on, the board is the one chosen, seen by the opponent; where it ended, its winner still acts.
@@ -95,9 +98,24 @@ def test_chooses_what_it_likes_and_acts_accordingly(rows, states, level):
     assert [sum(mover) == 0 for mover in movers] == won.tolist()
 
 
+def test_equal_plays_are_drawn_by_lot(states):
+    """Other random bits, other plays that are as good; a tidy player has no use for them."""
+    positions = jax.tree.map(lambda x: jnp.repeat(x[-1:], 600, axis=0), states._position)
+
+    def chosen(spec):
+        turn = players.make(spec, GAME)
+        bits = jax.random.bits(jax.random.key(1), (600,))
+        after = jax.jit(lambda p, b: turn.turn(turn.params, p, b).position)(positions, bits)
+        return np.unique(np.stack(jax.tree.leaves(after)), axis=1, return_counts=True)[1]
+
+    counts = chosen("simple:1")
+    assert len(counts) > 1 and counts.min() > 600 / len(counts) / 2  # all as likely
+    assert chosen("tidy:1").tolist() == [600]
+
+
 def test_a_turn_out_of_reach_is_chosen_anew(states):
     """As after games were replaced: memory says where other games were going."""
-    player, all_go = players.make("simple:2", GAME), jnp.ones(TURNS, bool)
+    player, all_go = players.make("tidy:2", GAME), jnp.ones(TURNS, bool)
     _, right, _ = act(player, states, jax.random.key(0), player.init_memory(TURNS), all_go)
     wrong = PlayerMemory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
     end, memory, _ = act(player, states, jax.random.key(0), wrong, all_go)

@@ -13,6 +13,7 @@ import pytest
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.evaluate import replicated
+from jaxgames.algos.evolution.operators import Cubic, FitnessWeighted, Multiplicative, Truncation
 from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_template
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
@@ -149,6 +150,27 @@ def test_four_outcomes_are_worth_their_points():
     np.testing.assert_allclose(network.value(genome)(positions), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_settings_of_a_genetic_algorithm_reach_it():
+    genetic = GeneticConfig(NETWORK, **SHARED)
+    usual = genetic.method().algorithm
+    assert (usual.selection, usual.mutation, usual.crossover) == (Truncation(5), Multiplicative(0.2), None)
+    changes = {"selection": "weighted", "mutation": "cubic", "rate": "0.5", "crossover": "layers"}
+    changed = with_changes(genetic, changes).method().algorithm
+    assert (changed.selection, changed.mutation) == (FitnessWeighted(), Cubic(0.5))
+    assert changed.crossover.sizes == (40, 5)  # 9 inputs to 4 units, 4 to 1, with their biases
+
+
+def test_as_many_others_as_the_population_are_everyone():
+    """Each once; fewer are drawn."""
+    state = jax.jit(TINY.settings["genetic"].method().init)(jax.random.key(0))
+    for opponents, everyone in (("others*8", True), ("others*7", False)):
+        method = dataclasses.replace(TINY.settings["genetic"], opponents=opponents).method()
+        met = np.asarray(method._networks(state, jax.random.key(1)))
+        whole = np.asarray(method.algorithm.ask(state.algorithm, jnp.arange(8, dtype=jnp.int32)))
+        assert np.array_equal(met, whole) == everyone and len(met) == int(opponents[-1])
+        assert all((row == whole).all(axis=1).any() for row in met)
+
+
 @pytest.mark.parametrize("name", EVOLUTION)
 def test_settings_make_sense(name):
     recipe = RECIPES[name]
@@ -178,8 +200,9 @@ def test_settings_make_sense(name):
         ("tic-tac-toe-evolution --set strategy=genetic --set keep=300", "keep=300, elites=5 of a population of 200"),
         ("backgammon-hill-climb --set duel=3", "expected an even number"),
         ("backgammon-hill-climb --devices 2", "hill_climb runs on one device"),
-        ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares"),
+        ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares, target"),
         ("checkers-evolution --set elites=200", "elites=200"),
+        ("checkers-evolution --set mutation=large", "mutation='large': expected one of uniform, cubic"),
         ("td-gammon --coordinator here", "several processes need"),
     ],
 )

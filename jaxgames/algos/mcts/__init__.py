@@ -1,14 +1,15 @@
 """Monte-Carlo tree search for every game, thousands of trees at once.
 
 `search(game, states, key, num_simulations, select=..., evaluate=...)` takes a selection rule (`uct`, `puct`, `gumbel`,
-`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `bounded`) and an evaluator of leaves (`rollout`, `last_good_reply`, `network`,
-`valued`, `mixture`). `advance` keeps a tree for the next move.
+`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `ucd`, `bounded`) and an evaluator of leaves (`rollout`, `last_good_reply`,
+`mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
 import warnings
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, mixture
 from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
+from jaxgames.algos.mcts.evaluators.mast import mast
 from jaxgames.algos.mcts.evaluators.network import network, valued
 from jaxgames.algos.mcts.evaluators.rollout import rollout
 from jaxgames.algos.mcts.path import SelectedLeaf
@@ -18,6 +19,7 @@ from jaxgames.algos.mcts.rules.bounded import bounded
 from jaxgames.algos.mcts.rules.gumbel import gumbel
 from jaxgames.algos.mcts.rules.rule import Rule, puct, uct
 from jaxgames.algos.mcts.rules.transpositions import uct1, uct2, uct3
+from jaxgames.algos.mcts.rules.ucd import ucd
 from jaxgames.algos.mcts.search import Noise, SearchResult, dirichlet, search, search_positions
 from jaxgames.algos.mcts.tree import Layout, Tree
 
@@ -36,6 +38,7 @@ __all__ = [
     "dirichlet",
     "gumbel",
     "last_good_reply",
+    "mast",
     "mixture",
     "network",
     "puct",
@@ -43,6 +46,7 @@ __all__ = [
     "rollout",
     "search",
     "search_positions",
+    "ucd",
     "uct",
     "uct1",
     "uct2",

@@ -15,15 +15,23 @@ from jaxgames.ops.pytrees import equal
 
 
 def init_tree(
-    game: Game, rule: Rule, positions: Any, alive: Bool[Array, " batch"], bits: UInt32[Array, " batch"], capacity: int
+    game: Game,
+    rule: Rule,
+    positions: Any,
+    alive: Bool[Array, " batch"],
+    bits: UInt32[Array, " batch"],
+    capacity: int,
+    start: UInt32[Array, ""] | None = None,
 ) -> Tree:
-    """Trees of nothing but their roots."""
+    """Trees of nothing but their roots; made after `start`, if it is given."""
     layout, batch = Layout(game, rule), len(alive)
     rows = (capacity + 1) * batch
     no = jnp.zeros(batch, bool)
+    # XLA does not know that this is 0.
+    zero = jnp.float32(0) if start is None else ((start | 1) == 0).astype(jnp.float32)
     tree = Tree(
         position=jax.tree.map(lambda x: set_slot(jnp.zeros((rows, *x.shape[1:]), x.dtype), x, 0), positions),
-        edges=set_slot(jnp.zeros((rows, layout.columns), jnp.float32), init_rows(layout, positions, no), 0),
+        edges=set_slot(jnp.full((rows, layout.columns), zero), init_rows(layout, positions, no), 0),
         used=jnp.int32(1),
         alive=alive,
         had_nan=no,

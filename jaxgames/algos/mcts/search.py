@@ -1,6 +1,7 @@
 """`search`: what to play in a batch of positions, by simulations."""
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -12,9 +13,11 @@ from jaxgames.algos.mcts.evaluators.rollout import rollout
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules.rule import Rule, uct
-from jaxgames.algos.mcts.simulate import evaluate_root, simulate
-from jaxgames.algos.mcts.tree import Layout, Tree, check_size
+from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
+from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
 from jaxgames.envs.core import Game, State
+from jaxgames.ops import clock
+from jaxgames.ops.materialize import materialize
 from jaxgames.ops.random_bits import fold_in, random_bits
 
 
@@ -68,6 +71,15 @@ def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
     return Noise(float(alpha), float(fraction))
 
 
+MOST_SECONDS, MOST_DEPTH = 3600, 1024
+"""Of a search with a budget of time."""
+MOST_RATE, MOST_RATES = 300_000, 4_000_000
+"""Simulations per second that such a search has room for: of one tree, and of all trees."""
+
+FINALS = ("visits", "mean")
+"""Which action a search plays: the one of the most visits, or that of the greatest mean."""
+
+
 class SearchSettings(NamedTuple):
     """What a search is compiled for."""
 
@@ -77,6 +89,8 @@ class SearchSettings(NamedTuple):
     noise: Noise | None
     temperature: float
     capacity: int
+    final: str = "visits"
+    seconds: float | None = None
 
 
 def search(
@@ -94,6 +108,9 @@ def search(
     capacity: int | None = None,
     tree: Tree | None = None,
     memory: Any = None,
+    final: str = "visits",
+    numbers: Mapping[str, Array] | None = None,
+    seconds: float | None = None,
 ) -> SearchResult:
     """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
@@ -118,6 +135,12 @@ def search(
         tree: the trees of an earlier search, `advance(result.tree, states)`.
         memory: the `result.memory` of an earlier search in which the same players were to act, for an evaluator that
             learns, such as `last_good_reply`.
+        final: which action is played at temperature 0: that of the most "visits", or the one visited that has the
+            greatest "mean", which for `rave` and `amaf` is the mixed one.
+        numbers: constants of the rule, such as `{"c": ...}`, in the place of its own: arrays, one number for each tree
+            or one for all. Other numbers need no new compilation.
+        seconds: a budget of time in the place of `num_simulations`, for the whole batch, without compilation: as many
+            simulations as fit, and at least one. Paths then have at most 1,024 edges.
     """
     select, evaluate = select or uct(), evaluate or rollout()
     batch = states.terminated.shape[0] if states.terminated.ndim == 1 else 0
@@ -129,9 +152,9 @@ def search(
     if tree is not None:
         capacity = tree.capacity
     elif capacity is None:
-        capacity = num_simulations + 1
+        capacity = num_simulations + 1 if seconds is None else _nodes_in(seconds, num_trees * batch)
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
-    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity)
+    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity, final, seconds)
     settings = _check(settings, evaluate, num_trees)
     if tree is None:
         check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
@@ -140,28 +163,47 @@ def search(
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
     bits = random_bits(key, (num_trees, batch))
-    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory)
+    settings, count = _split(settings, num_simulations)
+    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory, numbers, count)
 
 
 def search_positions(
     game: Game,
     positions: Any,
     bits: UInt32[Array, " B"],
-    num_simulations: int,
+    num_simulations: int | UInt32[Array, ""],
     select: Rule,
     evaluate: Evaluator,
     num_trees: int = 1,
+    *,
+    memory: Any = None,
+    final: str = "visits",
+    numbers: Mapping[str, Array] | None = None,
+    seconds: float | None = None,
+    capacity: int | None = None,
 ) -> SearchResult:
     """As `search`, in positions that are not over, each with random bits of its own.
 
-    The result of a position depends on its own bits only, not on the batch.
+    The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
+    may be an array, and other numbers need no new compilation.
     """
-    settings = SearchSettings(num_simulations, select, num_simulations, None, 0.0, num_simulations + 1)
+    if capacity is None:
+        capacity = int(num_simulations) + 1 if seconds is None else _nodes_in(seconds, num_trees * len(bits))
+    number = num_simulations if isinstance(num_simulations, int) else capacity
+    settings = SearchSettings(number, select, capacity, None, 0.0, capacity, final, seconds)
     settings = _check(settings, evaluate, num_trees)
     check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
-    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, None)
+    settings, count = _split(settings, num_simulations)
+    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, memory, numbers, count)
+
+
+def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[SearchSettings, UInt32[Array, ""]]:
+    """What a search is compiled for, and the number of simulations, which matters to few rules' programs."""
+    if not settings.select.schedules_root:
+        settings = settings._replace(num_simulations=1)
+    return settings, jnp.asarray(num_simulations, jnp.uint32)
 
 
 def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
@@ -179,14 +221,27 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
         raise ValueError(f"num_simulations {settings.num_simulations}: expected less than 2^32")
     if not settings.temperature >= 0:
         raise ValueError(f"temperature {settings.temperature}: expected 0 or more")
+    if settings.final not in FINALS:
+        raise ValueError(f"final {settings.final!r}: expected one of {', '.join(FINALS)}")
+    if settings.seconds is not None:
+        if not 0 < settings.seconds <= MOST_SECONDS:
+            raise ValueError(f"seconds {settings.seconds}: expected a time above 0, at most {MOST_SECONDS}")
+        settings = settings._replace(max_depth=min(settings.max_depth, MOST_DEPTH))
     rule, name = settings.select, type(settings.select).__name__
     if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
     if settings.noise is not None and not rule.needs_policy:
         raise ValueError(f"noise is added to a policy, and {name} uses none: select by mcts.puct()")
+    if settings.seconds is not None and rule.schedules_root:
+        raise ValueError(f"{name} schedules the visits of so many simulations: expected num_simulations, no seconds")
     if num_trees > 1 and rule.schedules_root:
         raise ValueError(f"{name} schedules the visits of one tree: expected num_trees 1, not {num_trees}")
     return settings._replace(max_depth=min(settings.max_depth, settings.capacity))
+
+
+def _nodes_in(seconds: float, trees: int) -> int:
+    """Nodes that each tree has room for in a search of some time; a full tree is searched on without new ones."""
+    return max(2, min(int(seconds * min(MOST_RATE, MOST_RATES / trees)) + 2, MAX_SLOTS))
 
 
 def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
@@ -210,25 +265,32 @@ def _search(
     bits: UInt32[Array, "trees B"],
     tree: Tree | None,
     memory: Any,
+    numbers: Mapping[str, Array] | None,
+    num_simulations: UInt32[Array, ""],
 ) -> SearchResult:
     num_trees, _ = bits.shape
     rule = settings.select
+    start = None
+    if settings.seconds is not None:
+        start = clock.microseconds(bits)
+        bits = materialize(bits, start)  # nothing begins before the clock was read
     if tree is None:
-        positions, alive = jax.tree.map(
-            lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive)
-        )
-        tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity)
+        positions, alive = jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive))
+        tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity, start)
     else:
         tree = tree.replace(bits=bits.reshape(-1))
-    rule = rule.schedule(settings.num_simulations)
+    rule = (rule.with_numbers(numbers) if numbers else rule).schedule(settings.num_simulations)
     memory = evaluate.init(game, tree.batch) if memory is None else memory
     tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)
-    tree, memory = simulate(rule, evaluate, tree, memory, settings.num_simulations, settings.max_depth)
-    return _result(rule, tree, memory, num_trees, reward, settings.temperature)
+    if settings.seconds is None or start is None:
+        tree, memory = simulate(rule, evaluate, tree, memory, num_simulations, settings.max_depth)
+    else:
+        tree, memory = simulate_for(rule, evaluate, tree, memory, settings.seconds, start, settings.max_depth)
+    return _result(rule, tree, memory, num_trees, reward, settings)
 
 
 def _result(
-    rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], temperature: float
+    rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], settings: SearchSettings
 ) -> SearchResult:
     layout, batch = tree.layout, tree.batch // num_trees
     alive, num_actions = tree.alive[:batch], layout.game.num_actions
@@ -237,7 +299,10 @@ def _result(
     parts = [jnp.where(edges.legal, score(edges), 0.0).reshape(batch, -1) for edges in roots.blocks]
     weights = jnp.concatenate(parts, axis=1)[:, :num_actions]
     weights = weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
-    actions = roots.best(rule.preference) if temperature == 0 else _sample(weights, temperature, roots.bits)
+    if settings.temperature > 0:
+        actions = _sample(weights, settings.temperature, roots.bits)
+    else:
+        actions = roots.best(rule.preference if settings.final == "visits" else rule.mean_preference)
     visits = layout.read(roots.rows, "visits")[:, :num_actions]
     values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
     proven = rule.proven_node(roots)

@@ -18,6 +18,7 @@ from jaxgames.algos.mcts.path import EvaluatedLeaf, Path, Segment, SelectedLeaf,
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.algos.mcts.tree import ENDED, UNEXPANDED, Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
+from jaxgames.ops import clock
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
@@ -27,7 +28,13 @@ RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 
 
 def simulate(
-    rule: Rule, evaluate: Evaluator, tree: Tree, memory: Any, num_simulations: int, max_depth: int
+    rule: Rule,
+    evaluate: Evaluator,
+    tree: Tree,
+    memory: Any,
+    num_simulations: int | UInt32[Array, ""],
+    max_depth: int,
+    done: int | UInt32[Array, ""] = 0,
 ) -> tuple[Tree, Any]:
     """Runs `num_simulations` simulations in each tree.
 
@@ -38,6 +45,7 @@ def simulate(
         memory: what the evaluator has learned so far.
         num_simulations: simulations to be added to each tree.
         max_depth: the most edges of a path.
+        done: simulations of this search that were run before.
 
     Returns:
         The trees, and the evaluator's memory.
@@ -58,8 +66,48 @@ def simulate(
         after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [segment.path for segment in leaf.path], memory
 
-    carry = (jnp.uint32(1), tree, _path_buffers(tree.batch, max_depth, small), memory)
-    _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= num_simulations, one, carry)
+    first, last = jnp.uint32(done) + 1, jnp.uint32(done) + jnp.uint32(num_simulations)
+    carry = (first, tree, _path_buffers(tree.batch, max_depth, small), memory)
+    _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= last, one, carry)
+    return tree, memory
+
+
+SPARE = 0.25
+"""The part of the time left that the simulations until the next look at the clock are to take."""
+
+
+def simulate_for(
+    rule: Rule,
+    evaluate: Evaluator,
+    tree: Tree,
+    memory: Any,
+    seconds: float,
+    start: UInt32[Array, ""],
+    max_depth: int,
+) -> tuple[Tree, Any]:
+    """As `simulate`, until `seconds` have passed since `start` (`clock.microseconds`); at least one simulation.
+
+    After each look at the clock it runs as many simulations as take a quarter of the time that is left, at the speed so
+    far, but at most twice as many as before: a longer path or a busy machine then costs little.
+    """
+    budget = jnp.float32(seconds * 1e6)
+
+    def some(carry):
+        done, count, _, tree, memory = carry
+        tree, memory = simulate(rule, evaluate, tree, memory, count, max_depth, done)
+        done = done + count
+        passed = (clock.microseconds(tree.used) - start).astype(jnp.float32)
+        rate = done.astype(jnp.float32) / jnp.maximum(passed, 1)
+        fits = jnp.clip(SPARE * (budget - passed) * rate, 1, 2.0 * count.astype(jnp.float32))
+        return done, fits.astype(jnp.uint32), passed, tree, memory
+
+    def more(carry):
+        done, count, passed, *_ = carry
+        need = passed * count.astype(jnp.float32) / jnp.maximum(done, 1).astype(jnp.float32)
+        return (done == 0) | (passed + need < budget)
+
+    begin = (jnp.uint32(0), jnp.uint32(1), jnp.float32(0), tree, memory)
+    *_, tree, memory = lax.while_loop(more, some, begin)
     return tree, memory
 
 
@@ -332,8 +380,12 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf) -> Tree:
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)
         carried.append(own)
-    edges, _ = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
-    return tree.replace(edges=edges)
+    edges, (_, carried) = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
+    tree = tree.replace(edges=edges)
+    for statistic, last in zip(statistics, carried, strict=True):
+        if hasattr(statistic, "finish"):
+            tree = statistic.finish(tree, leaf.value, last)
+    return tree
 
 
 def _backup_lane_by_lane(

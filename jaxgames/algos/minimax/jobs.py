@@ -1,5 +1,6 @@
 """Many positions searched in fewer lanes: who searches what, and what was found."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -45,8 +46,11 @@ class Work(NamedTuple):
     value: Float32[Array, " lanes"]
 
 
-def search_all(problem: Problem, roots: Roots, lanes: int) -> Found:
-    """Searches all positions.
+def search_all(
+    problem: Problem, roots: Roots, lanes: int, stop: Callable[[Array], Bool[Array, ""]] | None = None
+) -> tuple[Found, Bool[Array, ""]]:
+    """Searches all positions; also says whether it came to the end, which it does unless `stop(after)` is true before:
+    it is asked from time to time, when `after` is known.
 
     A lane that is done takes the next position. When there is none left, it takes the later half of the moves that
     another lane has at its root. The value and the move of a position do not depend on the other positions. The nodes
@@ -56,12 +60,14 @@ def search_all(problem: Problem, roots: Roots, lanes: int) -> Found:
     zeros = jnp.zeros(count, jnp.uint32)
 
     def more(carry):
-        state, first, _ = carry
+        return is_open(*carry[:2]) & ~carry[3]
+
+    def is_open(state, first):
         return (first < count) | jnp.any(state.level >= 0)
 
     def some_steps(carry):
         # `first` is the first position that no lane has taken.
-        state, first, found = carry
+        state, first, found, _ = carry
         found, state = harvest(found, state)
         idle = state.level < 0
         job = first + _numbered(idle)
@@ -81,14 +87,16 @@ def search_all(problem: Problem, roots: Roots, lanes: int) -> Found:
             return inner[0] + 1, step(problem, inner[1], root_moves)
 
         root_moves = state.moves.reshape(-1)
-        return lax.while_loop(busy, one_step, (jnp.int32(0), state))[1], first, found
+        state = lax.while_loop(busy, one_step, (jnp.int32(0), state))[1]
+        return state, first, found, jnp.bool_(False) if stop is None else stop(state.level)
 
     state = init_state(problem.packing.words, roots.moves.shape[1], problem.levels, lanes, problem.table)
     nothing = Found(
         jnp.full(count, -problem.most, jnp.float32), jnp.full(count, NO_MOVE, jnp.uint32), zeros, zeros, zeros
     )
-    state, _, found = lax.while_loop(more, some_steps, (state, jnp.int32(0), nothing))
-    return harvest(found, state)[0]
+    begin = (state, jnp.int32(0), nothing, jnp.bool_(False))
+    state, first, found, _ = lax.while_loop(more, some_steps, begin)
+    return harvest(found, state)[0], ~is_open(state, first)
 
 
 def _numbered(which: Bool[Array, " lanes"]) -> Int32[Array, " lanes"]:

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
-from jaxgames.algos.minimax.jobs import Roots, search_all
+from jaxgames.algos.minimax.jobs import Found, Roots, search_all
 from jaxgames.algos.minimax.state import MOST_MOVES, Packing
 from jaxgames.algos.minimax.step import LIMIT, WIN, Problem
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns.expand import single_actions
-from jaxgames.ops import bits
+from jaxgames.ops import bits, clock
 from jaxgames.ops.random_bits import fold_in
 
 MOST_DEPTH = 500
@@ -59,6 +60,8 @@ class Search:
       forced: a position with one legal move is answered at once, and its value is that of depth 1.
       table: entries of the transposition table for each lane, a power of 2, or 0 for none. Only alpha-beta uses it.
       lanes: how many searches go on at once, by default what suits the device.
+      seconds: a budget of time for the whole batch, without compilation: depth 1, 2, 3, ... up to `depth` are searched
+        until it is over. What is found is that of the last depth that was searched in all positions.
 
     Raises `ValueError` for settings out of range, and for a game with chance.
     """
@@ -70,6 +73,7 @@ class Search:
     forced: bool = True
     table: int = 0
     lanes: int | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         if not _whole(self.depth) or not 1 <= self.depth <= MOST_DEPTH:
@@ -82,6 +86,8 @@ class Search:
             raise ValueError(f"table={self.table!r}: expected a power of 2, or 0")
         if self.lanes is not None and (not _whole(self.lanes) or self.lanes < 1):
             raise ValueError(f"lanes={self.lanes!r}: expected a whole number from 1 on")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise ValueError(f"seconds={self.seconds!r}: expected a time above 0")
 
     def __call__(
         self,
@@ -122,12 +128,40 @@ class Search:
         )
         levels = self.depth if single_actions(game) else self.depth + EXTRA_LEVELS
         problem = Problem(game, packing, value, self.prune, levels, self.table if self.prune else 0)
-        found = search_all(problem, roots, self.lanes or _usual_lanes(count))
+        lanes = self.lanes or _usual_lanes(count)
+        if self.seconds is None:
+            found, _ = search_all(problem, roots, lanes)
+        else:
+            found = self._deepen(problem, roots, lanes, alone)
         rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
         move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
         action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
         worth = jnp.where(ended | (found.value == 0), 0.0, found.value)  # no -0
         return Result(jnp.where(ended, -1, action), worth, *found[2:])
+
+    def _deepen(self, problem: Problem, roots: Roots, lanes: int, alone: Bool[Array, " batch"]) -> Found:
+        """Searches deeper and deeper until the time is over, or nothing is open any more."""
+        start, budget = clock.microseconds(roots.number), jnp.float32(1e6 * (self.seconds or 0))
+
+        def stop(after: Array) -> Bool[Array, ""]:
+            return (clock.microseconds(after) - start).astype(jnp.float32) >= budget
+
+        def one(carry):
+            depth, _, old = carry
+            deeper = roots._replace(horizon=jnp.where(alone, 1, depth))
+            new, is_done = search_all(problem, deeper, lanes, lambda after: (depth > 1) & stop(after))
+            found = jax.tree.map(lambda x, y: jnp.where(is_done, x, y), new, old)
+            return depth + 1, is_done, found
+
+        def more(carry):
+            depth, is_done, found = carry
+            is_open = (jnp.abs(found.value) <= LIMIT) & (roots.number > 1)
+            return is_done & (depth <= self.depth) & ((depth == 1) | jnp.any(is_open))
+
+        zeros = jnp.zeros_like(roots.number)
+        first = 1 + ((start | 1) == 0).astype(jnp.uint32)  # 1, and not known before the clock was read
+        begin = (first, jnp.bool_(True), Found(jnp.zeros_like(roots.value), zeros, zeros, zeros, zeros))
+        return lax.while_loop(more, one, begin)[2]
 
 
 def _whole(number: Any) -> bool:

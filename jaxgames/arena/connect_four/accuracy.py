@@ -113,7 +113,7 @@ class Judge:
 
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-    after = player.turn(player.params, positions, words).position
+    after = player.play_once(positions, words).position
     return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
 
 

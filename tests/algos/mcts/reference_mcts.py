@@ -159,6 +159,7 @@ class Search:
     policy: bool = False
     shared: str = "no"
     bounded: bool = False
+    update_all: bool = False
     nodes: int = 1
     table: dict = field(default_factory=dict)
     memory: dict = field(default_factory=dict)
@@ -266,6 +267,34 @@ class Search:
             edge.lower, edge.upper = max(edge.lower, low), min(edge.upper, high)
             bounds = self.node_bounds(node)
             bounds = (-bounds[1], -bounds[0]) if node.other else bounds
+        if self.update_all:
+            self.update_ancestors(path, reached, value)
+
+    def update_ancestors(self, path, reached, value):
+        """All edges, once each, from which the leaf's node or a node of the path can be reached."""
+        nodes, todo = [], [self.root]
+        while todo:
+            node = todo.pop()
+            if all(node is not other for other in nodes):
+                nodes.append(node)
+                todo += [edge.child for edge in node.edges.values() if edge.child is not None]
+        passed = [id(node) for node, _ in path] + ([id(reached)] if reached is not None else [])
+        known = set(passed)
+        while True:
+            above = {id(n) for n in nodes for e in n.edges.values() if e.child is not None and id(e.child) in known}
+            if above <= known:
+                break
+            known |= above
+        for node in nodes:
+            gain = -value if node.other else value
+            for edge in node.edges.values():
+                leads = edge.child is not None and id(edge.child) in known
+                if leads and all(edge is not taken for _, taken in path):
+                    edge.visits += 1
+                    edge.total += gain
+            if id(node) in known and id(node) not in passed:
+                self.rule.pass_by(node, gain)
+        self.rule.renew(nodes)
 
     def node_bounds(self, node):
         if node.facts.awaits:

@@ -1,7 +1,7 @@
 """Selection rules and evaluators for the search of reference_mcts.py, from the papers."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +19,9 @@ class Rule:
 
     def pass_by(self, node, value):
         pass
+
+    def renew(self, nodes):
+        """After an update of all ancestors."""
 
     def play(self, search):
         """The edge to be played: most visits, then the greatest mean."""
@@ -85,6 +88,64 @@ class UCT3(UCT2):
     def pass_by(self, node, value):
         worth = sum(edge.visits * self.mean(node, edge) for edge in node.edges.values())
         node.worth = (worth + node.arrivals * node.raw) / (node.visits + node.arrivals)
+
+
+@dataclass
+class UCD(UCT):
+    """Cazenave, Mehat and Saffidine, 2012: means and counts that look `down`, `parent` and `edge` edges down."""
+
+    down: float = 1
+    parent: float = 0
+    edge: float = 0
+    seen: dict = field(default_factory=dict)
+
+    def score(self, search, node, edge, word):
+        if edge.visits == 0:
+            return super().score(search, node, edge, word)
+        total = sum(self.count(e, self.parent) for e in node.edges.values())
+        bound = self.c * math.sqrt(math.log(total) / self.count(edge, self.edge))
+        return (self.value(node, edge, self.down) / search.rules.game.max_reward + 1) / 2 + bound
+
+    def value(self, node, edge, distance):
+        if not distance or edge.child is None:
+            return edge.mean
+        worth = self.seen[id(edge.child)]["mean", distance]
+        return worth if edge.child.other == node.other else -worth
+
+    def count(self, edge, distance):
+        return edge.visits if not distance or edge.child is None else self.seen[id(edge.child)]["count", distance]
+
+    def distances(self, *most):
+        return [math.inf] if math.inf in most else range(1, max(most) + 1)
+
+    def arrive(self, node, created, value):
+        if created:
+            self.seen[id(node)] = {("mean", d): value for d in self.distances(self.down)}
+            self.seen[id(node)] |= {("count", d): 1 for d in self.distances(self.parent, self.edge)}
+            self.first[id(node)] = 1
+
+    @property
+    def first(self):
+        return self.seen.setdefault("first", {})
+
+    def pass_by(self, node, value):
+        self.look(node)
+
+    def look(self, node):
+        first, known = self.first.get(id(node), 0), self.seen.setdefault(id(node), {})
+        total = first + node.visits
+        for d in self.distances(self.down):
+            below = d if d == math.inf else d - 1
+            worth = sum(edge.visits * self.value(node, edge, below) for edge in node.edges.values())
+            known["mean", d] = (worth + first * node.raw) / max(total, 1)
+        for d in self.distances(self.parent, self.edge):
+            below = d if d == math.inf else d - 1
+            known["count", d] = first + sum(self.count(edge, below) for edge in node.edges.values())
+
+    def renew(self, nodes):
+        for _ in range(16):
+            for node in nodes:
+                self.look(node)
 
 
 @dataclass
@@ -202,22 +263,25 @@ class LastGoodReply:
     """
 
     forget: bool
+    path: bool = True
 
     def __call__(self, search, leaf):
         moves = []
 
         def reply(facts, other, mark):
+            if not self.path and not moves:
+                return None
             action, done = search.memory.get((other, mark), (None, 0))
             return action if action in facts.legal and facts.marks[action] == done else None
 
         value, _, played = rollout(search, leaf, reply, lambda *move: moves.append(move))
-        self.learn(search, leaf.path, -value if leaf.other else value, moves)
+        self.learn(search, leaf.path, -value if leaf.other else value, moves if self.path else moves[1:])
         return value, None, played
 
     def learn(self, search, path, value, moves=()):
         """Of a game of this value to the player at the root: its path in the tree, and the moves from there on."""
         before, known = 0, []
-        for node, edge in path:
+        for node, edge in path if self.path else ():
             if not node.facts.awaits:
                 known.append((node.other, before, (edge.number, node.facts.marks[edge.number])))
                 before = node.facts.marks[edge.number]
@@ -226,3 +290,48 @@ class LastGoodReply:
                 search.memory[other, mark] = move
             elif self.forget and search.memory.get((other, mark)) == move:
                 del search.memory[other, mark]
+
+
+@dataclass
+class Mast:
+    """Finnsson and Bjoernsson, 2008. The search's memory has, for each player and mark, games and sums of values."""
+
+    temperature: float
+
+    def __call__(self, search, leaf):
+        value, _, played = self.play_on(search, leaf)
+        by = [0, 0]
+        by[leaf.other], by[not leaf.other] = played
+        self.learn(search, leaf.path, -value if leaf.other else value, by)
+        return value, None, played
+
+    def play_on(self, search, leaf):
+        rules, played = search.rules, [0, 0]
+        facts, other = rules.draw(leaf.facts, fold_in(leaf.word, 1)), False
+        for ply in range(10**6):
+            word = fold_in(leaf.word, 2 + ply)
+            weights = []
+            for action in range(rules.game.num_actions):
+                games, total = search.memory.get((other != leaf.other, facts.marks[action]), (0, 0.0))
+                mean = total / max(games, 1) / rules.game.max_reward
+                weights.append(math.exp(mean / self.temperature) if action in facts.legal else 0.0)
+            drawn, action, seen = (word >> 8) / 2**24 * sum(weights), 0, weights[0]
+            while not (seen > drawn and weights[action] > 0):
+                action += 1
+                seen += weights[action]
+            after, switch, over, reward, done = rules.follow(facts, action)
+            played[other] |= done
+            if over:
+                return (-reward if other else reward), None, tuple(played)
+            facts, other = rules.draw(after, fold_in(word, 1)), other != switch
+
+    def learn(self, search, path, value, by=(0, 0)):
+        by = list(by)
+        for node, edge in path:
+            if not node.facts.awaits:
+                by[node.other] |= node.facts.marks[edge.number]
+        for other in (False, True):
+            for bit in range(by[other].bit_length()):
+                if by[other] >> bit & 1:
+                    games, total = search.memory.get((other, 1 << bit), (0, 0.0))
+                    search.memory[other, 1 << bit] = games + 1, total + (-value if other else value)

@@ -230,6 +230,42 @@ def test_searches_that_no_machine_can_hold_are_refused_at_once(game, states, opt
             mcts.search_positions(game, states._position, bits, 10, mcts.uct(), mcts.rollout(), num_trees=number)
 
 
+def test_the_move_of_the_greatest_mean(game, states):
+    """Of those visited; for RAVE the mixed mean, not that of the edge alone."""
+    alive = ~np.asarray(states.terminated)
+    for rule, k in ((mcts.uct(), 0.0), (mcts.rave(k=50, c=0.05), 50.0)):
+        found = mcts.search(game, states, jax.random.key(4), SIMULATIONS, select=rule, final="mean")
+        visits = np.asarray(found.visits)
+        means = np.asarray(found.tree.root("value_sums")) / np.maximum(visits, 1)
+        if k:
+            amaf = found.tree.root("amaf_value_sums") / np.maximum(found.tree.root("amaf_visits"), 1)
+            beta = np.sqrt(k / (3 * visits + k))
+            mixed = (1 - beta) * means + beta * np.asarray(amaf)
+            assert (np.where(visits > 0, mixed, -9).argmax(1) != np.where(visits > 0, means, -9).argmax(1))[alive].any()
+            means = mixed
+        best = np.where(visits > 0, means, -9)
+        chosen = best[np.arange(BATCH), np.asarray(found.actions)]
+        np.testing.assert_allclose(chosen[alive], best.max(1)[alive], atol=1e-6)
+    most = mcts.search(game, states, jax.random.key(4), SIMULATIONS, select=rule)
+    np.testing.assert_array_equal(most.visits, found.visits)
+    assert (np.asarray(most.actions) != np.asarray(found.actions))[alive].any()
+    with pytest.raises(ValueError, match="final 'best': expected one of visits, mean"):
+        mcts.search(game, states, jax.random.key(4), 8, final="best")
+
+
+def test_constants_of_a_rule_may_be_arrays_with_a_number_for_each_tree(game, states):
+    c, k = jnp.where(jnp.arange(BATCH) % 2, 0.1, 1.0), jnp.where(jnp.arange(BATCH) % 2, 10.0, 200.0)
+    both = mcts.search(game, states, jax.random.key(5), 40, select=mcts.rave(), numbers={"c": c, "k": k})
+    for odd, rule in ((1, mcts.rave(10, 0.1)), (0, mcts.rave(200, 1.0))):
+        one = mcts.search(game, states, jax.random.key(5), 40, select=rule)
+        lanes = np.arange(BATCH) % 2 == odd
+        same = (np.asarray(both.visits) == np.asarray(one.visits)).all(1)
+        assert same[lanes].mean() > 0.9  # rounding decides between equal scores now and then
+        assert not same[~lanes & ~np.asarray(states.terminated)].all()
+    with pytest.raises(ValueError, match="UCT has no number 'k'; it has: c"):
+        mcts.search(game, states, jax.random.key(5), 40, numbers={"k": k})
+
+
 def test_old_names_warn():
     with pytest.warns(DeprecationWarning, match='qtransform="parent_and_siblings"'):
         assert mcts.puct(siblings=True) == mcts.puct(qtransform="parent_and_siblings")

@@ -1,6 +1,7 @@
 """Searches of whole batches against a plain search of each position: the same trees, visit by visit."""
 
 import functools
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,7 +138,27 @@ CASES = {
     "bounded_uct3": Case(mcts.bounded(Untied(mcts.uct3(0.8))), plain.UCT3(0.8), reference=SHARED | BOUNDED),
     "last_good_reply": Case(*UCT, mcts.last_good_reply(), plain.LastGoodReply(True)),
     "unforgetting_rave": Case(
-        Untied(mcts.rave()), plain.AMAF(0.2, k=100), mcts.last_good_reply(forget=False), plain.LastGoodReply(False)
+        Untied(mcts.rave(100, 0.2)),
+        plain.AMAF(0.2, k=100),
+        mcts.last_good_reply(forget=False),
+        plain.LastGoodReply(False),
+    ),
+    "replies_of_rollouts": Case(*UCT, mcts.last_good_reply(path=False), plain.LastGoodReply(True, path=False)),
+    "mast": Case(*UCT, mcts.mast(0.5), plain.Mast(0.5)),
+    "uct2_all": Case(Untied(mcts.uct2(0.8, update="all")), plain.UCT2(0.8), reference=SHARED | {"update_all": True}),
+    "uct1_all": Case(
+        Untied(mcts.uct1(0.8, update="all")), plain.UCT(0.8), *ROLLOUT, reference=SHARED | {"update_all": True}
+    ),
+    "ucd": Case(Untied(mcts.ucd(0.8, (2, 1, 3))), plain.UCD(0.8, 2, 1, 3), reference=SHARED),
+    "ucd_any": Case(
+        Untied(mcts.ucd(0.8, (math.inf, 0, math.inf), symmetries=True)),
+        plain.UCD(0.8, math.inf, 0, math.inf),
+        reference=MIRRORED,
+    ),
+    "ucd_all": Case(
+        Untied(mcts.ucd(0.8, (2, 0, 1), update="all")),
+        plain.UCD(0.8, 2, 0, 1),
+        reference=SHARED | {"update_all": True},
     ),
     "max_depth": Case(*PUCT, reference=POLICY | {"max_depth": 2}, options={"max_depth": 2}),
     "shallow_uct1": Case(
@@ -151,7 +172,7 @@ CASES = {
     ),
     "full": Case(*PUCT, reference=POLICY | {"slots": 9}, options={"capacity": 9}),
     "full_rave": Case(
-        Untied(mcts.rave()), plain.AMAF(0.2, k=100), *ROLLOUT, reference={"slots": 9}, options={"capacity": 9}
+        Untied(mcts.rave(100, 0.2)), plain.AMAF(0.2, k=100), *ROLLOUT, reference={"slots": 9}, options={"capacity": 9}
     ),
 }
 
@@ -247,6 +268,10 @@ QUICK = {
         "uct2",
         "uct3",
         "bounded_uct",
+        "replies_of_rollouts",
+        "mast",
+        "uct2_all",
+        "ucd",
     ],
     "many_tic_tac_toe": ["unforgetting_rave"],
     "tic_tac_toe": ["shallow_uct1", "uct2_mirrored", "full_rave"],
@@ -257,7 +282,8 @@ QUICK = {
 SLOW = {
     "many_tic_tac_toe": list(CASES),
     "tic_tac_toe": ["puct_siblings", "gumbel_noise"],
-    "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply"],
+    "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply", "mast", "ucd_any", "ucd_all"],
+    "nim": ["uct1_all", "ucd_any", "ucd_all"],
     "relay": ["rave_rollout", "uct3", "gumbel", "bounded_uct3"],
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],

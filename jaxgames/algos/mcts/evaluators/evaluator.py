@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float32, UInt32
+from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
@@ -58,11 +58,6 @@ def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]
     """Sets of AMAF keys of two players, all empty."""
     keys = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
     return jnp.zeros((keys.shape[0], 2, keys.shape[1]), jnp.uint32)
-
-
-def key_sets(second: Bool[Array, " batch"], keys: UInt32[Array, "batch words"]) -> UInt32[Array, "batch 2 words"]:
-    """Sets of AMAF keys that hold `keys` for the first player or, where `second`, for the second one."""
-    return jnp.where(second[:, None, None] == jnp.array([False, True])[None, :, None], keys[:, None], jnp.uint32(0))
 
 
 @jax.tree_util.register_dataclass

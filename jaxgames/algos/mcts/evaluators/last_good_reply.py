@@ -1,13 +1,11 @@
 """Rollouts by last good replies: a move is answered as it was in the last game that this answer won."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-from jaxtyping import Array, Bool, Int32, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
 from jaxgames.algos.mcts.evaluators.rollout import MAX_PLIES, RolloutState, check_plies, play_out
@@ -16,21 +14,8 @@ from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits as bitsets
 
-
-class RolloutMoves(NamedTuple):
-    """One move of each game.
-
-    Attributes:
-        valid: whether there is a move.
-        opponent: whether it was made by the player that was not to act at the root.
-        before: the key index (see `key_index`) of the move that it replied to.
-        reply: 1 + its action + 2^16 x its key index.
-    """
-
-    valid: Bool[Array, "..."]
-    opponent: Bool[Array, "..."]
-    before: Int32[Array, "..."]
-    reply: Int32[Array, "..."]
+REPEATS = 1 << 30
+"""The bit of a reply made in a game that was the known one already."""
 
 
 @jax.tree_util.register_dataclass
@@ -41,62 +26,45 @@ class LastGoodReply:
     forget: bool = dataclasses.field(metadata={"static": True})
     limit: int = dataclasses.field(metadata={"static": True})
     max_plies: int = dataclasses.field(metadata={"static": True})
+    path: bool = dataclasses.field(metadata={"static": True})
     has_policy = False
 
-    def init(self, game: Game, batch: int) -> tuple[Int32[Array, " places"], RolloutMoves]:
-        """No replies, 0, for each player, key index replied to and position; and room for the moves of a rollout."""
-        shape = (self.limit, batch)
-        moves = RolloutMoves(*(jnp.zeros(shape, kind) for kind in (bool, bool, jnp.int32, jnp.int32)))
-        return jnp.zeros(2 * _num_keys(game) * batch, jnp.int32), moves
+    def init(self, game: Game, batch: int) -> Int32[Array, " places"]:
+        """No replies."""
+        return jnp.zeros(2 * _num_keys(game) * batch, jnp.int32)
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Plays on by replies, and learns from the whole game."""
-        replies, room = memory
-        batch, count = len(leaves.needs_eval), _num_keys(game)
-        lanes = jnp.arange(batch, dtype=jnp.int32)
-
-        def place(lanes, opponent, before):
-            return (jnp.where(opponent, count, 0) + before) * batch + lanes
+        table = _ReplyTable(game, len(leaves.needs_eval))
 
         def choose(state: RolloutState, bits: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-            opponent = state.other_to_move ^ leaves.opponent_to_move
-            reply = replies[place(lanes, opponent, key_index(state.amaf_key))] - 1
+            reply = table.read(memory, state.other_to_move ^ leaves.opponent_to_move, key_index(state.amaf_key)) - 1
             action = jnp.maximum(reply, 0) & 0xFFFF
             legal = jax.vmap(game.is_legal)(state.position, action)
-            same = key_index(jax.vmap(game.amaf_key)(state.position, action)) == reply >> 16
-            return jnp.where((reply >= 0) & legal & same, action, jax.vmap(game.draw_action)(state.position, bits))
+            same = _key_of(game, state.position, action) == reply >> 16
+            known = (reply >= 0) & legal & same & (self.path | (state.ply > 0))
+            return jnp.where(known, action, jax.vmap(game.draw_action)(state.position, bits))
 
         def note(
-            before: RolloutState, after: RolloutState, actions: Int32[Array, " batch"], notes: RolloutMoves
-        ) -> RolloutMoves:
-            reply = 1 + actions + (key_index(after.amaf_key) << 16)
+            before: RolloutState, after: RolloutState, actions: Int32[Array, " batch"], made: Array
+        ) -> Int32[Array, " places"]:
+            valid = before.running & (before.ply < self.limit) & (self.path | (before.ply > 0))
             opponent = before.other_to_move ^ leaves.opponent_to_move
-            move = RolloutMoves(before.running, opponent, key_index(before.amaf_key), reply)
-            return jax.tree.map(lambda x, y: x.at[before.ply].set(y, mode="drop"), notes, move)
+            move = 1 + actions + (key_index(after.amaf_key) << 16)
+            return table.note(made, memory, valid, table.place(opponent, key_index(before.amaf_key)), move, self.forget)
 
-        end, notes = play_out(game, leaves, choose, track, self.max_plies, room, note)
+        made = jnp.zeros_like(memory)
+        if self.path and leaves.tree is not None:
+            made = _note_path(table, leaves.tree, leaves, made, memory, self.forget)
+        end, made = play_out(game, leaves, choose, track, self.max_plies, made, note)
         to_root = jnp.where(leaves.opponent_to_move, -end.value, end.value)
         value = jnp.where(leaves.needs_eval, to_root, leaves.exact_value)
-
-        def learn(replies: Array, lanes: Array, value: Array, move: RolloutMoves) -> Array:
-            """The winner's reply is kept, the loser's forgotten."""
-            spot = jnp.where(move.valid & (value != 0), place(lanes, move.opponent, move.before), len(replies))
-            old = replies.at[spot].get(mode="clip")
-            lost = jnp.where((old == move.reply) & self.forget, 0, old)
-            return replies.at[spot].set(jnp.where((value > 0) != move.opponent, move.reply, lost), mode="drop")
-
-        if leaves.tree is not None:
-            replies = _learn_path(game, leaves.tree, leaves, learn, replies, value)
-        replies = lax.fori_loop(
-            0,
-            jnp.minimum(end.ply.astype(jnp.int32), self.limit),
-            lambda ply, replies: learn(replies, lanes, value, jax.tree.map(lambda x: x[ply], notes)),
-            replies,
-        )
-        return Evaluation(end.value, None, end.played), (replies, notes)
+        return Evaluation(end.value, None, end.key_sets), table.learn(memory, made, value)
 
 
-def last_good_reply(*, forget: bool = True, limit: int = 512, max_plies: int = MAX_PLIES) -> LastGoodReply:
+def last_good_reply(
+    *, forget: bool = True, limit: int = 512, max_plies: int = MAX_PLIES, path: bool = True
+) -> LastGoodReply:
     """Rollouts by last good replies (Drake, 2009), with forgetting (Baier and Drake, 2010).
 
     A move is answered as the winner of the last game with it answered it, if that is legal; else at random. Draws teach
@@ -107,16 +75,80 @@ def last_good_reply(*, forget: bool = True, limit: int = 512, max_plies: int = M
         forget: whether a reply is forgotten when it has lost.
         limit: the first moves of a rollout, of which replies are learned.
         max_plies: as in `rollout`.
+        path: whether moves in the tree are learned and answered, too; else those of rollouts only, as in the thesis of
+            Goeppert (2020).
     """
     if not isinstance(limit, int) or limit < 1:
         raise ValueError(f"limit {limit}: expected a number of moves from 1 on")
-    return LastGoodReply(bool(forget), limit, check_plies(max_plies))
+    return LastGoodReply(bool(forget), limit, check_plies(max_plies), bool(path))
 
 
-def key_index(amaf_key: UInt32[Array, "batch words"]) -> Int32[Array, " batch"]:
-    """The number of the key's bit, from 1 on; 0 if it has none."""
-    places = jnp.arange(amaf_key.shape[1], dtype=jnp.uint32) * 32 + 1
-    return jnp.sum(jnp.where(amaf_key != 0, places[None, :] + bitsets.top_index(amaf_key), 0), axis=1).astype(jnp.int32)
+class _ReplyTable:
+    """Replies of a batch: for each player, key index replied to and lane one number, 1 + its action + 2^16 x its key
+    index, or 0 for none. `opponent` says that the player who replies was not to act at the root.
+
+    The moves made in a game are noted in another table of this form, and learned all at once at its end: so a ply costs
+    one read and one write for each lane.
+    """
+
+    def __init__(self, game: Game, batch: int):
+        self._batch, self._count = batch, _num_keys(game)
+        self._lanes = jnp.arange(batch, dtype=jnp.int32)
+
+    def place(
+        self, opponent: Bool[Array, " n"], key: Int32[Array, " n"], lanes: Int32[Array, " n"] | None = None
+    ) -> Int32[Array, " n"]:
+        """Where the reply to a move stands."""
+        lanes = self._lanes if lanes is None else lanes
+        return (jnp.where(opponent, self._count, 0) + key) * self._batch + lanes
+
+    def read(
+        self, replies: Int32[Array, " places"], opponent: Bool[Array, " batch"], key: Int32[Array, " batch"]
+    ) -> Int32[Array, " batch"]:
+        """The replies to moves."""
+        return replies.at[self.place(opponent, key)].get(mode="promise_in_bounds")
+
+    def note(
+        self,
+        made: Int32[Array, " places"],
+        replies: Int32[Array, " places"],
+        valid: Bool[Array, " n"],
+        place: Int32[Array, " n"],
+        move: Int32[Array, " n"],
+        forget: bool,
+    ) -> Int32[Array, " places"]:
+        """Notes a reply made in a game, and whether it, or one made earlier to the same move, was the known one."""
+        if forget:
+            here = replies.at[place].get(mode="promise_in_bounds") == move
+            move = move | jnp.where(here, REPEATS, made.at[place].get(mode="promise_in_bounds") & REPEATS)
+        place = jnp.where(valid, place, len(made))
+        return made.at[place].set(move, mode="drop", unique_indices=True)
+
+    def learn(
+        self, replies: Int32[Array, " places"], made: Int32[Array, " places"], value: Float32[Array, " batch"]
+    ) -> Int32[Array, " places"]:
+        """Replies after games of these values to the player at the root: the winner's are kept, the loser's forgotten
+        if they are marked as known ones.
+        """
+        games = made.reshape(2, self._count, self._batch)
+        won = jnp.stack([value > 0, value < 0])[:, None]
+        lost = jnp.stack([value < 0, value > 0])[:, None]
+        known = jnp.where(lost & (games & REPEATS != 0), 0, replies.reshape(games.shape))
+        return jnp.where(won & (games != 0), games & ~REPEATS, known).reshape(-1)
+
+
+def key_index(words: tuple[UInt32[Array, " batch"], ...]) -> Int32[Array, " batch"]:
+    """The number of the bit of an AMAF key, from 1 on; 0 if it has none. Word by word, as in `RolloutState`."""
+    index = jnp.zeros_like(words[0])
+    for number, word in enumerate(words):
+        index = jnp.where(word != 0, 32 * number + 1 + bitsets.top_index(word), index)
+    return index.astype(jnp.int32)
+
+
+def _key_of(game: Game, positions: Any, actions: Int32[Array, " batch"]) -> Int32[Array, " batch"]:
+    """The key index of actions."""
+    keys = jax.vmap(game.amaf_key)(positions, actions)
+    return key_index(tuple(keys[:, word] for word in range(keys.shape[1])))
 
 
 def _num_keys(game: Game) -> int:
@@ -125,18 +157,23 @@ def _num_keys(game: Game) -> int:
     return 32 * jax.eval_shape(game.amaf_key, position, jax.ShapeDtypeStruct((), jnp.int32)).size + 1
 
 
-def _learn_path(game: Game, tree: Tree, leaves: SelectedLeaf, learn: Callable, replies: Array, value: Array) -> Array:
-    """Learns from the moves in the tree, from the root on."""
+def _note_path(
+    table: _ReplyTable, tree: Tree, leaves: SelectedLeaf, made: Array, replies: Array, forget: bool
+) -> Int32[Array, " places"]:
+    """Notes the moves in the tree, from the root on."""
+    game = tree.layout.game
 
-    def step(replies, some, level):
-        lanes, value, before = some
+    def step(made, some, level):
+        lanes, before = some
+        row = jnp.minimum(level.row, len(tree.edges) - 1)
         action = jnp.minimum(level.edge, game.num_actions - 1)
-        key = key_index(jax.vmap(game.amaf_key)(tree.positions(level.row), action))
-        is_chance = tree.layout.read(tree.rows(level.row), "is_chance") != 0
-        valid = level.on_path & ~is_chance
-        move = RolloutMoves(valid, level.opponent_to_move, before, 1 + action + (key << 16))
-        return learn(replies, lanes, value, move), (lanes, value, jnp.where(valid, key, before))
+        key = _key_of(game, tree.positions(row), action)
+        valid = level.on_path
+        if game.outcome_probabilities:
+            valid = valid & (tree.node("is_chance", row) == 0)
+        place = table.place(level.opponent_to_move, before, lanes)
+        made = table.note(made, replies, valid, place, 1 + action + (key << 16), forget)
+        return made, (lanes, jnp.where(valid, key, before))
 
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
-    start = (lanes, value, jnp.zeros_like(lanes))
-    return over_levels(tree.layout, leaves.path, step, replies, start, down=True)[0]
+    return over_levels(tree.layout, leaves.path, step, made, (lanes, jnp.zeros_like(lanes)), down=True)[0]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, empty_key_sets, key_sets
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import materialize
@@ -17,6 +17,10 @@ from jaxgames.ops.random_bits import fold_in
 
 MAX_PLIES = 10_000
 """Longer than any random game of ours."""
+
+
+KeySets = tuple[tuple[UInt32[Array, " batch"], ...], ...]
+"""Sets of AMAF keys of two players, word by word: XLA:CPU makes no vector code of arrays with short last axes."""
 
 
 @jax.tree_util.register_dataclass
@@ -38,7 +42,7 @@ class Rollout:
             return jax.vmap(game.draw_action)(rollout.position, bits)
 
         rollout, _ = play_out(game, leaves, choose, track, self.max_plies)
-        return Evaluation(rollout.value, None, rollout.played), memory
+        return Evaluation(rollout.value, None, rollout.key_sets), memory
 
 
 def rollout(*, max_plies: int = MAX_PLIES) -> Rollout:
@@ -62,8 +66,8 @@ class RolloutState(NamedTuple):
         running: which games are not over.
         other_to_move: whether the player to act is not the one at the leaf.
         value: the result so far, to the player at the leaf.
-        amaf_key: that of the last action.
-        played: the AMAF keys of all actions, as in `Evaluation`.
+        amaf_key: that of the last action, word by word.
+        played: the AMAF keys of all actions, those of the player at the leaf and of the other one.
     """
 
     ply: UInt32[Array, ""]
@@ -71,8 +75,15 @@ class RolloutState(NamedTuple):
     running: Bool[Array, " batch"]
     other_to_move: Bool[Array, " batch"]
     value: Float32[Array, " batch"]
-    amaf_key: UInt32[Array, "batch words"]
-    played: UInt32[Array, "batch 2 words"] | None
+    amaf_key: tuple[UInt32[Array, " batch"], ...]
+    played: KeySets | None
+
+    @property
+    def key_sets(self) -> UInt32[Array, "batch 2 words"] | None:
+        """The keys of all actions, as in `Evaluation.played`."""
+        if self.played is None:
+            return None
+        return jnp.stack([jnp.stack(words, axis=1) for words in self.played], axis=1)
 
 
 def play_out(
@@ -95,15 +106,16 @@ def play_out(
         notes: anything to be kept of the games.
         note: gives the notes after a ply, `note(before, after, actions, notes)`.
     """
-    batch = len(leaves.needs_eval)
+    batch, words = len(leaves.needs_eval), leaves.amaf_key.shape[1]
+    none = tuple(jnp.zeros(batch, jnp.uint32) for _ in range(words))
     start = RolloutState(
         ply=jnp.uint32(0),
         position=_after_chance(game, leaves.position, fold_in(leaves.bits, 1)),
         running=leaves.needs_eval,
         other_to_move=jnp.zeros(batch, bool),
         value=jnp.zeros(batch, jnp.float32),
-        amaf_key=leaves.amaf_key,
-        played=empty_key_sets(game, leaves.position) if track else None,
+        amaf_key=tuple(leaves.amaf_key[:, word] for word in range(words)),
+        played=(none, none) if track else None,
     )
 
     def step(carry):
@@ -111,7 +123,8 @@ def play_out(
         bits = fold_in(leaves.bits, 2 + state.ply)
         actions = materialize(choose(state, bits), bits)  # else each array of a position draws it anew
         outcome = jax.vmap(game.play)(state.position, actions)
-        amaf_key = jnp.where(state.running[:, None], jax.vmap(game.amaf_key)(state.position, actions), 0)
+        keys = jax.vmap(game.amaf_key)(state.position, actions)
+        amaf_key = tuple(jnp.where(state.running, keys[:, word], 0) for word in range(words))
         reward = jnp.where(state.other_to_move, -outcome.reward, outcome.reward)
         after = RolloutState(
             ply=state.ply + 1,
@@ -120,7 +133,7 @@ def play_out(
             other_to_move=state.other_to_move ^ outcome.turn_passes,
             value=jnp.where(state.running & outcome.over, reward, state.value),
             amaf_key=amaf_key,
-            played=state.played | key_sets(state.other_to_move, amaf_key) if track else None,
+            played=None if state.played is None else add_keys(state.played, state.other_to_move, amaf_key),
         )
         return after, note(state, after, actions, notes)
 
@@ -129,6 +142,19 @@ def play_out(
         return jnp.any(state.running) & (state.ply < max_plies)
 
     return lax.while_loop(more, step, (start, notes))
+
+
+def add_keys(
+    played: KeySets,
+    second: Bool[Array, " batch"],
+    keys: tuple[UInt32[Array, " batch"], ...],
+) -> KeySets:
+    """The sets with keys of the first player or, where `second`, of the second one."""
+    first, other = played
+    return (
+        tuple(jnp.where(second, old, old | new) for old, new in zip(first, keys, strict=True)),
+        tuple(jnp.where(second, old | new, old) for old, new in zip(other, keys, strict=True)),
+    )
 
 
 def _after_chance(game: Game, position: Any, bits: UInt32[Array, " batch"]) -> Any:

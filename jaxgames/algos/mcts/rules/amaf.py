@@ -1,16 +1,18 @@
 """All moves as first (AMAF): an action is also worth what games brought in which the player took it later."""
 
 import dataclasses
+import functools
+import operator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float32, Int32, UInt32
+from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.algos.mcts.evaluators.evaluator import key_sets
-from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.evaluators.rollout import KeySets, add_keys
+from jaxgames.algos.mcts.nodes import NARROW, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
-from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, plus_bound, untried_first
+from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, of_nodes, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, unwrap
 
 
@@ -20,16 +22,19 @@ class AmafStats:
 
     def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
         """Adds what the rollout played to the leaf's own edges."""
-        played = unwrap(leaf.played)
+        sets = unwrap(leaf.played)
+        played = tuple(tuple(sets[:, player, word] for word in range(sets.shape[2])) for player in range(2))
         return _add(tree, leaf.row, leaf.opponent_to_move, leaf.value, played), played
 
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
         """Adds the edge's action, and all that were played below it."""
         game = tree.layout.game
         taken = jax.vmap(game.amaf_key)(tree.positions(level.row), jnp.minimum(level.edge, game.num_actions - 1))
-        is_chance = tree.layout.read(tree.rows(level.row), "is_chance") != 0
-        taken = jnp.where((level.on_path & ~is_chance)[:, None], taken, 0)
-        played = carried | key_sets(level.opponent_to_move, taken)
+        valid = level.on_path
+        if game.outcome_probabilities:
+            valid = valid & (tree.layout.read(tree.rows(level.row), "is_chance") == 0)
+        keys = tuple(jnp.where(valid, taken[:, word], 0) for word in range(taken.shape[1]))
+        played = add_keys(carried, level.opponent_to_move, keys)
         return _add(tree, level.row, level.opponent_to_move, value, played), played
 
 
@@ -38,16 +43,22 @@ def _add(
     row: Int32[Array, " n"],
     opponent_to_move: Bool[Array, " n"],
     value: Float32[Array, " n"],
-    played: UInt32[Array, "n 2 words"],
+    played: KeySets,
 ) -> Tree:
     """Adds one simulation to the edges of nodes whose actions the node's player has `played`."""
-    layout = tree.layout
+    layout, positions = tree.layout, tree.positions(row)
+    own = tuple(jnp.where(opponent_to_move, second, first) for first, second in zip(*played, strict=True))
+
+    def is_seen(action):
+        keys = jax.vmap(layout.game.amaf_key, (0, None))(positions, action)
+        common = (keys[:, word] & own[word] for word in range(len(own)))
+        return (functools.reduce(operator.or_, common) != 0).astype(jnp.float32)
+
     actions = jnp.arange(layout.game.num_actions, dtype=jnp.int32)
-    keys = jax.vmap(lambda position: jax.vmap(lambda action: layout.game.amaf_key(position, action))(actions))(
-        tree.positions(row)
-    )
-    own = jnp.where(opponent_to_move[:, None], played[:, 1], played[:, 0])
-    seen = jnp.any((keys & own[:, None, :]) != 0, axis=2).astype(jnp.float32)
+    if len(actions) <= NARROW:  # each action an array of its own
+        seen = jnp.stack([is_seen(jnp.int32(action)) for action in range(len(actions))], axis=1)
+    else:
+        seen = jax.vmap(is_seen, out_axes=1)(actions)
     seen = jnp.pad(seen, ((0, 0), (0, layout.num_edges - len(actions))))
     gain = jnp.where(opponent_to_move, -value, value)
     return tree.add("amaf_visits", row, jnp.concatenate([seen, seen * gain[:, None]], axis=1))
@@ -60,22 +71,28 @@ class AMAF(Rule):
     c: float
     k: float | None
     alpha: float | None
+    constants = ("c", "k", "alpha")
     edge_fields = ("amaf_visits", "amaf_value_sums")
     statistics = (AmafStats(),)
     wants_played = True
 
     def score(self, nodes: Nodes) -> Score:
         """(1 - b) mean + b AMAF mean + c sqrt(ln N / n)."""
+        return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
+
+    def mean(self, nodes: Nodes) -> Score:
+        """(1 - b) mean + b AMAF mean."""
+        k, alpha = (of_nodes(nodes, number) for number in (self.k, self.alpha))
 
         def mixed(edges):
-            beta = jnp.sqrt(self.k / (3 * edges.visits + self.k)) if self.alpha is None else self.alpha
+            beta = jnp.sqrt(k / (3 * edges.visits + k)) if alpha is None else alpha
             amaf_mean = edges.amaf_value_sums / jnp.maximum(edges.amaf_visits, 1)
             return edges.q + beta * (amaf_mean - edges.q)
 
-        return untried_first(plus_bound(nodes, self.c, mixed))
+        return mixed
 
 
-def rave(k: float = 100.0, c: float = 0.2) -> AMAF:
+def rave(k: float = 100.0, c: float = 0.1) -> AMAF:
     """RAVE (Gelly and Silver, 2011): (1 - b) mean + b AMAF mean + c sqrt(ln N / n), b = sqrt(k / (3 n + k)).
 
     The AMAF mean of an edge is the mean of all simulations through the node in which its player took the action there
@@ -87,7 +104,7 @@ def rave(k: float = 100.0, c: float = 0.2) -> AMAF:
     return AMAF(check_c(c), float(k), None)
 
 
-def amaf(alpha: float = 0.5, c: float = 0.4) -> AMAF:
+def amaf(alpha: float = 0.5, c: float = 0.25) -> AMAF:
     """alpha-AMAF (Helmbold and Parker-Wood, 2009): as `rave`, with b = `alpha` throughout."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha {alpha}: expected a number from 0 to 1")

@@ -1,7 +1,7 @@
 """Score bounded search: keeps what is proven about positions, and prunes what cannot matter any more."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -106,8 +106,15 @@ class Bounded(Rule):
 
     def preference(self, nodes: Nodes) -> Score:
         """The rule's preference, among edges that may be best."""
-        score, may_be_best = self.rule.preference(nodes), _may_be_best(nodes)
-        return lambda edges: jnp.where(may_be_best(edges), score(edges), PRUNED)
+        return _among_the_best(nodes, self.rule.preference(nodes))
+
+    def mean_preference(self, nodes: Nodes) -> Score:
+        """As the rule, among edges that may be best."""
+        return _among_the_best(nodes, self.rule.mean_preference(nodes))
+
+    def with_numbers(self, numbers: Mapping[str, Any]) -> "Bounded":
+        """The rule with other constants."""
+        return Bounded(self.rule.with_numbers(numbers))
 
     def weights(self, nodes: Nodes) -> Score:
         """The rule's weights, of edges that may be best."""
@@ -142,6 +149,12 @@ def bounded(rule: Rule) -> Bounded:
 def _best_lower(nodes: Nodes) -> Array:
     """The greatest lower bound of the edges."""
     return nodes.max(lambda edges: jnp.where(edges.legal, edges.lower, -jnp.inf))
+
+
+def _among_the_best(nodes: Nodes, score: Score) -> Score:
+    """A score of edges that may be best; those of the others are far below."""
+    may_be_best = _may_be_best(nodes)
+    return lambda edges: jnp.where(may_be_best(edges), score(edges), PRUNED)
 
 
 def _may_be_best(nodes: Nodes) -> Score:

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import jax.numpy as jnp
@@ -35,7 +35,8 @@ class Statistic(Protocol):
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
         """Updates one level of the paths, after its visits and sums of values.
 
-        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up.
+        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up. A
+        statistic may also have `finish(tree, value, carried)`, which gives the tree after the root was updated.
         """
         ...
 
@@ -54,6 +55,7 @@ class Rule(Protocol):
         transpositions: whether nodes of equal positions are one: "no", "positions", or "symmetries" for mirror images
             too.
         schedules_root: whether the root is scored by `root_score`, by a schedule for the whole search.
+        constants: the numbers that `with_numbers` can change.
     """
 
     edge_fields: tuple[str, ...] = ()
@@ -65,6 +67,7 @@ class Rule(Protocol):
     wants_played: bool = False
     transpositions: str = "no"
     schedules_root: bool = False
+    constants: tuple[str, ...] = ()
 
     def score(self, nodes: Nodes) -> Score:
         """The function that scores edges of these nodes."""
@@ -93,9 +96,28 @@ class Rule(Protocol):
         most = 4.0 * nodes.layout.game.max_reward
         return lambda edges: edges.visits + edges.q / most
 
+    def mean(self, nodes: Nodes) -> Score:
+        """What an edge is worth in points, without any bonus for exploration."""
+        return lambda edges: edges.q
+
+    def mean_preference(self, nodes: Nodes) -> Score:
+        """As `preference`: the greatest mean among the actions that were visited."""
+        mean = self.mean(nodes)
+        return lambda edges: jnp.where(edges.visits > 0, mean(edges), -4.0 * nodes.layout.game.max_reward)
+
     def weights(self, nodes: Nodes) -> Score:
         """The policy that the search found, not yet normalized: the visits."""
         return lambda edges: edges.visits
+
+    def with_numbers(self, numbers: Mapping[str, Any]) -> "Rule":
+        """The rule with other constants: arrays, one number for each tree or one for all. Raises `ValueError` for names
+        that it has not.
+        """
+        known = [name for name in self.constants if getattr(self, name) is not None]
+        for name in numbers:
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no number {name!r}; it has: {', '.join(known) or 'none'}")
+        return dataclasses.replace(self, **numbers)  # type: ignore[type-var]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,13 +125,14 @@ class UCT(Rule):
     """See `uct`."""
 
     c: float
+    constants = ("c",)
 
     def score(self, nodes: Nodes) -> Score:
         """Mean + c sqrt(ln N / n)."""
-        return untried_first(plus_bound(nodes, self.c, lambda edges: edges.q))
+        return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
 
 
-def uct(c: float = 0.8) -> UCT:
+def uct(c: float = 0.5) -> UCT:
     """UCT (Kocsis and Szepesvari, 2006): the mean of an edge + c sqrt(ln N / n), edges without visits first.
 
     Means are scaled to 0..1, from the worst to the best result of the game, as is usual for `c`. N are the visits of
@@ -193,15 +216,23 @@ def check_c(c: float, name: str = "c") -> float:
     return float(c)
 
 
-def plus_bound(nodes: Nodes, c: float, mean: Score) -> Score:
-    """A mean in points, scaled to 0..1, + c sqrt(ln N / n).
+def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:
+    """A mean in points, scaled to 0..1, + c sqrt(ln N / n); n is `count` and N `total`, by default visits.
 
     Computed as sqrt(c^2 ln N / n). A product c x sqrt(...) could be fused with the sum into one instruction, which
     rounds only once; the compiler may do so for one edge and not for the next, and equal edges would differ.
     """
-    most, sign = nodes.layout.game.max_reward, math.copysign(1, c)
-    log = c**2 * jnp.log(jnp.maximum(nodes.sum(lambda edges: edges.visits), 1))
-    return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(edges.visits, 1))
+    most = nodes.layout.game.max_reward
+    c = of_nodes(nodes, c)
+    sign = math.copysign(1, c) if isinstance(c, float | int) else jnp.where(c < 0, -1.0, 1.0)
+    count = count or (lambda edges: edges.visits)
+    log = c**2 * jnp.log(jnp.maximum(nodes.sum(count) if total is None else total, 1))
+    return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(count(edges), 1))
+
+
+def of_nodes(nodes: Nodes, number: Any) -> Any:
+    """A constant of a rule, in a shape that broadcasts against edges where it is an array, one for each tree."""
+    return nodes.expand_dims(number[nodes.lanes]) if getattr(number, "ndim", 0) else number
 
 
 def untried_first(score: Score) -> Score:

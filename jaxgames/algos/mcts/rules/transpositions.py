@@ -8,6 +8,7 @@ from jaxtyping import Array, Bool, Float32, Int32
 
 from jaxgames.algos.mcts.nodes import Edges, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
+from jaxgames.algos.mcts.rules.ancestors import UpdateAll, check_update
 from jaxgames.algos.mcts.rules.rule import Rule, Score, Statistic, check_c, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree
 
@@ -72,35 +73,42 @@ class GraphUCT(Rule):
     c: float
     transpositions: str
     statistics: tuple[Statistic, ...] = ()
+    of_nodes: bool = False
+    constants = ("c",)
 
     @property
     def node_fields(self) -> tuple[str, ...]:  # type: ignore[override]
         """The statistics of nodes, for `uct2` and `uct3`."""
-        return ("node_visits", "node_value_sum") if self.statistics else ()
+        return ("node_visits", "node_value_sum") if self.of_nodes else ()
 
     def score(self, nodes: Nodes) -> Score:
         """As UCT, with the mean of the edge or of the node it leads to."""
-        value = child_values(nodes) if self.statistics else lambda edges: edges.q
+        value = child_values(nodes) if self.of_nodes else lambda edges: edges.q
         return untried_first(plus_bound(nodes, self.c, value))
 
 
-def uct1(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct1(c: float = 0.5, *, symmetries: bool = False, update: str = "descend") -> GraphUCT:
     """UCT on a graph: a position that is reached by several paths is one node, whose edges these paths share.
 
     Childs, Brodeur and Kocsis (2008), as `uct2` and `uct3`. With `symmetries` mirror images are one node too; what is
-    below it belongs to the image that came first.
+    below it belongs to the image that came first. With `update="all"` a simulation counts for all edges from which its
+    leaf can be reached, not only for those of its path ("descend"); that goes through the whole tree each time.
     """
-    return GraphUCT(check_c(c), _kind(symmetries))
+    return GraphUCT(check_c(c), _kind(symmetries), _update(update))
 
 
-def uct2(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct2(c: float = 0.5, *, symmetries: bool = False, update: str = "descend") -> GraphUCT:
     """As `uct1`; the value of an edge is the mean of all simulations that came to its node, on any path."""
-    return GraphUCT(check_c(c), _kind(symmetries), (NodeStats(),))
+    return GraphUCT(check_c(c), _kind(symmetries), (NodeStats(), *_update(update)), True)
 
 
-def uct3(c: float = 0.8, *, symmetries: bool = False) -> GraphUCT:
+def uct3(c: float = 0.5, *, symmetries: bool = False) -> GraphUCT:
     """As `uct2`; the value of a node is computed anew from its children's, on every path that passes it."""
-    return GraphUCT(check_c(c), _kind(symmetries), (RecomputedValue(),))
+    return GraphUCT(check_c(c), _kind(symmetries), (RecomputedValue(),), True)
+
+
+def _update(update: str) -> tuple[Statistic, ...]:
+    return (UpdateAll(),) if check_update(update) == "all" else ()
 
 
 def _kind(symmetries: bool) -> str:

@@ -40,8 +40,8 @@ SYSTEM = System(
         Part("game", "Section 3.1: the length of a game", minimax.length),
         Part(
             "figure-3-2", "Figure 3.2: time per move of minimax", minimax.times, drawing.times,
-            note="The text's figure has no numbers beside it. Here the mean of moves from games against random moves, one "
-            "from each game.",
+            note="The text's figure has no numbers beside it. Here the mean of moves from games against random "
+            "moves, one from each game.",
         ),
         Part(
             "cuts", "Section 3.2.1: cuts of alpha-beta in a game", minimax.cuts, drawing.cuts,

@@ -24,7 +24,7 @@ def figure(path: Path, paint: Paint, size: tuple[float, float] = (8.0, 4.4), bar
     for spine in axis.spines.values():
         spine.set_color(LIGHT)
         spine.set_visible(not bare and spine.spine_type in ("left", "bottom"))
-    axis.tick_params(colors=GREY, labelsize=9, length=0)
+    axis.tick_params(which="both", colors=GREY, labelsize=9, length=0)
     if bare:
         axis.set_xticks([])
         axis.set_yticks([])
@@ -155,6 +155,7 @@ def learning(curves: Mapping[str, Sequence[Mapping[str, Any]]], published: float
             axis.plot(steps, won, color=color, marker="o", markersize=3, linewidth=1.6, label=names[name])
         axis.axhline(published, color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), label="published, epoch 200")
         axis.set_ylim(0, 100)
+        axis.locator_params(axis="x", integer=True)
         axis.set_xlabel("epochs", color=GREY)
         axis.set_ylabel("won against random moves, %", color=GREY)
         axis.legend(frameon=False, fontsize=9, labelcolor=GREY, loc="lower right")

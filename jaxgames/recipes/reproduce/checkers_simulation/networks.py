@@ -1,12 +1,14 @@
 """The evolved networks of the text: against random moves, how many legal moves they know, and against one minimax."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float32, Int32
 
 from jaxgames.algos.evolution.games.fitness import SCORES
 from jaxgames.algos.evolution.games.play import Details, RandomMoves, Results, play
@@ -16,6 +18,9 @@ from jaxgames.envs.registry import make as make_game
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
+from jaxgames.recipes.evolution.population import GeneticConfig
+from jaxgames.recipes.evolution.registry import content_of, with_changes
+from jaxgames.recipes.evolution.strategy import advance
 from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
 from jaxgames.recipes.reproduce.checkers_simulation.rates import rates
 from jaxgames.recipes.reproduce.report import Row
@@ -26,32 +31,49 @@ GAME = make_game("checkers")
 RECIPE = "checkers-evolution"
 MINIMAX = "alphabeta:4,ties=first,value=pieces"
 
-TRAININGS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
-    "adamczyk-2018": ({"opponents": "others*20"}, {"opponents": "others*2", "generations": "4", "population": "20"}),
-    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "40"}, {}),
-    "adamczyk-2018-legality": ({"opponents": "others*20"}, {"opponents": "others*2", "generations": "20"}),
-    "adamczyk-2018-minimax": ({"generations": "100"}, {}),
+SELF_PLAY: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "adamczyk-2018": (
+        {"opponents": "others*12"},
+        {"opponents": "others*2", "generations": "4", "population": "24", "keep": "4", "elites": "4"},
+    ),
+    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "25"}, {}),
 }
-"""What is changed of each setting in a whole study and in a quick one; a quick one leaves out what has no changes.
+"""What is changed of each setting in a whole study, and in a quick one, which leaves out what has no changes.
 
-All play all in the program, 80,000 games an epoch here; a drawn part of them ranks the networks nearly alike.
+In the program all play all, 80,000 games an epoch here; a drawn part of them ranks the networks nearly alike.
 """
-FEWER = "each network meets 20 of the 200, drawn in each epoch, instead of all"
+FEWER = "each network meets 12 of the 200, drawn in each epoch, instead of all"
+
+
+def settings_of(setting: str, changes: Mapping[str, str]) -> GeneticConfig:
+    """A setting of the recipe, with some values changed."""
+    recipe: Any = recipe_named(RECIPE)
+    config: Any = with_changes(recipe.settings[setting], changes)
+    return config
 
 
 def trained(study: Study, setting: str) -> Path | None:
-    """The folder of a training; None where a quick study has none."""
-    changes = study.amount(*TRAININGS[setting])
+    """The folder of a training by self-play; None where a quick study has none."""
+    changes = study.amount(*SELF_PLAY[setting])
     if not changes:
         return None
     measured = study.amount(300, 20)
     return study.train(setting, RECIPE, setting, changes, measured_games=measured, final_games=2, devices=1)
 
 
+def epochs(config: GeneticConfig, seed: int) -> Iterator[Float32[Array, "1 dimension"]]:
+    """The champion of each epoch of an evolution: the best one of its candidates."""
+    method = config.method()
+    state = jax.jit(method.init)(jax.random.key(seed))
+    for _ in range(config.generations):
+        state, _ = advance(method, state, 1)
+        yield method.best(state)
+
+
 def network(study: Study) -> list[Row]:
     """Section 4.2: the size of the deep network."""
     published = PUBLISHED["network"]
-    config = recipe_named(RECIPE).settings["adamczyk-2018-deep"].network  # type: ignore[attr-defined]
+    config = settings_of("adamczyk-2018-deep", {}).network
     genomes = config.genomes()
     kernels = sum(outputs * inputs for outputs, inputs in genomes.shapes)
     return [
@@ -73,10 +95,10 @@ def points(study: Study) -> list[Row]:
     found = np.asarray(SCORES["legality"](results))[0]
     published = PUBLISHED["fitness"]
     rows = [
-        Row(f"points of a {name} move", published[name], float(x), digits=0)
+        Row(f"points of {name} moves", published[name], float(x), digits=0)
         for name, x in zip(("legal", "illegal"), found[:2], strict=True)
     ]
-    return [*rows, Row("points of a legal capture", published["legal capture"], float(found[2]), digits=0)]
+    return [*rows, Row("points of legal captures", published["legal capture"], float(found[2]), digits=0)]
 
 
 def against_random(study: Study) -> list[Row]:
@@ -92,7 +114,7 @@ def against_random(study: Study) -> list[Row]:
         for step, which in ((last, f"epoch {last}"), (None, "the best of those measured")):
             found = games_of(study, setting, run, step, "random", study.amount(10_000, 200))
             mine = share if setting == "adamczyk-2018" and step is not None else {}
-            rows += rates(found, f"random moves, {which}", mine, learner, f"of one training; {FEWER}")
+            rows += rates(found, f"random moves, {which}", mine, learner, f"one training of each; {FEWER}")
     return rows
 
 
@@ -112,72 +134,83 @@ def games_of(
 
 
 def legal_moves(study: Study) -> list[Row]:
-    """How many legal moves in a row a network names that learns legality, against random moves."""
-    published, rows = PUBLISHED["legal moves in a row"], []
-    folder = trained(study, "adamczyk-2018-legality")
-    if folder is None:
-        return rows
-    run, games = Run.open(folder), study.amount(1_000, 100)
-    for step in (run.steps()[0], run.steps()[-1]):
-        counts = study.cell(
-            f"legal moves, {step}", {"step": step, "games": games, "seed": study.seed},
-            lambda step=step: {"moves": in_a_row(run, step, games, study.seed)},
-        )["moves"]  # fmt: skip
-        mean, margin = float(np.mean(counts)), 1.96 * float(np.std(counts, ddof=1)) / len(counts) ** 0.5
-        for name, (low, high) in published.items():
-            if step == run.steps()[-1] or name == "trained":
-                rows.append(
-                    Row(
-                        f"legal moves in a row, epoch {step}", (low + high) / 2 if step == run.steps()[-1] else None,
-                        mean, mean - margin, mean + margin, best="high", published_margin=(high - low) / 2,
-                        learner=f"published: {low} to {high}" if step == run.steps()[-1] else "",
-                    )
-                )  # fmt: skip
-        middle = np.percentile(counts, [10, 90])
-        rows.append(Row(f"of ten games, one has fewer moves than, epoch {step}", None, float(middle[0]), digits=0))
-        rows.append(Row(f"of ten games, one has more moves than, epoch {step}", None, float(middle[1]), digits=0))
+    """How many legal moves in a row networks name that learn legality, in games with random moves."""
+    changes = study.amount({"opponents": "others*20"}, {"opponents": "others*2", "generations": "20"})
+    config, games, every = settings_of("adamczyk-2018-legality", changes), study.amount(1_000, 100), 20
+
+    @jax.jit
+    def in_a_row(genomes: Float32[Array, "n dimension"]) -> Int32[Array, "n games"]:
+        numbers, opponents = jnp.zeros(len(genomes), jnp.int32), RandomMoves(games // 2)
+        key = jax.random.key(study.seed + 1)
+        results = play(config.network.policy(), genomes, opponents, key, numbers, details=["moves"])
+        return jax.tree.leaves(results.details)[0]
+
+    def measure() -> Mapping[str, Any]:
+        first = config.network.genomes().init(jax.random.key(study.seed), jnp.arange(50, dtype=jnp.int32))
+        counts = {"0": np.concatenate([np.asarray(in_a_row(one[None])) for one in first])}
+        for epoch, champion in enumerate(epochs(config, study.seed), start=1):
+            if epoch % every == 0:
+                counts[str(epoch)] = np.asarray(in_a_row(champion))
+        return {
+            epoch: {
+                "mean": float(found.mean()), "margin": 1.96 * float(found.std(ddof=1)) / found.size**0.5,
+                "tenths": np.percentile(found, [10, 90]).tolist(),
+            }
+            for epoch, found in counts.items()
+        }  # fmt: skip
+
+    settings = {**content_of(config), "games": games, "seed": study.seed}
+    rows, found = [], study.cell("legal moves", settings, measure)
+    last = str(config.generations)
+    for epoch, moves in found.items():
+        mean, margin = moves["mean"], moves["margin"]
+        who = "the first networks" if epoch == "0" else f"epoch {epoch}"
+        row = Row(f"legal moves in a row, {who}", None, mean, mean - margin, mean + margin, best="high")
+        published = PUBLISHED["legal moves in a row"].values() if epoch == last else ()
+        rows += [
+            row._replace(
+                published=(low + high) / 2, published_margin=(high - low) / 2, learner=f"published: {low} to {high}"
+            )
+            for low, high in published
+        ] or [row]
+    few, many = found[last]["tenths"]
+    rows.append(Row(f"a tenth of the games has fewer than, epoch {last}", None, few, digits=0))
+    rows.append(Row(f"a tenth of the games has more than, epoch {last}", None, many, digits=0))
     return rows
 
 
-def in_a_row(run: Run, step: int, games: int, seed: int) -> list[int]:
-    """The legal moves of a champion until its first illegal one, in games with random moves, half of them begun."""
-    genome, config = load_champion(run, step)
-    numbers = jnp.zeros(1, jnp.int32)
-    results = jax.jit(
-        lambda genomes: play(
-            config.policy(), genomes, RandomMoves(games // 2), jax.random.key(seed), numbers, details=["moves"]
-        )
-    )(genome[None])
-    assert results.details is not None and results.details.moves is not None
-    return np.asarray(results.details.moves)[0].tolist()
-
-
 def against_minimax(study: Study) -> list[Row]:
-    """Section 4.3: networks that evolve against one deterministic minimax."""
-    folder = trained(study, "adamczyk-2018-minimax")
-    published = PUBLISHED["against minimax"]["minutes"]
-    if folder is None:
+    """Section 4.3: networks that evolve against one deterministic minimax, until the best one wins both games."""
+    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("200", "")
+    if not most:
         return [Row("minutes until it is beaten", published, why="not in a quick study")]
-    run, beaten = Run.open(folder), None
-    seconds = {line["step"]: line["seconds"] for line in run.metrics()}
-    for step in run.steps():
-        found = games_of(study, "adamczyk-2018-minimax", run, step, MINIMAX, 2)
-        if found["win_rate"] > 0 and beaten is None:
-            beaten = step
-    last = run.steps()[-1]
-    why = "" if beaten is not None else f"its champions have not won by epoch {last}"
-    minutes = None if beaten is None else seconds[beaten] / 60
-    rows = [Row("minutes until it is beaten", published, minutes, best="low", why=why)]
-    rows += [Row("epochs until it is beaten", None, beaten, digits=0)] if beaten else []
-    best = games_of(study, "adamczyk-2018-minimax", run, last, MINIMAX, 2)
-    rows.append(Row(f"points in two games with it, epoch {last}", None, 2 * best["ppg"], digits=0))
-    for opponent, games in (
-        ("random", 10_000),
-        ("alphabeta:4,value=pieces", 1_000),
-        ("alphabeta:2,value=pieces", 1_000),
-    ):
-        found = games_of(study, "adamczyk-2018-minimax", run, last, opponent, games)
-        rows += rates(found, f"{opponent}, epoch {last}", {}, "", "")
+    config = settings_of("adamczyk-2018-minimax", {"generations": most})
+
+    def measure() -> Mapping[str, Any]:
+        began, points, beaten = time.perf_counter(), [], None
+        for epoch, champion in enumerate(epochs(config, study.seed), start=1):
+            player = evolved("champion", champion[0], config.network)
+            points.append(2 * match(player, make_player(MINIMAX, GAME), 2, seed=study.seed).ppg)
+            if beaten is None and points[-1] > 0:
+                beaten = {"epoch": epoch, "minutes": (time.perf_counter() - began) / 60}
+            if points[-1] == 2:
+                break
+        others = {"random": 10_000, "alphabeta:4,value=pieces": 1_000, "alphabeta:2,value=pieces": 1_000}
+        matches = [
+            match(player, make_player(name, GAME), games, seed=study.seed).to_dict() for name, games in others.items()
+        ]
+        return {"points": points, "beaten": beaten, "matches": matches}
+
+    found = study.cell("against minimax", {**content_of(config), "seed": study.seed}, measure)
+    beaten, last = found["beaten"] or {}, len(found["points"])
+    why = "" if beaten else f"no champion of {last} epochs has won"
+    rows = [
+        Row("minutes until it is beaten", published, beaten.get("minutes"), best="low", why=why),
+        Row("epochs until it is beaten", None, beaten.get("epoch"), digits=0, why=why),
+        Row(f"points in two games with it, epoch {last}", None, found["points"][-1], digits=0),
+    ]
+    for result in found["matches"]:
+        rows += rates(result, f"{result['b']}, epoch {last}", {}, "", "")
     return rows
 
 

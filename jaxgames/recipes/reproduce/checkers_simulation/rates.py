@@ -2,11 +2,17 @@
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import Any
+from typing import Any, Literal
 
 from jaxgames.recipes.reproduce.report import Row
 
 Z = 1.959964
+BETTER: tuple[tuple[str, str, Literal["high", "low"] | None], ...] = (
+    ("won", "win_rate", "high"),
+    ("lost", "loss_rate", "low"),
+    ("drawn", "draw_rate", None),
+)
+"""The results of games, their rates in a match, and which ones are better."""
 
 
 def wilson(share: float, games: int) -> tuple[float, float]:
@@ -28,7 +34,7 @@ def rates(
         learner, why: as in `Row`.
     """
     rows = []
-    for name, rate, best in (("won", "win_rate", "high"), ("lost", "loss_rate", "low"), ("drawn", "draw_rate", None)):
+    for name, rate, best in BETTER:
         low, high = wilson(match[rate], match["games"])
         theirs = published.get(name)
         margin = 0.0 if theirs is None else 100 * Z * sqrt(theirs / 100 * (1 - theirs / 100) / games)
@@ -36,6 +42,6 @@ def rates(
             Row(
                 f"{name} against {against}", theirs, 100 * match[rate], 100 * low, 100 * high, "%", best, margin,
                 why if theirs is not None else "", learner, digits=2,
-            )  # type: ignore[arg-type]
+            )
         )  # fmt: skip
     return rows

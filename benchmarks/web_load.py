@@ -1,0 +1,223 @@
+"""The page's server under load: sessions at once against a program, how long their turns and the answers take.
+
+    python benchmarks/web_load.py [--sessions 200] [--seconds 60] [--against champion:easy] [--out FILE]
+
+Starts `jaxgames web` as a process of its own and plays over real WebSockets, without a browser. Each session is a
+person who thinks for some seconds, moves at random, and waits for the program. Measured are, in one run: from the start
+of the process until the page is served, until the first answer of a program; in sessions: from the person's move until
+the server shows it (`shown`), and until the program has answered (`answered`).
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+from _machine import machine
+
+GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
+
+
+class Person:
+    """One session: a person who moves at random."""
+
+    def __init__(self, socket, rng, times):
+        self.socket, self.rng, self.times = socket, rng, times
+        self.state = None
+
+    async def next_state(self):
+        while True:
+            message = json.loads(await self.socket.recv())
+            if message["type"] == "error":
+                raise RuntimeError(message["message"])
+            if message["type"] == "notice" and message["kind"] == "error":
+                raise RuntimeError(message["text"])
+            if message["type"] == "state":
+                self.state = message
+                return message
+
+    async def create(self, game, against):
+        seats = [{"kind": "person"}, {"kind": "player", "spec": against}]
+        await self.send(type="create", game=game, seats=seats)
+        await self.next_state()
+        await self.send(type="speed", seconds=0)
+        return await self.next_state()
+
+    async def send(self, **message):
+        await self.socket.send(json.dumps(message))
+
+    async def turn(self):
+        """One turn of the person and of the program."""
+        while self.state["to_move"] != 0 and not self.state["over"]:
+            await self.next_state()
+        if self.state["over"]:
+            await self.send(type="new")
+            while self.state["over"] or self.state["to_move"] != 0:
+                await self.next_state()
+        began = time.perf_counter()
+        while True:
+            asked, version = time.perf_counter(), self.state["version"]
+            if self.state["turn"]["confirm"]:
+                await self.send(type="end_turn")
+            else:
+                await self.send(type="step", actions=self.rng.choice(self.state["moves"])["actions"], version=version)
+            while self.state["version"] == version:
+                await self.next_state()
+            self.times["shown"].append(time.perf_counter() - asked)
+            if self.state["to_move"] != 0 or self.state["over"]:
+                began = asked  # of the step that handed the turn over
+                break
+        while self.state["to_move"] != 0 and not self.state["over"]:
+            await self.next_state()
+        self.times["answered"].append(time.perf_counter() - began)
+
+
+async def play(address, number, game, against, until, think, times):
+    import websockets
+
+    rng = random.Random(number)
+    async with websockets.connect(address, max_size=None, compression=None) as socket:
+        person = Person(socket, rng, times)
+        await person.create(game, against)
+        await asyncio.sleep(rng.uniform(0, think))
+        while time.perf_counter() < until:
+            await person.turn()
+            times["turns"] += 1
+            await asyncio.sleep(rng.uniform(0.5, 1.5) * think)
+
+
+async def load(address, games, against, sessions, seconds, think):
+    """The times of many sessions at once."""
+    found = {}
+    for game in games:
+        warm = {"shown": [], "answered": [], "turns": 0}
+        await play(address, 0, game, against, time.perf_counter() + 3, 0.05, warm)
+        times = {"shown": [], "answered": [], "turns": 0}
+        # The programs for many positions at once are compiled while the first turns go on: those are not counted.
+        early = {"shown": [], "answered": [], "turns": 0}
+        until = time.perf_counter() + 20
+        await asyncio.gather(*(play(address, n, game, against, until, think, early) for n in range(sessions)))
+        until = time.perf_counter() + seconds
+        await asyncio.gather(*(play(address, n, game, against, until, think, times) for n in range(sessions)))
+        found[game] = summary(times) | {"first_20_seconds": summary(early)}
+        print(game, found[game], file=sys.stderr, flush=True)
+    return found
+
+
+def summary(times):
+    """Milliseconds: median, 95 of 100, the longest."""
+    result = {"turns": times["turns"]}
+    for name in ("shown", "answered"):
+        values = np.array(times[name] or [np.nan]) * 1000
+        result[name] = {
+            "median_ms": round(float(np.median(values)), 1),
+            "p95_ms": round(float(np.percentile(values, 95)), 1),
+            "max_ms": round(float(values.max()), 1),
+        }
+    return result
+
+
+class ServerProcess:
+    """`jaxgames web` in a process of its own."""
+
+    def __init__(self, *arguments):
+        self.began = time.perf_counter()
+        command = [sys.executable, "-m", "jaxgames.cli", "web", "--port", "0", *arguments]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        self.address = line.split()[2]
+        self.listening = time.perf_counter() - self.began
+        while True:
+            try:
+                with urllib.request.urlopen(self.address, timeout=30) as answer:
+                    answer.read()
+                break
+            except OSError:
+                time.sleep(0.02)
+        self.page = time.perf_counter() - self.began
+
+    @property
+    def socket(self):
+        return self.address.replace("http", "ws") + "ws"
+
+    def memory(self):
+        """MiB that the process holds."""
+        status = Path(f"/proc/{self.process.pid}/status")
+        if not status.exists():
+            return None
+        return round(int(status.read_text().split("VmRSS:")[1].split()[0]) / 1024)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate()
+
+
+async def first_move(address, game, against):
+    """Until a program has answered the first move of a person."""
+    import websockets
+
+    async with websockets.connect(address, max_size=None, compression=None) as socket:
+        person = Person(socket, random.Random(0), {"shown": [], "answered": []})
+        await person.create(game, against)
+        await person.turn()
+        return person.times["shown"][0]
+
+
+def starts(games, against):
+    """Seconds from the start of a new process to the first answer, for each game; the disk has what was compiled."""
+    found = {}
+    for game in games:
+        rows = []
+        for _ in range(4):
+            server = ServerProcess()
+            shown = asyncio.run(first_move(server.socket, game, against))
+            rows.append([server.listening, server.page, time.perf_counter() - server.began, shown])
+            server.stop()
+        listening, page, answered, shown = np.median(np.array(rows[1:]), axis=0).round(3).tolist()
+        found[game] = {
+            "listening_s": listening,
+            "page_s": page,
+            "first_answer_s": answered,
+            "first_move_shown_s": shown,
+            "first_answer_of_the_first_process_s": round(rows[0][2], 3),
+        }
+        print(game, found[game], file=sys.stderr, flush=True)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sessions", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--think", type=float, default=4.0, help="seconds that a person thinks, on average")
+    parser.add_argument("--against", default="champion:easy")
+    parser.add_argument("--games", nargs="*", default=GAMES)
+    parser.add_argument("--no-starts", action="store_true")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    result = {"machine": machine(), "against": options.against, "sessions": options.sessions, "think_s": options.think}
+    result["seconds"] = options.seconds
+    if not options.no_starts:
+        result["starts"] = starts(options.games, options.against)
+    server = ServerProcess()
+    numbers = options.games, options.against, options.sessions, options.seconds, options.think
+    result["memory_before_mib"] = server.memory()
+    result["load"] = asyncio.run(load(server.socket, *numbers))
+    result["memory_after_mib"] = server.memory()
+    with urllib.request.urlopen(server.address + "api/status", timeout=30) as answer:
+        result["status_after"] = json.load(answer)
+    server.stop()
+    text = json.dumps(result, indent=2)
+    print(text)
+    if options.out:
+        options.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The settings of AlphaZero."""
+
+import dataclasses
+import math
+from typing import Any
+
+from jaxgames.envs.core import Game
+from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
+
+SEARCHES, PLAYED = ("gumbel", "puct"), ("policy", "choice")
+NETWORKS, DTYPES = ("mlp", "residual"), ("float32", "bfloat16")
+
+
+@dataclasses.dataclass(frozen=True)
+class AlphaZeroConfig:
+    """Settings of a learner. Raises `ValueError` for what makes no sense."""
+
+    network: str = "mlp"
+    """`mlp`: fully connected; `residual`: a tower of convolutions, for observations [rows, columns, planes]."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of the hidden layers, fully connected."""
+    blocks: int = 3
+    channels: int = 32
+    """Of a residual tower."""
+    dtype: str = "float32"
+    """Of the network's computation; `bfloat16` is for GPUs and TPUs."""
+    batch: int = 256
+    """Games side by side."""
+    plies: int = 8
+    """Plies of each game in an update."""
+    simulations: int = 32
+    """Of each search."""
+    search: str = "gumbel"
+    """`gumbel`: targets are improved policies (completed values); `puct`: targets are visits, with Dirichlet noise."""
+    considered: int = 16
+    """Actions considered at the root, of a Gumbel search."""
+    noise_alpha: float = 0.3
+    noise_fraction: float = 0.25
+    """Dirichlet noise at the root, of a PUCT search."""
+    played: str = "policy"
+    """What is played: an action drawn from the search's policy, or (`choice`) the action that the search prefers."""
+    temperature: float = 1.0
+    """Of the drawn actions."""
+    opening_plies: int = 2
+    """Games begin after 0 to so many random plies, each number equally likely."""
+    fast_share: float = 0.0
+    """Share of the plies that are searched with `fast_simulations` only, and are no policy targets (playout caps)."""
+    fast_simulations: int = 8
+    result_share: float = 1.0
+    """How much of the value target is the game's result; the rest is the value at the search's root."""
+    buffer_plies: int = 64
+    """Plies of each game that the replay buffer holds: `buffer_plies * batch` positions."""
+    steps: int = 8
+    """Optimizer steps of an update."""
+    minibatch: int = 512
+    """Positions of a step."""
+    symmetries: bool = True
+    """Whether each position is learned in a drawn symmetry of the board."""
+    step_size: float = 0.002
+    last_step_size: float = 0.0001
+    """It falls as a cosine over `updates`."""
+    weight_decay: float = 0.0001
+    value_weight: float = 1.0
+    """Weight of the value loss beside the policy loss."""
+    ema: float = 0.995
+    """Decay, per optimizer step, of the mean weights that play in the end; 0 for the newest weights."""
+    updates: int = 1000
+    """Of the whole training, for the step sizes."""
+
+    def __post_init__(self) -> None:
+        counts = ("batch", "plies", "simulations", "considered", "fast_simulations", "buffer_plies", "steps")
+        for name in (*counts, "minibatch", "updates"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected a whole number from 1 on")
+        if self.opening_plies < 0:
+            raise ValueError(f"opening_plies {self.opening_plies}: expected a whole number from 0 on")
+        texts = {"search": SEARCHES, "played": PLAYED, "network": NETWORKS, "dtype": DTYPES}
+        for name, known in texts.items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(known)}")
+        for name in ("fast_share", "result_share", "ema", "noise_fraction"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected a number from 0 to 1")
+        for name in ("step_size", "temperature", "noise_alpha"):
+            if not (0 < getattr(self, name) < math.inf):
+                raise ValueError(f"{name} {getattr(self, name)}: expected a number above 0")
+        if self.buffer_plies % self.plies:
+            raise ValueError(f"buffer_plies {self.buffer_plies}: expected a multiple of plies ({self.plies})")
+        if self.simulations < 2 or self.fast_simulations < 2:
+            raise ValueError("simulations: expected at least 2, so that a search looks at an action")
+
+    def make_network(self, game: Game) -> Any:
+        """The flax network for a game. Raises `ValueError` for a tower where observations are no planes."""
+        if self.network == "mlp":
+            return PolicyValueMLP(game.num_actions, tuple(self.hidden), float(game.max_reward), self.dtype)
+        if len(game.observation_shape) != 3:
+            raise ValueError(f"{game.id} is observed as {game.observation_shape}, not as planes: choose network=mlp")
+        return ResidualTower(game.num_actions, self.blocks, self.channels, float(game.max_reward), self.dtype)

@@ -1,0 +1,109 @@
+"""The learner: one update plays, remembers and learns, as one jitted function."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Int32, Key
+
+from jaxgames.algos.alphazero.buffer import ReplayBuffer, add, init_buffer, sample
+from jaxgames.algos.alphazero.config import AlphaZeroConfig
+from jaxgames.algos.alphazero.loss import examples_of, loss, turn
+from jaxgames.algos.alphazero.self_play import begin_games, play
+from jaxgames.envs.core import Game, State
+
+
+class AlphaZeroState(NamedTuple):
+    """All that a training carries on. `mean_params` are the weights to play with, `updates` counts the updates."""
+
+    params: Any
+    mean_params: Any
+    optimizer: Any
+    states: State
+    buffer: ReplayBuffer
+    updates: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class AlphaZeroLearner:
+    """AlphaZero (Silver et al., 2018), by default with the search of Gumbel MuZero (Danihelka et al., 2022).
+
+    Args:
+        game: any game that passes `check_game`.
+        network: a flax module, or anything hashable with `init(key, observation)` and `apply(params, observation) ->
+            (logits [B, actions], value [B])`, the value in points of the player to act.
+        config: the settings.
+    """
+
+    game: Game
+    network: Any
+    config: AlphaZeroConfig
+
+    @property
+    def optimizer(self) -> optax.GradientTransformation:
+        """AdamW with a cosine schedule over the whole training."""
+        config = self.config
+        steps = config.updates * config.steps
+        share = config.last_step_size / config.step_size
+        schedule = optax.cosine_decay_schedule(config.step_size, steps, share)
+        return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
+
+    def init(self, key: Key[Array, ""]) -> AlphaZeroState:
+        """New weights, new games, an empty buffer."""
+        net_key, game_key = jax.random.split(key)
+        config = self.config
+        states = begin_games(self.game, game_key, config.batch, config.opening_plies)
+        params = self.network.init(net_key, states.observation[:1])
+        _, plies, _ = jax.eval_shape(self._play, params, states, key)
+        buffer = init_buffer(plies, config.buffer_plies)
+        # The mean begins at the first weights; a copy, so that both can be donated.
+        mean = jax.tree.map(jnp.copy, params)
+        return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))
+
+    def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
+        """Plays `plies` plies of all games, then makes `steps` steps. Metrics are means over the steps and counts.
+
+        Until a game has ended there is nothing to learn, and the weights stay as they are.
+        """
+        play_key, learn_key = jax.random.split(key)
+        states, plies, counts = self._play(state.params, state.states, play_key)
+        buffer = add(state.buffer, plies)
+        optimizer = self.optimizer
+
+        def step(carry, key):
+            params, mean, inner = carry
+            sample_key, turn_key = jax.random.split(key)
+            examples = examples_of(
+                self.game, sample(buffer, sample_key, self.config.minibatch), self.config.result_share
+            )
+            if self.config.symmetries:
+                examples = turn(self.game, examples, turn_key)
+            gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
+            with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+                updates, inner_after = optimizer.update(gradient, inner, params)
+            learns = jnp.any(examples.value_weight > 0)
+            after = optax.apply_updates(params, updates)
+            mean_after = optax.incremental_update(after, mean, 1 - self.config.ema)
+            new = jax.tree.map(
+                lambda a, b: jnp.where(learns, a, b), (after, mean_after, inner_after), (params, mean, inner)
+            )
+            return new, metrics
+
+        carry = (state.params, state.mean_params, state.optimizer)
+        (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
+        metrics = {name: jnp.mean(values) for name, values in metrics.items()}
+        return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}
+
+    def _play(self, params: Any, states: State, key: Key[Array, ""]) -> Any:
+        return play(self.game, self.config, self.network.apply, params, states, key)
+
+    def _loss(self, params: Any, examples: Any) -> Any:
+        return loss(self.network.apply, params, examples, self.game.max_reward, self.config.value_weight)
+
+
+def make_learner(game: Game, config: AlphaZeroConfig | None = None, network: Any = None) -> AlphaZeroLearner:
+    """The learner of a game, with the network that the settings name or a given one. See `AlphaZeroLearner`."""
+    config = config or AlphaZeroConfig()
+    return AlphaZeroLearner(game, network or config.make_network(game), config)

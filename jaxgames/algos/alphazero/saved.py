@@ -1,0 +1,70 @@
+"""What an AlphaZero training saves, and the network in it."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxgames.algos.alphazero.config import AlphaZeroConfig
+from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState, make_learner
+from jaxgames.envs.core import Game
+from jaxgames.runs import Run
+
+KIND = "alphazero"
+
+
+class AlphaZeroCheckpoint(NamedTuple):
+    """All that a training needs to go on bit by bit: the learner's state, and the games finished."""
+
+    state: AlphaZeroState
+    games: Any
+
+
+def settings_of(game: Game, config: AlphaZeroConfig) -> dict[str, Any]:
+    """What a run's configuration says of its learner, ready for JSON."""
+    return {"kind": KIND, "game": game.id, **dataclasses.asdict(config)}
+
+
+def config_of(settings: Any) -> AlphaZeroConfig:
+    """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or of another kind."""
+    if not isinstance(settings, dict) or settings.get("kind") != KIND:
+        raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
+    found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
+    defaults = dataclasses.asdict(AlphaZeroConfig())
+    for name in sorted(found.keys() ^ defaults.keys()):
+        what = "unknown setting" if name in found else "no value of setting"
+        raise ValueError(f"{what} {name!r} of AlphaZero; expected all of {', '.join(defaults)}")
+    for name, default in defaults.items():
+        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
+        if type(found[name]) not in kinds:
+            raise ValueError(f"{name}={found[name]!r} of AlphaZero: expected a value such as {default!r}")
+    return AlphaZeroConfig(**found | {"hidden": tuple(found["hidden"])})
+
+
+def holds_alphazero(run: Run) -> bool:
+    """Whether a run is one of AlphaZero."""
+    learner = run.config.get("learner")
+    return isinstance(learner, dict) and learner.get("kind") == KIND
+
+
+def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
+    """The shapes of a checkpoint."""
+    return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
+
+
+def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any]:
+    """The weights that a run plays with and its network, `apply(params, observation) -> (logits, value)`.
+
+    They are those of the newest measurement, or with `step` those of that checkpoint. Raises `ValueError` if the run
+    holds none.
+    """
+    try:
+        config = config_of(run.config["learner"])
+    except ValueError as error:
+        raise ValueError(f"{run.path}/config.json: {error}") from None
+    learner = make_learner(game, config)
+    shapes = template(learner)
+    if step is not None:
+        return run.restore(shapes, step)[1].state.mean_params, learner.network
+    return run.load_best(shapes.state.mean_params)[1], learner.network

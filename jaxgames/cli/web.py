@@ -1,0 +1,30 @@
+"""`jaxgames web [RUN ...]`: play in the browser, and watch trainings."""
+
+import argparse
+from typing import Any
+
+USUAL_PORT = 8000
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("web", help="play in the browser")
+    parser.description = "Serves a page on which all games are played, against any player or another person."
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="folders of trainings to play against and to watch")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1: this machine only)")
+    parser.add_argument("--port", type=_port, default=USUAL_PORT, help=f"the port ({USUAL_PORT}; 0: any that is free)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Serves the page until Ctrl-C."""
+    from jaxgames.web.server import serve
+
+    serve(options.runs, options.host, options.port, options.open)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}: expected a port from 0 to 65535, such as {USUAL_PORT}")
+    return int(text)

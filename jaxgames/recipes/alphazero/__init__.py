@@ -1,0 +1,1 @@
+"""AlphaZero trainings of the four games."""

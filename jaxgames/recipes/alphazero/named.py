@@ -1,0 +1,33 @@
+"""The AlphaZero trainings by name."""
+
+import dataclasses
+
+from jaxgames.algos.alphazero import AlphaZeroConfig
+from jaxgames.recipes.alphazero.recipe import AlphaZeroRecipe
+
+_FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=512, buffer_plies=256)
+
+
+def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
+    tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
+    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual"), "gpu": tower}
+    name = f"{game.replace('_', '-')}-alphazero"
+    return AlphaZeroRecipe(name, game, f"AlphaZero by Gumbel search: {game}", settings, opponents, **others)  # type: ignore[arg-type]
+
+
+TIC_TAC_TOE = _recipe(
+    "tic_tac_toe",
+    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16),
+    ("random",),
+    watched="random",
+    minutes=5.0,
+    every_line=True,
+)
+CONNECT_FOUR = _recipe("connect_four", _FAST, ("random", "uct:100", "uct:800"), watched="uct:100")
+CHECKERS = _recipe("checkers", _FAST, ("random", "alphabeta:3", "alphabeta:5"), watched="alphabeta:3")
+BACKGAMMON = _recipe(
+    "backgammon",
+    dataclasses.replace(_FAST, simulations=16, opening_plies=0),
+    ("random", "simple:3", "pubeval"),
+    watched="pubeval",
+)

@@ -1,0 +1,208 @@
+"""An AlphaZero training: its settings, plan and job."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, get_type_hints
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, AlphaZeroState, make_learner
+from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
+from jaxgames.arena import match
+from jaxgames.envs.registry import make
+from jaxgames.players import make as make_player
+from jaxgames.players.generic import by_policy
+from jaxgames.players.player import Player
+from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.td import strength
+from jaxgames.recipes.td.report import show_training
+from jaxgames.recipes.training import Block, Job
+from jaxgames.runs import Panel, Run
+
+SECONDS_PER_BLOCK = 5.0
+MEASUREMENTS = 20
+MEASURED_GAMES, FINAL_GAMES = 200, 1_000
+PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 25, "checkers": 75, "backgammon": 120}
+"""Actions of a game, only to plan the schedule from a number of games; 60 for other games."""
+
+
+@dataclasses.dataclass(frozen=True)
+class AlphaZeroRecipe(Recipe):
+    """A training of one game: named settings, the first of them the usual ones, and the players it is measured by."""
+
+    name: str
+    game: str
+    summary: str
+    settings: Mapping[str, AlphaZeroConfig]
+    opponents: tuple[str, ...]
+    """Met at the end, with the policy alone."""
+    watched: str
+    """The opponent met during training."""
+    minutes: float = 30.0
+    """How long to train if nothing is said."""
+    every_line: bool = False
+    """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
+
+    def help(self) -> str:
+        """The summary, and the settings."""
+        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
+
+    def config(self, plan: Plan) -> AlphaZeroConfig:
+        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
+        setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
+        types = {name: kind for name, kind in get_type_hints(AlphaZeroConfig).items() if name != "updates"}
+        return dataclasses.replace(self.settings[setting], **parse_overrides(types, plan.changes))
+
+    def check(self, plan: Plan) -> None:
+        """As `Recipe.check`."""
+        self.config(plan).make_network(make(self.game))  # raises if there is none
+        if plan.minutes is not None and plan.games is not None:
+            raise ValueError("give either a number of minutes or a number of games")
+        if plan.devices not in (None, 1):
+            raise ValueError(f"{self.name} trains on one device, not on {plan.devices}")
+
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`. A number of games with a seed decides the weights to the last bit; minutes are turned
+        into a number of updates here, by the speed of this machine.
+        """
+        config, game = self.config(plan), make(self.game)
+        per_update = config.batch * config.plies
+        if plan.games is not None:
+            updates = plan.games * PLIES_PER_GAME.get(self.game, 60) / per_update
+            block = max(1, round(50_000 / per_update))
+        else:
+            report.say("compiling, and measuring the speed of this machine ...")
+            each = _seconds_per_update(make_learner(game, config))
+            updates = 60 * (plan.minutes or self.minutes) / each
+            block = max(1, round(SECONDS_PER_BLOCK / each))
+        updates = max(1, round(updates))
+        block = min(block, max(1, updates // 10))
+        blocks = math.ceil(updates / block)
+        return {
+            "recipe": self.name,
+            "setting": plan.label(plan.setting or next(iter(self.settings))),
+            "game": self.game,
+            "seed": plan.seed or 0,
+            "devices": 1,
+            "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
+            "block": block,
+            "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
+            "measured_games": plan.measured_games or MEASURED_GAMES,
+            "final_games": plan.final_games or FINAL_GAMES,
+            "learner": settings_of(game, dataclasses.replace(config, updates=blocks * block)),
+        }
+
+    def job(self, run: Run, report: Report) -> "AlphaZeroJob":
+        """As `Recipe.job`."""
+        return AlphaZeroJob(self, run, report)
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """As `Recipe.show`."""
+        show_training(result)
+
+
+class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
+    """As `Job`: a step is an update of the learner."""
+
+    step_name = "update"
+    keys = ("learner", "goal", "block", "measure_every")
+    advice = "a smaller step_size"
+
+    def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        self.game = make(self.settings["game"])
+        self.learner = make_learner(self.game, config_of(self.settings["learner"]))
+        self.key = jax.random.key(self.settings["seed"])
+
+    def template(self) -> AlphaZeroCheckpoint:
+        """As `Job.template`."""
+        return template(self.learner)
+
+    def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
+        """As `Job.start`."""
+        if checkpoint is not None:
+            return checkpoint._replace(state=jax.device_put(checkpoint.state))
+        state = jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31))
+        return AlphaZeroCheckpoint(state, np.int64(0))
+
+    def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
+        """As `Job.advance`."""
+        state, metrics = _updates(self.learner, checkpoint.state, self.key, self.settings["block"])
+        found = {name: np.asarray(values, np.float64) for name, values in metrics.items()}
+        ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
+        games = checkpoint.games + np.int64(ended)
+        means = {name: float(values.mean()) for name, values in found.items()}
+        entry = {"step": int(state.updates), "games": int(games), "loss": means["policy_loss"] + means["value_loss"]}
+        entry |= means | {"plies_per_game": plies / max(ended, 1)}
+        config = self.learner.config
+        counts = {"games": ended, "plies": config.batch * config.plies * self.settings["block"]}
+        return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"]))
+
+    def progress(self, checkpoint: AlphaZeroCheckpoint, step: int) -> float:
+        """As `Job.progress`."""
+        goal = self.settings["goal"]
+        return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
+
+    def is_measured(self, step: int) -> bool:
+        """As `Job.is_measured`."""
+        return step % self.settings["measure_every"] == 0
+
+    def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Job.measure`. The newest mean weights are kept: no measurement chooses them."""
+        player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
+        games, seed = self.settings["measured_games"], self.settings["seed"]
+        measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
+        info = {"step": entry["step"], "games": entry["games"]}
+        self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
+        return measured
+
+    def draw(self) -> None:
+        """As `Job.draw`."""
+        metrics = self.run.metrics()
+        panels = strength.panels(self.recipe.watched, metrics)
+        losses = {"policy_loss": "policy loss", "value_loss": "value loss", "entropy": "entropy of the policy"}
+        if panels is not None:
+            panels = [panel for panel in panels if "loss" not in panel.lines] + [Panel("nats, squares", losses)]
+        self.run.draw_curve(panels=panels)
+
+    def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
+        """As `Job.results`: matches of the policy alone."""
+        info, params = self.run.load_best(self.template().state.mean_params)
+        player = self._player(params, str(self.run.path))
+        games, seed, matches = self.settings["final_games"], self.settings["seed"] + 1, []
+        for name in self.recipe.opponents:
+            self.report.say(f"playing {games:,} games against {name} ...")
+            matches.append(match(player, make_player(name, self.game), games, seed=seed).to_dict())
+        return {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+
+    def _player(self, params: Any, name: str = "trained") -> Player:
+        return by_policy(name, self.game, self.learner.network.apply, params)
+
+
+@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
+def _updates(
+    learner: AlphaZeroLearner, state: AlphaZeroState, key: Key[Array, ""], number: int
+) -> tuple[AlphaZeroState, dict[str, Array]]:
+    """`number` updates; the key of each depends on its place in the whole training only."""
+    places = state.updates + jnp.arange(number, dtype=jnp.int32)
+    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
+
+
+def _seconds_per_update(learner: AlphaZeroLearner, seconds: float = 5.0) -> float:
+    """The mean time of an update, measured for some seconds. What is learned here is thrown away."""
+    state = jax.jit(learner.init)(jax.random.key(1))
+    state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), 1))
+    began, updates = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), 1))
+        updates += 1
+    return (time.perf_counter() - began) / updates

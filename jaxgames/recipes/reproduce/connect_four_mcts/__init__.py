@@ -1,0 +1,64 @@
+"""S. Göppert's Connect Four agents by Monte-Carlo tree search: his tables beside ours."""
+
+from jaxgames.recipes.reproduce.connect_four_mcts import drawing, tables
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.system import Part, System
+
+NETWORKS = (
+    "of networks that AutoKeras found and trained on 16,000 games of the author's agents; neither the games nor the "
+    "networks' forms are in the text"
+)
+
+
+def networks(study: Study) -> list[Row]:
+    """The tables that need the author's networks."""
+    what = ("Tables 1 and 2", "Tables 11 and 12", "Table 13, the six agents with networks")
+    return [Row(name, None, why=NETWORKS) for name in what]
+
+
+_AGAINST = (
+    "Percent of the points against UCT with Cp = 0.8, 1,000 iterations a move, a draw half a point; our c is Cp / 2."
+)
+
+SYSTEM = System(
+    "connect-four-mcts",
+    "Connect Four by Monte-Carlo tree search",
+    "S. Göppert, *Entwicklung eines Agenten für Vier gewinnt mit Monte-Carlo-Baumsuche und neuronalen Netzen*, "
+    "bachelor thesis, 2020 (public repository sgoeppert/connect4-agent)",
+    (
+        Part("speeds", "Iterations per second", tables.speeds, note="The author's are of one position on one core."),
+        Part(
+            "move-scores",
+            "Perfect and good moves",
+            tables.move_scores,
+            drawing.draw_curves,
+            "Published: the mean of 10 runs on 1,000 solved positions. Ours: 4 runs on half of these positions; the "
+            "interval is that of a sample of 500 positions.",
+        ),
+        Part(
+            "table-3",
+            "Table 3: UCT by Cp, against Cp = 1.0",
+            tables.table_3,
+            drawing.draw_lines,
+            "As below, but against Cp = 1.0.",
+        ),
+        Part("table-6", "Table 6: RAVE", tables.table_6, drawing.draw_lines, _AGAINST),
+        Part("table-7", "Table 7: last good replies", tables.table_7, drawing.draw_lines, _AGAINST),
+        Part("table-9", "Table 9: last good replies and RAVE", tables.table_9, drawing.draw_lines, _AGAINST),
+        Part("table-5", "Table 5: alpha-AMAF", tables.table_5, drawing.draw_lines, _AGAINST),
+        Part("table-8", "Table 8: last good replies and alpha-AMAF", tables.table_8, drawing.draw_lines, _AGAINST),
+        Part("table-10", "Table 10: both against last good replies", tables.table_10),
+        Part("table-4", "Table 4: UCT on graphs", tables.table_4, drawing.draw_lines, _AGAINST),
+        Part(
+            "table-13",
+            "Table 13: all agents in the same time",
+            tables.table_13,
+            drawing.draw_lines,
+            "Against UCT with Cp = 0.8 and so many iterations; each agent makes as many as the author's program made "
+            "in that time. Trees are kept between moves.",
+        ),
+        Part("openings", "First moves of a search of 5 million iterations", tables.openings),
+        Part("networks", "Tables with neural networks", networks),
+    ),
+)

@@ -1,0 +1,41 @@
+"""Ebert's PulverGammon: TD, backprop and mutation as ways to learn backgammon."""
+
+from jaxgames.recipes.reproduce.system import Part, System
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers
+
+SYSTEM = System(
+    "td-gammon",
+    "TD-Gammon 0.0 rebuilt: three ways to learn backgammon",
+    "Lasse Dahl Ebert: *Sammenligning af tre typer neurale netværks indlæringsmetoder* (PulverGammon), Aarhus "
+    "Universitet, 2007.",
+    (
+        Part(
+            "table-5-1", "Table 5.1: when the best network was saved", tables.trainings,
+            note="The learner `ebert-2007` is that of the text: one game after the other, a step after each position, "
+            "step sizes 0.25 to 0.001 lowered by tests against the network 25,000 games younger. Not in the text, so "
+            "ours: first weights of TD and backprop uniform in [-0.25, 0.25], four games for each mutant, whose "
+            "network sees the board from its own side. The text's opening roll may be a double, ours never is.",
+        ),
+        Part(
+            "table-5-2", "Table 5.2: all six players (3.1 is part of it)", tables.compared,
+            note="Row against column, points per game over 10,000 games, here in pairs with the same dice. Nothing was "
+            "chosen on these opponents: the networks are the winners of the knock-outs.",
+        ),
+        Part(
+            "second-opponent", "A second opponent, on which nothing was chosen", tables.second_opponent,
+            note="The settings of our own learners were chosen by games against pubeval. `tidy:3` took part in none.",
+        ),
+        Part("figure-5-1", "Figure 5.1: against random moves", figures.figure_random, figures.drawing("random")),
+        Part("figure-5-2", "Figure 5.2: against Simple_003", figures.figure_simple, figures.drawing("simple")),
+        Part("figure-5-3", "Figure 5.3: against pubeval", figures.figure_pubeval, figures.drawing("pubeval")),
+        Part("section-5-4", "Section 5.4: Extra, 212 inputs", tables.extra),
+        Part("figure-5-4", "Figure 5.4: Extra against TD of the same age", figures.figure_extra, figures.draw_extra),
+        Part(
+            "ours", "Our own learner", tables.ours,
+            note="`fast` and `six` learn by Adam from windows of plies with symmetric values, 128 games at once: they "
+            "are not the text's. 100,000 games each.",
+        ),
+        Part("testers", "Section 5.3: what the testers complained of", testers.complaints),
+        Part("wish", "A tester's wish: 3,000,000 games", tables.wish),
+    ),
+)  # fmt: skip

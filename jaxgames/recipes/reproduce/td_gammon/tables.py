@@ -1,0 +1,151 @@
+"""Tables 5.1 and 5.2, and section 5.4."""
+
+from collections.abc import Sequence
+
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.td_gammon import published
+from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, RECIPES, best_after, meet, trained
+
+GAMES = 10_000
+LEARNERS = ("mutation", "backprop", "td")
+
+
+def games_of(study: Study) -> int:
+    """Of each match."""
+    return study.amount(GAMES, 256)
+
+
+def trainings(study: Study) -> list[Row]:
+    """Table 5.1: how long was trained, and when the best network was saved."""
+    rows = []
+    for name in LEARNERS:
+        found, best = trained(study, name), best_after(study, name)
+        long = published.TRAINED[name]
+        short = f"{found.games:,} games were trained in the time there was" if found.games < long else ""
+        rows.append(
+            Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
+        )
+        why = f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds; among equals the lot decides"
+        rows.append(
+            Row(f"{name}: best network after", published.BEST_AFTER[name], best["games"], unit="games",
+                why=why, learner=LEARNER, digits=0)
+        )  # fmt: skip
+    return rows
+
+
+def _why(study: Study, a: str, b: str) -> str:
+    """What differs between the text's players and ours."""
+    reasons = []
+    for name in (a, b):
+        if name in LEARNERS and trained(study, name).games < published.TRAINED[name]:
+            reasons.append(f"{name}: {trained(study, name).games:,} of {published.TRAINED[name]:,} games trained")
+    if "mutation" in (a, b):
+        reasons.append("the text does not say how many games a mutant plays (here 4) nor whose colours it sees")
+    if "simple" in (a, b):
+        reasons.append("the text gives the aims of Simple_003, not how they are added up")
+    if not reasons:
+        reasons.append("one training of each method in the text and here: other first weights, other dice")
+    return "; ".join(reasons)
+
+
+def compared(study: Study) -> list[Row]:
+    """Table 5.2, row against column."""
+    rows = []
+    for a, others in published.PPG.items():
+        for b, ppg in others.items():
+            found = meet(study, a, b, games_of(study))
+            row = Row(
+                f"{a} against {b}", ppg, found["ppg"], found["ppg_low"], found["ppg_high"], "PPG",
+                "high" if a in LEARNERS and b not in LEARNERS else None, published.SAMPLING,
+                learner=LEARNER if a in LEARNERS else "", digits=3, seconds=found["seconds"],
+            )  # fmt: skip
+            rows.append(row if row.verdict == "agrees" else row._replace(why=_why(study, a, b)))
+    return rows
+
+
+def second_opponent(study: Study) -> list[Row]:
+    """A player that nothing was chosen on: neither learners' settings nor what is kept of a training."""
+    rows = []
+    for a in ("pubeval", *LEARNERS):
+        found = meet(study, a, "tidy:3", games_of(study))
+        learner = LEARNER if a in LEARNERS else ""
+        rows.append(
+            Row(f"{a} against tidy:3", None, found["ppg"], found["ppg_low"], found["ppg_high"], "PPG",
+                learner=learner, digits=3)
+        )  # fmt: skip
+    return rows
+
+
+def ours(study: Study) -> list[Row]:
+    """Our own learner beside the text's: `fast` has Adam, windows of plies and symmetric values."""
+    rows = []
+    for name in OURS:
+        found = {b: meet_ours(study, name, b) for b in ("pubeval", "tidy:3")}
+        for b, result in found.items():
+            rows.append(
+                Row(f"TD against {b}", published.PPG["td"].get(b), result["ppg"], result["ppg_low"], result["ppg_high"],
+                    "PPG", "high", published.SAMPLING, learner=name, digits=3,
+                    why="chosen on pubeval: the setting, and which network of the training is kept"
+                    if b == "pubeval" else "")
+            )  # fmt: skip
+    return rows
+
+
+OURS = ("fast", "six")
+
+
+def meet_ours(study: Study, setting: str, opponent: str) -> dict:
+    """A match of the network that a training by our learner has kept."""
+    from jaxgames.arena import match
+    from jaxgames.players import make
+    from jaxgames.recipes.reproduce.td_gammon.trained import BATCH
+    from jaxgames.recipes.td.named import TD_GAMMON
+
+    path = train_ours(study, setting)
+    game = TD_GAMMON.settings[setting].network().game
+
+    def measure():
+        games = games_of(study)
+        return match(make(str(path), game), make(opponent, game), games, seed=study.seed + 1, batch=BATCH).to_dict()
+
+    return dict(study.cell(f"{setting} against {opponent}", {"games": games_of(study)}, measure))
+
+
+def train_ours(study: Study, setting: str):
+    """A training by our learner, 100,000 games."""
+    measured = study.amount(2_000, 256)
+    return study.train(setting, "td-gammon", setting, games=study.amount(100_000, 2_000), measured_games=measured,
+                       final_games=measured)  # fmt: skip
+
+
+def extra(study: Study) -> list[Row]:
+    """Section 5.4: 212 inputs."""
+    found = trained(study, "extra")
+    short = f"{found.games:,} games were trained in the time there was"
+    result = meet(study, "extra", "td", games_of(study))
+    rows = [
+        Row("extra: games trained", published.EXTRA_TRAINED, found.games, unit="games", digits=0, learner=LEARNER,
+            why=short if found.games < published.EXTRA_TRAINED else ""),
+        Row("extra: best network after", published.EXTRA_BEST_AFTER, best_after(study, "extra")["games"], unit="games",
+            digits=0, learner=LEARNER, why="among equals the lot decides"),
+        Row("extra against td", published.EXTRA_PPG, result["ppg"], result["ppg_low"], result["ppg_high"], "PPG", None,
+            published.SAMPLING, learner=LEARNER, digits=4,
+            why="" if found.games >= published.EXTRA_TRAINED else short),
+    ]  # fmt: skip
+    return rows
+
+
+def wish(study: Study) -> Sequence[Row]:
+    """What a tester asked for: 3,000,000 games."""
+    found = trained(study, "td")
+    result = meet(study, "td", "pubeval", games_of(study))
+    return [
+        Row("TD against pubeval after 3,000,000 games", None, learner=LEARNER, unit="PPG", why=f"{found.games:,} games "
+            f"were trained; `jaxgames train td-gammon --setting {LEARNER} --games 3000000` goes that far"),
+        Row(f"TD against pubeval, the best of {found.games:,} games", None, result["ppg"], result["ppg_low"],
+            result["ppg_high"], "PPG", learner=LEARNER, digits=3),
+    ]  # fmt: skip
+
+
+__all__ = ["RECIPES", "compared", "extra", "ours", "second_opponent", "trainings", "wish"]

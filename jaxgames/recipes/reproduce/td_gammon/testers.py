@@ -1,0 +1,99 @@
+"""Section 5.3: what the testers complained of, measured: bear-off errors, and backgammons that are not saved."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon.best import best_plays
+from jaxgames.envs.backgammon.play_lists import after
+from jaxgames.ops.pytrees import select
+from jaxgames.players import make
+from jaxgames.players.backgammon.measures import checkers_off, contact
+from jaxgames.players.player import Player
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
+from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
+
+GAMES, PLIES = 256, 400
+WIDE = 16
+"""Positions looked at in one list: the games of a step, by parts."""
+
+
+@functools.partial(jax.jit, static_argnames=("plies",))
+def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
+    """Turns of a player with all checkers home and no contact, in self-play, and those that took fewer checkers off
+    than the most that the roll allows.
+    """
+    game = a.game
+    positions = jax.vmap(game.init_position)(jax.random.split(key, GAMES))
+
+    def ply(carry: Any, key: Any) -> Any:
+        positions, turns, errors = carry
+        bits = jax.random.bits(key, (3, GAMES))
+        own, opponent = positions.own, positions.opponent
+        home = ((board.occupied(own) >> jnp.uint32(7)) == 0) & ~contact(own, opponent)
+
+        def score(number: Any, code: Any, moves: int) -> Any:
+            return checkers_off(after(positions, number, code, moves)[0]).astype(jnp.float32)
+
+        most = best_plays(positions, score).score.astype(jnp.int32)
+        outcome = a.turn(a.params, positions, bits[0])
+        fewer = checkers_off(outcome.position.opponent) < most
+        turns += jnp.sum(home, dtype=jnp.int32)
+        errors += jnp.sum(home & fewer, dtype=jnp.int32)
+        rolled = jax.vmap(game.chance)(outcome.position, game.draw_outcome(bits[1]))
+        fresh = jax.vmap(game.init_position)(jax.random.split(jax.random.fold_in(key, 1), GAMES))
+        return (select(outcome.over, fresh, rolled), turns, errors), None
+
+    start = positions, jnp.int32(0), jnp.int32(0)
+    return lax.scan(ply, start, jax.random.split(jax.random.fold_in(key, 1), plies))[0][1:]
+
+
+def _errors(study: Study, name: str, made: Any) -> Mapping[str, Any]:
+    plies = study.amount(PLIES, 100)
+
+    def measure() -> Mapping[str, Any]:
+        turns, errors = bear_off(made(), jax.random.key(study.seed), plies)
+        return {"turns": int(turns), "errors": int(errors)}
+
+    return study.cell(f"bear-off of {name}", {"plies": plies}, measure)
+
+
+def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") -> Row:
+    share = part / max(whole, 1)
+    margin = 1.96 * (share * (1 - share) / max(whole, 1)) ** 0.5
+    low, high = 100 * max(0.0, share - margin), 100 * min(1.0, share + margin)
+    return Row(what, None, 100 * share, low, high, "%", learner=learner, why=why, digits=2)
+
+
+def complaints(study: Study) -> list[Row]:
+    """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
+    rows = []
+    game = player(study, "pubeval").game
+    made = {
+        "td": (lambda: player(study, "td"), LEARNER),
+        "fast": (lambda: make(str(train_ours(study, "fast")), game), "fast"),
+        "six": (lambda: make(str(train_ours(study, "six")), game), "six"),
+        "pubeval": (lambda: player(study, "pubeval"), ""),
+    }
+    for name, (function, learner) in made.items():
+        found = _errors(study, name, function)
+        outputs = {"td": "four outputs", "fast": "four outputs", "six": "six outputs"}.get(name, "a linear player")
+        what = f"{name}, {outputs}: bear-off turns that take off fewer checkers than they could"
+        rows.append(_share_row(what, found["errors"], found["turns"], learner))
+    matches = {"td": (meet(study, "td", "pubeval", games_of(study)), LEARNER)}
+    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in OURS}
+    for name, (result, learner) in matches.items():
+        gammons, backgammons = (
+            round(result[k] * result["games"]) for k in ("gammon_loss_rate", "backgammon_loss_rate")
+        )
+        outputs = "six outputs" if name == "six" else "four outputs"
+        what = f"{name}, {outputs}: backgammons among the gammons lost to pubeval"
+        rows.append(_share_row(what, backgammons, gammons, learner))
+    return rows

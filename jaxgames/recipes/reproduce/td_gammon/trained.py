@@ -1,0 +1,111 @@
+"""The trainings of the comparison, their saved networks as players, and the best of each by knock-out."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.evolution.saved import network_of
+from jaxgames.algos.td.saved import config_of
+from jaxgames.arena import match
+from jaxgames.arena.knockout import knockout
+from jaxgames.players import from_folder, make
+from jaxgames.players.generic import greedy
+from jaxgames.players.player import Player
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.td.named import TD_GAMMON
+from jaxgames.runs import Run
+
+BATCH = 256
+"""Games at once in all matches, so that players of one kind share a compiled program."""
+RECIPES = {
+    "td": ("td-gammon", "ebert-2007", 700_000, 2_000),
+    "backprop": ("backgammon-backprop", "ebert-2007", 1_100_000, 2_000),
+    "mutation": ("backgammon-hill-climb", "ebert-2007", 1_100_000, 2_000),
+    "extra": ("td-gammon", "ebert-2007-extra", 1_000_000, 2_000),
+}
+"""Recipe, setting, games of a whole study and of a quick one."""
+LEARNER = "ebert-2007"
+
+
+class Trained:
+    """A training: how many games it had, and its networks after every 1,000 of them."""
+
+    def __init__(self, study: Study, name: str):
+        recipe, setting, full, quick = RECIPES[name]
+        games = study.amount(full, quick)
+        measured = study.amount(2_000, 200)
+        path = study.train(name, recipe, setting, games=games, measured_games=measured, final_games=measured)
+        self.name, self.run = name, Run.open(path)
+        self.every, self.players = _of_snapshots(self.run, name)
+
+    @property
+    def games(self) -> int:
+        """Of the whole training."""
+        return self.every * len(self.players)
+
+    def after(self, games: int) -> Player:
+        """The network after so many games."""
+        return self.players[games // self.every - 1]
+
+
+def _of_snapshots(run: Run, name: str) -> tuple[int, list[Player]]:
+    """The interval in games, and the players; networks of all methods become players of one kind."""
+    every, snapshots = from_folder.snapshots_of(run)
+    rows = snapshots.load(np.arange(len(snapshots)))
+    if "learner" in run.config:
+        network = config_of(run.config["learner"]).network()
+        params = [{"params": _row(rows["params"], i)} for i in range(len(snapshots))]
+    else:
+        # A genome sees each position as the first player does: the same function, in the parameters of a TD network.
+        network = TD_GAMMON.settings[LEARNER].network()
+        genomes = network_of(run.config["network"]).genomes()
+        params = [genomes.params(jnp.asarray(row)) for row in rows]
+    game = network.game
+    return every, [greedy(game, f"{name}@{(i + 1) * every}", one, network.value) for i, one in enumerate(params)]
+
+
+def _row(tree: Any, row: int) -> Any:
+    return {layer: {part: jnp.asarray(x[row]) for part, x in parts.items()} for layer, parts in tree.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def trained(study: Study, name: str) -> Trained:
+    """A training, once for all tables."""
+    return Trained(study, name)
+
+
+def best_after(study: Study, name: str) -> Mapping[str, Any]:
+    """The knock-out of a training's networks: after how many games the best one was saved, and how it went."""
+    found = trained(study, name)
+
+    def measure() -> Mapping[str, Any]:
+        result = knockout(found.players, seed=study.seed, slots=BATCH // 2)
+        return {
+            "games": (result.winner + 1) * found.every,
+            "of": len(found.players),
+            "rounds": len(result.rounds),
+            "played": result.games,
+            "finalists": [(m.a + 1) * found.every for m in result.rounds[-1]],
+        }
+
+    return study.cell(f"knock-out of {name}", {"trained": found.games, "behind": 50}, measure)
+
+
+def player(study: Study, name: str) -> Player:
+    """One of the six players of table 5.2, `extra`, or any spec."""
+    if name in RECIPES:
+        return trained(study, name).after(best_after(study, name)["games"])
+    return make({"simple": "simple:3"}.get(name, name), TD_GAMMON.settings[LEARNER].network().game)
+
+
+def meet(study: Study, a: str, b: str, games: int) -> Mapping[str, Any]:
+    """A match of two players by name; `ppg` and so on are those of `a`."""
+    settings = {"games": games, **{name: trained(study, name).games for name in (a, b) if name in RECIPES}}
+
+    def measure() -> Mapping[str, Any]:
+        return match(player(study, a), player(study, b), games, seed=study.seed + 1, batch=BATCH).to_dict()
+
+    return study.cell(f"{a} against {b}", settings, measure)

@@ -1,0 +1,185 @@
+"""What a player thinks of a position: its value, that of every turn, the line it expects; better and better.
+
+Runs in a thread, plain Python around compiled programs, and yields a `Finding` whenever it knows more.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.expectimax import Expectimax
+from jaxgames.arena.session import Session
+from jaxgames.envs.core import State
+from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
+from jaxgames.players.player import Player
+from jaxgames.web.evaluate import VALUES, describe, searches, sighted
+from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, grows
+
+MOST_TURNS = 40
+LINE = 4
+DEEPER = 10
+"""Turns of a game with chance that are looked into one ply deeper, the best ones."""
+
+
+class RatedTurn(NamedTuple):
+    """A turn, or the first action of one, and what it is worth to the player to move; `visits` of a search."""
+
+    actions: tuple[int, ...]
+    text: str
+    value: float | None
+    visits: int | None
+
+
+class Finding(NamedTuple):
+    """What is known so far. `value` is in points of the player to move, turns are in order, the best one first."""
+
+    value: float | None
+    turns: list[RatedTurn]
+    line: list[str]
+    depth: str
+    simulations: int
+    final: bool
+
+
+def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patient: bool = True) -> Iterator[Finding]:
+    """What a player thinks of a state in which a turn begins, again and again; only once if not `patient`.
+
+    A state that is over has no value and no turns.
+    """
+    player = sighted(player)
+    if bool(state.terminated | state.truncated):
+        yield Finding(None, [], [], "", 0, True)
+        return
+    if searches(player):
+        yield from _searched(cache, player, state, bits, patient)
+        return
+    if type(player.turn) not in VALUES:
+        yield Finding(None, _unrated(state), [], "", 0, True)
+        return
+    deeper = patient and grows(player)
+    found = _rated(cache, player, state, bits)
+    two_plies = _two_plies(player) if patient else None
+    yield found._replace(final=not deeper and two_plies is None and not patient)
+    if two_plies is not None:
+        yield _looked_into(cache, two_plies, state, bits, found)._replace(final=True)
+    elif deeper and len(found.turns) > 1:
+        yield from _searched(cache, player, state, bits, patient)
+    elif patient:
+        yield found._replace(line=_line_of(cache, player, state, bits, found), final=True)
+
+
+def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
+    """Every turn by the value of the position after it."""
+    turns = state._game.legal_turns(state)
+    after = [_after(state, turn) for turn in turns]
+    positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
+    worth = -cache.of(player).values(player, positions, bits)
+    for index, reached in enumerate(after):
+        if bool(reached.terminated | reached.truncated):
+            worth[index] = reached.rewards[int(state.current_player)]
+    return _finding(state, turns, worth.tolist(), describe(player))
+
+
+def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> Finding:
+    """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
+    best = found.turns[:DEEPER]
+    after = [_after(state, turn.actions) for turn in best]
+    positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
+    worth = -cache.of(player).values(player, positions, bits)
+    for index, reached in enumerate(after):
+        if bool(reached.terminated | reached.truncated):
+            worth[index] = reached.rewards[int(state.current_player)]
+    better = _finding(state, [turn.actions for turn in best], worth.tolist(), describe(player))
+    return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in found.turns[DEEPER:])])
+
+
+def _finding(state: State, turns: Sequence[tuple[int, ...]], worth: list[float], depth: str) -> Finding:
+    order = np.argsort(-np.nan_to_num(np.array(worth), nan=-1e9), kind="stable")[:MOST_TURNS].tolist()
+    texts = [state._game.turn_to_string(state, turns[index]) for index in order]
+    rated = [RatedTurn(tuple(turns[i]), text, _plain(worth[i]), None) for i, text in zip(order, texts, strict=True)]
+    return Finding(rated[0].value, rated, [rated[0].text], depth, 0, False)
+
+
+def _searched(cache: ProgramCache, player: Player, state: State, bits: int, patient: bool) -> Iterator[Finding]:
+    """Every action by a search that goes on; where all turns are single actions, those are the turns."""
+    programs, tree = cache.of(player), None
+    rounds = MOST_SIMULATIONS // SIMULATIONS if patient and grows(player) else 1
+    single = {turn[0]: turn for turn in state._game.legal_turns(state) if len(turn) == 1}
+    for number in range(1, rounds + 1):
+        report, tree = programs.search(player, state, bits + number, tree)
+        tried = [action for action in np.flatnonzero(report.visits > 0).tolist()]
+        tried.sort(key=lambda action: (-report.visits[action], -report.values[action]))
+        turns = []
+        for action in tried[:MOST_TURNS]:
+            text = state._game.action_to_string(state, action)
+            turns.append(
+                RatedTurn(
+                    single.get(action, (action,)), text, _plain(report.values[action]), int(report.visits[action])
+                )
+            )
+        line = _texts(state, [int(action) for action in report.line if action >= 0])
+        yield Finding(_plain(report.value), turns, line, "", number * SIMULATIONS, number == rounds)
+
+
+def _line_of(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> list[str]:
+    """The best turn and, in a game without chance, what the player would play after it."""
+    game = state._game
+    session = Session(game, state)
+    if not found.turns:
+        return []
+    session.play(found.turns[0].actions)
+    while not game.outcome_probabilities and len(session.turns) < LINE and not session.over:
+        while not session.turn_complete:
+            for action in cache.of(player).choose(player, [session.state._position], [bits], 1)[0]:
+                session.play_action(action, hand_over=False)
+        session.hand_over()
+    return [turn.text for turn in session.turns]
+
+
+def _texts(state: State, actions: list[int]) -> list[str]:
+    """A line of actions as turns; the last one may be unfinished."""
+    session = Session(state._game, state, rolls=False)
+    for action in actions:
+        if session.over or session.awaits_chance or action not in session.legal_actions():
+            break
+        session.play_action(action)
+    begun = [session.game.turn_to_string(session.turn_start, session.actions)] if _speaks(session) else []
+    return [turn.text for turn in session.turns] + begun
+
+
+def _speaks(session: Session) -> bool:
+    """Whether the turn under way can be written although it goes on: in backgammon it can."""
+    return bool(session.actions) and bool(session.game.outcome_probabilities)
+
+
+def _two_plies(player: Player) -> Player | None:
+    """In a game with chance, the player that looks one ply farther; None where there is none."""
+    if not player.game.outcome_probabilities or not isinstance(player.turn, GreedyTurn):
+        return None
+    search = Expectimax(player.game, 2)
+    return Player(player.name, player.game, ExpectimaxTurn(search, player.turn.make_value), player.params)
+
+
+def _after(state: State, actions: Sequence[int]) -> State:
+    """The state after a turn, before chance."""
+    for action in actions:
+        state = _apply(state, np.int32(action))
+    return jax.device_get(state)
+
+
+@jax.jit
+def _apply(state: State, action: Any) -> State:
+    return state._game.apply(state, jnp.asarray(action, jnp.int32))
+
+
+def _unrated(state: State) -> list[RatedTurn]:
+    turns = state._game.legal_turns(state)[:MOST_TURNS]
+    return [RatedTurn(turn, state._game.turn_to_string(state, turn), None, None) for turn in turns]
+
+
+def _plain(value: Any) -> float | None:
+    number = float(value)
+    return number if np.isfinite(number) else None

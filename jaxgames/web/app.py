@@ -1,0 +1,230 @@
+"""The application: the page, its files, what it asks, and the WebSocket over which games are played."""
+
+import asyncio
+import contextlib
+import importlib.metadata
+from collections.abc import AsyncIterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jaxgames.envs.registry import make
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.connection import Client
+from jaxgames.web.engine import Engine
+from jaxgames.web.games import analyst, describe_game
+from jaxgames.web.guard import Guard
+from jaxgames.web.limits import USUAL_LIMITS, Limits
+from jaxgames.web.listed import ListedPlayers
+from jaxgames.web.lobby import Lobby
+from jaxgames.web.training import Trainings
+
+MISSING = "the web page needs fastapi and uvicorn; install with: pip install 'jaxgames[web]'"
+MEDIA = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+}
+"""The kinds of files that the page is made of; no others are served."""
+
+
+class WebServer:
+    """What one server holds: players, sessions, trainings. `app` is the ASGI application, guarded.
+
+    Args:
+        runs: folders of trainings that may be played and watched.
+        limits: its bounds.
+        names: host names that it answers to, besides its own.
+        local: whether it listens on this machine only.
+        warm: whether the usual players are compiled before anybody asks.
+
+    Raises `ValueError` if a folder is no run, and `ImportError` without the packages of the extra `web`.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[str] = (),
+        limits: Limits = USUAL_LIMITS,
+        names: Sequence[str] = (),
+        local: bool = True,
+        warm: bool = False,
+    ):
+        self.limits = limits
+        self.listed = ListedPlayers(list(runs), limits)
+        self.trainings = Trainings(self.listed.runs)
+        self.engine = Engine(self.listed, limits)
+        self.lobby = Lobby(self.engine, limits)
+        self._files = _page_files()
+        self._warm = warm
+        self._games: dict[str, Any] | None = None
+        self.app = Guard(self._make_app(), names, local)
+
+    def games(self) -> dict[str, Any]:
+        """What `/api/games` says."""
+        if self._games is None:
+            self._games = {
+                "games": [describe_game(game, self.listed) for game in VIEWS],
+                "limits": self.limits.shown(),
+                "runs": list(self.listed.runs),
+                "version": importlib.metadata.version("jaxgames"),
+            }
+        return self._games
+
+    async def warm_up(self) -> None:
+        """Compiles the rules of all games and the usual players, the small ones first."""
+        for game_id in VIEWS:
+            with contextlib.suppress(Exception):
+                await self.engine.prepare(make(game_id))
+        for game_id in VIEWS:
+            game = make(game_id)
+            with contextlib.suppress(Exception):
+                await self.engine.warm(analyst(self.listed, game), game)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
+        sweeping = asyncio.create_task(self.lobby.sweep())
+        warming = asyncio.create_task(self.warm_up()) if self._warm else None
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            if warming is not None:
+                warming.cancel()
+            await self.lobby.close()
+            self.engine.close()
+
+    def _make_app(self) -> Any:
+        try:
+            from fastapi import FastAPI, WebSocket
+            from fastapi.responses import JSONResponse, Response
+            from starlette.exceptions import HTTPException
+        except ImportError as error:
+            raise ImportError(MISSING) from error
+
+        app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=self._lifespan)
+
+        def api(content: Any) -> Response:
+            return JSONResponse(content, headers={"cache-control": "no-store"})
+
+        def page_file(name: str) -> Response:
+            path = self._files.get(name)
+            if path is None:
+                raise HTTPException(404, f"there is no file {name[:80]!r} here")
+            return Response(path.read_bytes(), media_type=MEDIA[path.suffix], headers={"cache-control": "no-cache"})
+
+        @app.exception_handler(HTTPException)
+        async def refused(_: Any, error: Any) -> Response:
+            return JSONResponse({"error": str(error.detail)}, error.status_code)
+
+        @app.get("/")
+        async def play_page() -> Response:
+            return page_file("index.html")
+
+        @app.get("/train")
+        async def train_page() -> Response:
+            return page_file("train.html")
+
+        @app.get("/static/{name:path}")
+        async def static_file(name: str) -> Response:
+            return page_file(name)
+
+        @app.get("/api/games")
+        async def games() -> Response:
+            return api(await self.engine.run("compile", self.games))
+
+        @app.get("/api/runs")
+        async def runs() -> Response:
+            names = self.trainings.names
+            return api(
+                {"runs": [await self.engine.run("file", self.trainings.describe, name, False) for name in names]}
+            )
+
+        @app.get("/api/runs/{name}")
+        async def run(name: str) -> Response:
+            found = await self.engine.run("file", self.trainings.describe, name)
+            if found is None:
+                raise HTTPException(
+                    404, f"unknown training; the server was started with: {_names(self.trainings.names)}"
+                )
+            return api(found)
+
+        @app.get("/api/status")
+        async def status() -> Response:
+            warming = sorted(self.engine.warming)
+            return api({"sessions": len(self.lobby.rooms), "connections": len(self.lobby.clients), "warming": warming})
+
+        async def connect(websocket: WebSocket) -> None:
+            await self._serve(websocket)
+
+        app.add_api_websocket_route("/ws", connect)
+        return app
+
+    async def _serve(self, websocket: Any) -> None:
+        """One connection, until either side closes it."""
+        client = Client(self.limits)
+        await websocket.accept()
+        reason = self.lobby.enter(client)
+        if reason is not None:
+            client.error(None, reason)
+            client.close(1013, reason)
+        sender = asyncio.create_task(_send(websocket, client))
+        receiver = asyncio.create_task(self._receive(websocket, client))
+        try:
+            await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.lobby.leave(client)
+            sender.cancel()
+            receiver.cancel()
+
+    async def _receive(self, websocket: Any, client: Client) -> None:
+        from starlette.websockets import WebSocketDisconnect
+
+        while client.closed is None:
+            try:
+                event = await websocket.receive()
+            except (WebSocketDisconnect, RuntimeError):
+                return
+            if event["type"] != "websocket.receive":
+                return
+            if not client.rate.allows():
+                client.faults += 1
+                most = self.limits.messages_per_second
+                client.error(None, f"too many messages: at most {most} a second; this one was left out")
+                await asyncio.sleep(1 / most)
+                if client.faults > self.limits.faults:
+                    client.close(1008, "too many messages")
+                continue
+            content = event.get("text")
+            if content is None:
+                client.faults += 1
+                client.error(None, "a message is a text, JSON")
+            else:
+                await self.lobby.handle(client, content)
+        await asyncio.sleep(3600)  # what waits is sent first; then the sender ends
+
+
+async def _send(websocket: Any, client: Client) -> None:
+    with contextlib.suppress(Exception):  # whoever reads may be gone at any time
+        while (text := await client.next()) is not None:
+            await websocket.send_text(text)
+        code, reason = client.closed or (1000, "")
+        await websocket.close(code, reason)
+
+
+def _page_files() -> dict[str, Path]:
+    """The files of the page by their names below `/static/`, found once: no request becomes a path."""
+    root = Path(str(resources.files("jaxgames.web") / "static"))
+    found = {}
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and path.suffix in MEDIA:
+            found[path.relative_to(root).as_posix()] = path
+    return found
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"

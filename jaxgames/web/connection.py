@@ -1,0 +1,54 @@
+"""One browser at the other end of a WebSocket: what waits to be sent, what it may do, how much it has said."""
+
+import asyncio
+import json
+from typing import Any
+
+from jaxgames.web.limits import Limits, Rate
+
+
+class Client:
+    """A connection. `put` never waits: a reader that is too slow is disconnected."""
+
+    def __init__(self, limits: Limits):
+        self.name = ""
+        self.token: str | None = None
+        self.room: Any = None
+        self.analyst: str | None = None
+        self.rate = Rate(limits.messages_per_second, limits.burst)
+        self.creations = Rate(limits.creations_per_minute / 60, limits.creations_per_minute)
+        self.faults = 0
+        self.closed: tuple[int, str] | None = None
+        self._limits = limits
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def put(self, message: dict[str, Any] | str) -> None:
+        """A message to be sent."""
+        if self.closed is None:
+            if self._queue.qsize() >= self._limits.queue:
+                self.close(1008, "this page reads too slowly")
+                return
+            self._queue.put_nowait(message if isinstance(message, str) else to_text(message))
+
+    def answer(self, message_id: int | None) -> None:
+        """Says that a message was understood."""
+        self.put({"type": "ok", "id": message_id})
+
+    def error(self, message_id: int | None, text: str) -> None:
+        """Says what was wrong with a message."""
+        self.put({"type": "error", "id": message_id, "message": text})
+
+    def close(self, code: int, reason: str) -> None:
+        """Closes the connection after what waits has been sent."""
+        if self.closed is None:
+            self.closed = (code, reason[:120])
+            self._queue.put_nowait(None)
+
+    async def next(self) -> str | None:
+        """The next message to be sent; None when the connection is to be closed."""
+        return await self._queue.get()
+
+
+def to_text(message: dict[str, Any]) -> str:
+    """A message as JSON."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,210 @@
+"""The players of a server: loaded once, compiled once, run in threads, positions of many games together.
+
+The event loop never waits for a program. Requests for the same player that come while it thinks are answered together
+by its next run.
+"""
+
+import asyncio
+import collections
+import concurrent.futures
+import contextlib
+import dataclasses
+import random
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import jax
+
+from jaxgames.arena.session import Session
+from jaxgames.envs.core import Game, State
+from jaxgames.players.player import Player
+from jaxgames.web.limits import USUAL_LIMITS, Limits
+from jaxgames.web.listed import NEWEST, ListedPlayers
+from jaxgames.web.programs import BATCHES, ProgramCache
+
+T = TypeVar("T")
+MOST_PLAYERS = 128
+THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1}
+
+
+@dataclasses.dataclass(eq=False)
+class _Request:
+    position: Any
+    bits: int
+    answer: asyncio.Future[list[int]]
+
+
+class Lane:
+    """One player at work: what waits for it, and whether it is being compiled."""
+
+    def __init__(self, engine: "Engine", player: Player):
+        self.player = player
+        self.compiling = False
+        self.refused = ""
+        self._engine = engine
+        self._programs = engine.programs.of(player)
+        self._waiting: collections.deque[_Request] = collections.deque()
+        self._work: asyncio.Task[None] | None = None
+        self._growing: set[int] = set()
+
+    def is_ready(self, batch: int = 1) -> bool:
+        """Whether the program for so many positions is compiled."""
+        return ("turn", batch) in self._programs.ready
+
+    async def choose(self, state: State, bits: int) -> list[int]:
+        """The next actions of the player in a state; raises `ValueError` if it is too slow."""
+        if self.refused:
+            raise ValueError(self.refused)
+        request = _Request(state._position, bits, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._run())
+        return await request.answer
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch = self._batch(len(self._waiting))
+            requests = [self._waiting.popleft() for _ in range(min(batch, len(self._waiting)))]
+            requests = [request for request in requests if not request.answer.done()]  # who asked may be gone
+            if not requests:
+                continue
+            self.compiling = not self.is_ready(batch)
+            began, was_ready = time.monotonic(), not self.compiling
+            try:
+                positions, bits = [r.position for r in requests], [r.bits for r in requests]
+                self._programs = self._engine.programs.of(self.player)
+                work = (self._programs.choose, self.player, positions, bits, batch)
+                answers = await self._engine.run("play" if was_ready else "compile", *work)
+                for request, actions in zip(requests, answers, strict=True):
+                    if not request.answer.done():
+                        request.answer.set_result(actions)
+            except Exception as error:  # the game that asked is told, the server goes on
+                for request in requests:
+                    if not request.answer.done():
+                        request.answer.set_exception(ValueError(f"{self.player.name}: {_line(error)}"))
+            finally:
+                self.compiling = False
+            took, most = time.monotonic() - began, self._engine.limits.move_seconds
+            if was_ready and took > most:
+                self.refused = f"{self.player.name} took {took:.0f} s for a turn, more than {most:g} s: choose another"
+
+    def _batch(self, waiting: int) -> int:
+        """For how many positions the next program is; a larger one is compiled meanwhile if it would be of use."""
+        wanted = next((size for size in BATCHES if size >= waiting), BATCHES[-1])
+        if self.is_ready(wanted) or not self.is_ready():
+            return wanted if self.is_ready(wanted) else BATCHES[0]
+        if wanted not in self._growing:
+            self._growing.add(wanted)
+            position = self._waiting[0].position
+            work = (self._programs.choose, self.player, [position], [0], wanted)
+            self._engine.spawn(self._engine.run("compile", *work))
+        return max(size for size in BATCHES if self.is_ready(size) and size <= wanted)
+
+
+class Engine:
+    """All players of a server.
+
+    Args:
+        listed: the players there are.
+        limits: the bounds of the server.
+    """
+
+    def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS):
+        self.listed, self.limits = listed, limits
+        self.programs = ProgramCache(limits.programs)
+        self.warming: set[str] = set()
+        self._players: collections.OrderedDict[Hashable, Lane] = collections.OrderedDict()
+        self._pools = {
+            name: concurrent.futures.ThreadPoolExecutor(count, f"jaxgames-{name}") for name, count in THREADS.items()
+        }
+        self._rules: dict[Game, asyncio.Future[None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._random = random.SystemRandom()
+        self.stopping = threading.Event()
+
+    async def run(self, pool: str, function: Callable[..., T], *arguments: Any) -> T:
+        """A function in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._pools[pool], function, *arguments)
+
+    def spawn(self, work: Any) -> asyncio.Task[Any]:
+        """A task that is kept until it is done; what it raises is dropped."""
+        task = asyncio.create_task(_quietly(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def bits(self) -> int:
+        """32 random bits."""
+        return self._random.getrandbits(32)
+
+    async def prepare(self, game: Game) -> None:
+        """Compiles the rules of a game, unless they are; afterwards its sessions answer at once."""
+        if game not in self._rules:
+            if len(self._rules) >= 4 * self.limits.programs:
+                self._rules.pop(next(iter(self._rules)))
+            self._rules[game] = asyncio.ensure_future(self.run("compile", _play_a_turn, game))
+        try:
+            await asyncio.shield(self._rules[game])
+        except Exception:
+            self._rules.pop(game, None)
+            raise
+
+    def is_prepared(self, game: Game) -> bool:
+        """Whether the rules of a game are compiled."""
+        return game in self._rules and self._rules[game].done()
+
+    async def lane(self, spec: str, game: Game) -> Lane:
+        """The player of a spec, loaded. Raises `ValueError` for one that is not listed."""
+        resolved = self.listed.resolve(spec, game)
+        key = (resolved, game)
+        if key not in self._players:
+            player = await self.run("compile", self.listed.make, spec, game)
+            if key not in self._players:
+                name = spec if spec.partition(":")[0] in (NEWEST, *self.listed.runs) else player.name
+                self._players[key] = Lane(self, dataclasses.replace(player, name=name))
+        self._players.move_to_end(key)
+        while len(self._players) > MOST_PLAYERS:
+            self._players.popitem(last=False)
+        lane = self._players[key]
+        if lane.refused:
+            raise ValueError(lane.refused)
+        return lane
+
+    async def warm(self, spec: str, game: Game) -> None:
+        """Compiles a player before anybody plays it."""
+        self.warming.add(spec)
+        try:
+            await self.prepare(game)
+            lane = await self.lane(spec, game)
+            await lane.choose(Session(game).state, 0)
+        finally:
+            self.warming.discard(spec)
+
+    def close(self) -> None:
+        """Ends the threads; what is being computed is finished first."""
+        self.stopping.set()
+        for task in self._tasks:
+            task.cancel()
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _play_a_turn(game: Game) -> None:
+    """One turn there and back, so that every program of a session is compiled."""
+    session = Session(game)
+    turn = game.legal_turns(session.state)[0]
+    session.play(turn)
+    session.undo()
+    jax.block_until_ready(session.state)
+
+
+async def _quietly(work: Any) -> None:
+    with contextlib.suppress(Exception):
+        await work
+
+
+def _line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join((str(error) or type(error).__name__).split())[:300]

@@ -1,0 +1,481 @@
+"""What the messages of a page do: one function each, in `HANDLERS`. A `ValueError` is the answer to a bad one.
+
+What takes time is awaited first; then a room is changed at once.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from jaxgames.arena.session import Session
+from jaxgames.envs.core import Game
+from jaxgames.web import files, looking
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.connection import Client
+from jaxgames.web.games import GameChoice, choose_game
+from jaxgames.web.rooms import Chair, MatchScore, Offer, Room
+
+Message = dict[str, Any]
+Handler = Callable[[Room, Client, Message], Awaitable[None]]
+
+
+def _seat(room: Room, client: Client) -> int:
+    """The seat that a client plays now: of both seats the one to move."""
+    seats = room.seats_of(client.token)
+    if not seats:
+        raise ValueError("you only watch; ask for the link of a seat to play")
+    if room.over:
+        raise ValueError("the game is over")
+    if room.to_move not in seats:
+        raise ValueError(f"it is the turn of {room.view.sides[1 - seats[0]]}")
+    return room.to_move or 0
+
+
+def _changing(room: Room, client: Client) -> None:
+    if not room.may_change(client):
+        raise ValueError("you only watch; who plays may change the game")
+
+
+def _agreed(room: Room, client: Client, what: str, act: Callable[[], None]) -> None:
+    """Does what both persons must want: at once where one person decides, else it becomes an offer."""
+    _changing(room, client)
+    seats = room.seats_of(client.token)
+    if not room.between_people or (room.over and what not in ("undo", "redo")):
+        act()
+    elif not seats:
+        raise ValueError("two people play here; only they may change the game")
+    else:
+        if room.offer is not None and room.offer.by in seats:
+            raise ValueError(f"you have offered something already ({room.offer.what}); wait for the answer")
+        room.offer = Offer(what, seats[0], act)
+        room.changed_quietly()
+
+
+async def _step(room: Room, client: Client, message: Message) -> None:
+    _seat(room, client)
+    if message["version"] not in (None, room.version):
+        raise ValueError("the board has changed meanwhile; look again")
+    before = len(room.session.actions)
+    try:
+        room.play(message["actions"])
+    except ValueError:
+        while len(room.session.actions) > before:
+            room.session.undo_action()
+            room.steps.pop()
+        raise
+    room.changed()
+
+
+async def _turn(room: Room, client: Client, message: Message) -> None:
+    _seat(room, client)
+    room.play_text(message["text"])
+    room.changed()
+
+
+async def _undo_step(room: Room, client: Client, message: Message) -> None:
+    _seat(room, client)
+    if room.session.actions[-1:] == (0,):  # the pass that followed by itself
+        room.session.undo_action()
+        if len(room.steps) > len(room.session.actions):
+            room.steps.pop()
+    room.session.undo_action()
+    room.steps.pop()
+    room.changed()
+
+
+async def _end_turn(room: Room, client: Client, message: Message) -> None:
+    _seat(room, client)
+    room.hand_over()
+    room.changed()
+
+
+async def _undo(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    session, mine = room.session, room.seats_of(client.token) or [0, 1]
+    watched = not any(chair.is_person for chair in room.chairs)
+    alone = watched or (all(chair.is_person for chair in room.chairs) and not room.between_people)
+    target = len(session.turns)
+    if not _given_up(session) and not session.actions:
+        own = [ply for ply, turn in enumerate(session.turns) if alone or turn.seat ^ room.first in mine]
+        if not own:
+            raise ValueError("you have played nothing that could be taken back")
+        target = own[-1]
+
+    def act() -> None:
+        if room.session is not session or len(session.turns) < target:
+            return
+        while len(session.turns) > target or session.actions or _given_up(session):
+            session.undo()
+        room.broken_off, room.steps, room.offer = False, [], None
+        room.turn_began = time.monotonic()
+        room.paused = room.paused or watched
+        room.changed()
+
+    _agreed(room, client, "undo", act)
+
+
+def _given_up(session: Session) -> bool:
+    """Whether the game ended by a word, not by the rules."""
+    return session.end is not None and session.end.reason in ("resigned", "draw agreed")
+
+
+async def _redo(room: Room, client: Client, message: Message) -> None:
+    session = room.session
+    if not session.undone:
+        raise ValueError("no turn has been taken back that could be played again")
+
+    def act() -> None:
+        if room.session is not session or not session.undone:
+            return
+        if session.actions:
+            raise ValueError("finish your turn or take its steps back first")
+        session.redo()
+        chair = None if room.to_move is None else room.chairs[room.to_move]
+        while session.undone and chair is not None and not chair.is_person:
+            session.redo()
+            chair = None if room.to_move is None else room.chairs[room.to_move]
+        room.steps, room.offer, room.turn_began = [], None, time.monotonic()
+        room.changed()
+
+    _agreed(room, client, "redo", act)
+
+
+async def _resign(room: Room, client: Client, message: Message) -> None:
+    seats = room.seats_of(client.token)
+    if not seats or room.over:
+        raise ValueError("the game is over" if room.over else "you only watch; who plays may resign")
+    seat = message["seat"] if message["seat"] is not None else room.to_move if len(seats) == 2 else seats[0]
+    if seat not in seats:
+        raise ValueError("this is not your seat")
+    if room.session.actions:
+        room.session.undo()
+        room.steps = []
+    room.session.resign(seat=seat ^ room.first)
+    room.offer = None
+    room.changed()
+
+
+async def _offer(room: Room, client: Client, message: Message) -> None:
+    seats = room.seats_of(client.token)
+    if not seats or room.over:
+        raise ValueError("the game is over" if room.over else "you only watch; who plays may offer a draw")
+    if room.choice.game.outcome_probabilities:
+        raise ValueError(f"there are no draws in {room.view.title}")
+    session, other = room.session, room.chairs[1 - seats[0]]
+
+    def act() -> None:
+        if room.session is not session or room.over:
+            return
+        if session.actions:
+            session.undo()
+            room.steps = []
+        session.agree_draw()
+        room.offer = None
+        room.changed()
+
+    if len(seats) == 2:
+        act()
+    elif other.lane is not None:
+        value = await looking.value_for(room, other.lane, 1 - seats[0])
+        if value is None or value > 0:
+            raise ValueError(f"{other.name} declines the draw")
+        act()
+    else:
+        _agreed(room, client, "draw", act)
+
+
+async def _answer(room: Room, client: Client, message: Message) -> None:
+    offer = room.offer
+    if offer is None or 1 - offer.by not in room.seats_of(client.token):
+        raise ValueError("nothing has been offered to you")
+    room.offer = None
+    if message["accept"]:
+        offer.accept()
+    else:
+        room.notice(f"{room.view.sides[1 - offer.by]} declines: {offer.what}")
+    room.changed_quietly()
+
+
+async def _new(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    same_game = message["game"] in (None, room.choice.game.id)
+    choice = room.choice
+    if not same_game or message["options"] is not None:
+        options = message["options"]
+        if options is None:
+            options = {}
+        choice = choose_game(message["game"] or room.choice.game.id, options)
+    position, to_move = message["position"], message["to_move"]
+    if message["from_ply"] is not None:
+        if position is not None or not same_game:
+            raise ValueError("from_ply starts from a position of the game shown: leave game and position out")
+        state = room.state_at(message["from_ply"])
+        position, to_move = choice.game.to_string(state), room.acting(state)
+    await _begin(room, client, choice, position, to_move, message["seats"])
+
+
+async def _setup(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    position, seat = await _set_up(room, message)
+    await _begin(room, client, room.choice, position, seat, None, "setup")
+
+
+async def _check_setup(room: Room, client: Client, message: Message) -> None:
+    position, _ = await _set_up(room, message)
+    client.put({"type": "setup", "id": message["id"], "position": position})
+
+
+async def _set_up(room: Room, message: Message) -> tuple[str, int]:
+    game, view = room.choice.game, VIEWS[room.choice.game.id]
+    dice = message["dice"]
+    if dice is not None and not game.outcome_probabilities:
+        raise ValueError(f"there are no dice in {view.title}")
+    seat = message["to_move"] or 0
+    position = await room.engine.run("look", view.text, message["board"], game, seat, dice)
+    await room.engine.prepare(game)
+    await room.engine.run("look", check_start, game, position)
+    return position, seat
+
+
+def check_start(game: Game, position: str) -> Session:
+    """A session from a position. Raises `ValueError` where the game is over already."""
+    session = Session(game, position)
+    if session.over:
+        raise ValueError(f"position {position!r}: the game is over there; start from one in which it goes on")
+    return session
+
+
+async def start(room: Room, choice: GameChoice, position: str | None, to_move: int | None) -> tuple[Session, int, bool]:
+    """A session for `Room.begin`, and who moves first in it; its rules are compiled if need be."""
+    game, view = choice.game, VIEWS[choice.game.id]
+    if not room.engine.is_prepared(game):
+        for client in room.clients:
+            client.put({"type": "notice", "kind": "compiling", "text": f"preparing {view.title}"})
+    await room.engine.prepare(game)
+    if position is None:
+        bits = room.engine.bits()
+        session = await room.engine.run("play", lambda: Session(game, seed=bits))
+        drawn = (bits & 1) * bool(game.outcome_probabilities)
+        return session, drawn if to_move is None or not game.outcome_probabilities else to_move, True
+    session = await room.engine.run("play", check_start, game, position)
+    first = view.first(session.start)
+    if first is not None and to_move not in (None, first):
+        raise ValueError(f"in this position it is the turn of {view.sides[first]}")
+    return session, (to_move or 0) if first is None else first, False
+
+
+async def _begin(
+    room: Room,
+    client: Client,
+    choice: GameChoice,
+    position: str | None,
+    to_move: int | None,
+    seats: list[Message] | None,
+    what: str = "new",
+) -> None:
+    session, first, drawn = await start(room, choice, position, to_move)
+    chairs = await chairs_for(room, client, choice.game, seats)
+
+    def act() -> None:
+        room.begin(choice, session, first, drawn)
+        room.chairs = chairs
+        room.match = None if room.match is None or room.match.played >= room.match.games else room.match
+        room.changed()
+
+    _agreed(room, client, what, act)
+
+
+async def chairs_for(room: Room, client: Client, game: Game, seats: list[Message] | None) -> list[Chair]:
+    """Who sits on the seats: as asked for, else as before, the players made for this game."""
+    found = []
+    for number, before in enumerate(room.chairs):
+        wanted = {"kind": "person", "spec": None} if before.is_person else {"kind": "player", "spec": before.spec}
+        found.append(await _chair(room, client, game, number, seats[number] if seats else wanted))
+    return found
+
+
+async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Message) -> Chair:
+    before = room.chairs[number]
+    if wanted["kind"] == "person":
+        if wanted["spec"] is not None:
+            raise ValueError("a person has no spec")
+        if before.is_person:
+            return Chair(token=before.token, name=before.name)
+        return Chair(token=client.token, name=client.name)
+    if wanted["spec"] is None:
+        raise ValueError("a player needs a spec, such as champion")
+    lane = await room.engine.lane(wanted["spec"], game)
+    return Chair(lane, wanted["spec"])
+
+
+async def _swap(room: Room, client: Client, message: Message) -> None:
+    def act() -> None:
+        room.chairs.reverse()
+        if room.match is not None:
+            room.match.swapped = not room.match.swapped
+        room.offer = None
+        room.changed()
+
+    _agreed(room, client, "swap", act)
+
+
+async def _seat_to(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    seat, wanted = message["seat"], message["to"]
+    chair = room.chairs[seat]
+    if chair.is_person and seat not in room.seats_of(client.token) and not room.is_host(client.token):
+        raise ValueError("another person sits there")
+    session = room.session
+    found = await _chair(room, client, room.choice.game, seat, wanted)
+    if room.session is not session:
+        raise ValueError("another game has begun meanwhile")
+    found.seconds = chair.seconds
+    room.chairs[seat] = found
+    room.offer = None
+    room.changed()
+
+
+async def _invite(room: Room, client: Client, message: Message) -> None:
+    seat = message["seat"]
+    chair = room.chairs[seat]
+    mine = seat in room.seats_of(client.token)
+    empty = chair.is_person and not any(chair.token == other.token for other in room.clients)
+    if not mine and not (room.is_host(client.token) and (empty or not chair.is_person)):
+        raise ValueError("only who sits there can give the seat away")
+    token = files.new_token()
+    room.chairs[seat] = invited = Chair(token=token)
+    invited.seconds = chair.seconds
+    client.put({"type": "invitation", "id": message["id"], "seat": seat, "token": token, "session": room.id})
+    room.changed()
+
+
+async def _load(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    record = await files.read(room, message["text"], message["format"], message["game_number"])
+    choice, session, first = await files.replay(room, record)
+    chairs = await chairs_for(room, client, choice.game, None)
+
+    def act() -> None:
+        room.begin(choice, session, first, False)
+        room.chairs = chairs
+        room.paused = all(not chair.is_person for chair in chairs)
+        room.changed()
+
+    _agreed(room, client, "load", act)
+
+
+async def _save(room: Room, client: Client, message: Message) -> None:
+    client.put({"type": "file", "id": message["id"], **await files.write(room, message["format"])})
+
+
+async def _match(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    games = message["games"]
+    room.match = MatchScore(games) if games else None
+    if games and (room.over or room.session.turns):
+        session, first = await room.engine.run("play", room.fresh)
+        room.begin(room.choice, session, first, room.drawn_start)
+    room.changed()
+
+
+async def _speed(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    room.speed = message["seconds"]
+    room.changed()
+
+
+async def _pause(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    room.paused, room.one_turn = message["on"], False
+    room.changed()
+
+
+async def _play_on(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    if room.to_move is None or room.chairs[room.to_move].is_person:
+        raise ValueError("no program is to move")
+    room.paused, room.one_turn = True, True
+    room.changed()
+
+
+async def _display(room: Room, client: Client, message: Message) -> None:
+    _changing(room, client)
+    room.display = message["on"]
+    room.changed()
+
+
+async def _name(room: Room, client: Client, message: Message) -> None:
+    client.name = message["name"]
+    for seat in room.seats_of(client.token):
+        room.chairs[seat].name = client.name
+    room.changed_quietly()
+
+
+async def _chat(room: Room, client: Client, message: Message) -> None:
+    seats = room.seats_of(client.token)
+    line = {
+        "name": client.name or (room.view.sides[seats[0]] if seats else "a spectator"),
+        "seat": seats[0] if len(seats) == 1 else None,
+        "text": message["text"],
+        "at": int(time.time()),
+    }
+    room.chats.append(line)
+    room.tell({"type": "chat", **line})
+
+
+async def _look(room: Room, client: Client, message: Message) -> None:
+    ply = message["ply"]
+    state = room.state_at(ply)
+    client.put(
+        {
+            "type": "look",
+            "id": message["id"],
+            "ply": ply,
+            "position": room.choice.game.to_string(state),
+            "to_move": room.acting(state),
+            "board": room.board(state, state),
+            "last": room.turn_shown(ply - 1) if ply else None,
+            "value": room.values.get(ply),
+        }
+    )
+
+
+async def _ping(room: Room, client: Client, message: Message) -> None:
+    client.put({"type": "pong", "id": message["id"]})
+
+
+HANDLERS: dict[str, Handler] = {
+    "step": _step,
+    "turn": _turn,
+    "undo_step": _undo_step,
+    "end_turn": _end_turn,
+    "undo": _undo,
+    "redo": _redo,
+    "resign": _resign,
+    "offer": _offer,
+    "answer": _answer,
+    "hint": looking.hint,
+    "look": _look,
+    "analysis": looking.set_analysis,
+    "analyse": looking.analyse_ply,
+    "curve": looking.curve,
+    "new": _new,
+    "swap": _swap,
+    "seat": _seat_to,
+    "invite": _invite,
+    "setup": _setup,
+    "check_setup": _check_setup,
+    "load": _load,
+    "save": _save,
+    "match": _match,
+    "speed": _speed,
+    "pause": _pause,
+    "play_on": _play_on,
+    "display": _display,
+    "name": _name,
+    "chat": _chat,
+    "ping": _ping,
+}
+
+ANSWERED = ("hint", "look", "analyse", "check_setup", "invite", "save", "ping", "curve")
+"""Messages whose answer is a message of its own; the others are answered by `ok`."""

@@ -1,0 +1,91 @@
+"""What the server bears: every bound in one place. Whoever exceeds one is told so."""
+
+import dataclasses
+import time
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """The bounds of a server. Sizes in bytes or characters, times in seconds unless the name says otherwise.
+
+    Attributes:
+        message_bytes: of one message from a page.
+        messages_per_second: of one connection, for long; `burst` at once.
+        faults: messages with an error in a row of `burst` seconds, before the connection is closed.
+        sessions: games under way on the server.
+        creations_per_minute: new sessions of one connection.
+        connections: open at once; `watchers`: of one session.
+        chat: characters of a line; `chat_lines`: lines that are kept.
+        name: characters of a name.
+        spec: characters of a player's spec; `text`: of a position.
+        games: in a row.
+        simulations: of a search, times its trees.
+        plies: of a search to a fixed depth; `look_ahead`: of one over chance.
+        programs: different players that are kept compiled.
+        turns: of a game, after which it is broken off.
+        move_seconds: that a program may take for a turn before it is stopped.
+        queue: messages that wait for a slow reader.
+        idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection.
+    """
+
+    message_bytes: int = 262_144
+    messages_per_second: int = 20
+    burst: int = 60
+    faults: int = 100
+    sessions: int = 400
+    creations_per_minute: int = 30
+    connections: int = 1000
+    watchers: int = 16
+    chat: int = 500
+    chat_lines: int = 200
+    name: int = 40
+    spec: int = 120
+    text: int = 2000
+    games: int = 1000
+    simulations: int = 5000
+    plies: int = 8
+    look_ahead: int = 2
+    programs: int = 24
+    turns: int = 2000
+    move_seconds: float = 30.0
+    queue: int = 512
+    idle_minutes: float = 30.0
+    left_minutes: float = 10.0
+
+    def shown(self) -> dict[str, Any]:
+        """What the page is told."""
+        return {name: getattr(self, name) for name in _SHOWN}
+
+
+_SHOWN = (
+    "message_bytes",
+    "messages_per_second",
+    "sessions",
+    "connections",
+    "watchers",
+    "chat",
+    "games",
+    "simulations",
+    "plies",
+    "idle_minutes",
+)
+USUAL_LIMITS = Limits()
+
+
+class Rate:
+    """A bucket of tokens: `burst` at once, `per_second` for long."""
+
+    def __init__(self, per_second: float, burst: float):
+        self._per_second, self._burst = per_second, burst
+        self._tokens, self._at = burst, time.monotonic()
+
+    def allows(self) -> bool:
+        """Takes a token; False if there is none."""
+        now = time.monotonic()
+        self._tokens = min(self._burst, self._tokens + (now - self._at) * self._per_second)
+        self._at = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True

@@ -1,0 +1,221 @@
+"""The players that a page may name, and nothing else: no path, no command, no number without a bound."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jaxgames.envs.core import Game
+from jaxgames.envs.registry import make as make_game
+from jaxgames.players import champions, from_folder, mcts, specs
+from jaxgames.players import make as make_player
+from jaxgames.players.player import Player
+from jaxgames.players.registry import PLAYERS
+from jaxgames.players.specs import PlayerEntry
+from jaxgames.runs import Run
+from jaxgames.web.evaluate import has_values
+from jaxgames.web.limits import USUAL_LIMITS, Limits
+
+CHAMPION, NEWEST = "champion", "newest"
+FIXED_DEPTH = ("minimax", "alphabeta")
+NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *FIXED_DEPTH, *mcts.KINDS)
+"""Players that read no files and run no commands, but those of the runs that the server was started with."""
+MOST_TREES = 16
+_TEXT = re.compile(r"[A-Za-z0-9_.+@:,=-]+")
+_RUN_NAME = re.compile(r"[^A-Za-z0-9_.+-]")
+
+
+class ListedPlayers:
+    """The players of a server.
+
+    Args:
+        runs: folders of trainings that may be played.
+        limits: the bounds of their numbers.
+
+    Raises `ValueError` if a folder is no run.
+    """
+
+    def __init__(self, runs: tuple[str, ...] | list[str] = (), limits: Limits = USUAL_LIMITS):
+        self._limits = limits
+        self.runs: dict[str, Path] = {}
+        for folder in runs:
+            Run.open(folder)
+            path = Path(folder).resolve()
+            name = base = _RUN_NAME.sub("-", path.name).lstrip("-.") or "run"
+            for number in range(2, len(runs) + 3):
+                if name not in self.runs and name not in (*PLAYERS, CHAMPION, NEWEST):
+                    break
+                name = f"{base}-{number}"
+            self.runs[name] = path
+
+    def runs_of(self, game: Game) -> list[str]:
+        """The names of the runs of a game."""
+        found = []
+        for name, path in self.runs.items():
+            try:
+                if from_folder.game_of(path) in (None, game.id):
+                    found.append(name)
+            except ValueError:
+                continue
+        return found
+
+    def make(self, spec: str, game: Game) -> Player:
+        """The player of a spec from a page. Raises `ValueError` for every other one, and for numbers out of bounds."""
+        return make_player(self.resolve(spec, game), game)
+
+    def resolve(self, spec: str, game: Game) -> str:
+        """The spec as `jaxgames.players.make` reads it: the names of runs are their folders then."""
+        if not _TEXT.fullmatch(spec) or len(spec) > self._limits.spec:
+            raise ValueError(f"player {spec[:40]!r}: expected a name from the list, such as {CHAMPION} or random")
+        parsed = specs.parse(spec)
+        if parsed.name == NEWEST:
+            return str(self._newest(parsed.rest or ""))
+        if parsed.name in NAMES and parsed.name in PLAYERS:
+            return self._named(parsed, PLAYERS[parsed.name], game)
+        run, at, plies = parsed.start.partition("@")
+        if run in self.runs or (run == CHAMPION and at and _has_weights(game)):
+            if at:
+                specs.whole_number(plies, f"player {spec!r}: plies", self._limits.look_ahead)
+            if "keep" in parsed.options:
+                specs.whole_number(parsed.options["keep"], f"player {spec!r}: keep", 64)
+            return str(self.runs.get(run, run)) + spec[len(run) :]
+        raise ValueError(f"unknown player {spec!r}; expected one of {', '.join(self._examples(game))}")
+
+    def describe(self, game: Game) -> list[dict[str, Any]]:
+        """All of them, for the page: names, arguments with their bounds, options."""
+        runs, found = self.runs_of(game), []
+        for name in NAMES:
+            entry = PLAYERS.get(name)
+            if entry is None or not entry.plays(game):
+                continue
+            if name == CHAMPION and not _has_card(game):
+                continue
+            if entry.arguments[:1] == ("RUN",) and not self._networks(game):
+                continue
+            found.append(self._description(name, entry, game))
+        for run in runs:
+            help_ = f"the best player of the training {run}; {run}@2 looks 2 plies ahead"
+            found.append(_player(run, help_, run, [], [], True))
+            found.append(_player(f"{NEWEST}:{run}", f"the newest checkpoint of the training {run}", f"{NEWEST}:{run}"))
+        return found
+
+    def _description(self, name: str, entry: PlayerEntry, game: Game) -> dict[str, Any]:
+        networks = self._networks(game)
+        arguments: list[dict[str, Any]] = []
+        example = entry.examples[0].replace("RUN", networks[0] if networks else "RUN")
+        if name != CHAMPION and not _has_card(game):
+            example = example.replace(CHAMPION, "random")
+        usual = example.split(":")[1:]
+        for place, kind in enumerate(entry.arguments):
+            given = usual[place - len(entry.arguments)] if len(usual) >= len(entry.arguments) - place else None
+            if kind == "N":
+                most = self._limits.plies if name in FIXED_DEPTH else self._limits.simulations
+                default = min(int(given), most) if given and given.isdecimal() else most
+                arguments.append({"name": "N", "default": default, "least": 1, "most": most})
+            elif kind in ("RUN", "[RUN]"):
+                choices = networks if kind == "RUN" else ["", *networks]
+                arguments.append({"name": "RUN", "choices": choices, "default": choices[0]})
+            elif kind == "P":
+                arguments.append({"name": "P", "default": 0.2, "least": 0, "most": 1})
+            elif kind == "...":
+                arguments.append({"name": "PLAYER", "default": example.split(":", place + 1)[-1]})
+            else:
+                choices = [text.partition(":")[2] for text in entry.examples]
+                arguments.append({"name": kind, "choices": choices, "default": choices[0]})
+        options = [_option(option, help_) for option, help_ in entry.options.items()]
+        try:
+            values = has_values(self.make(example, game))
+        except ValueError:
+            values = False
+        return _player(name, entry.help, example, arguments, options, values)
+
+    def _named(self, parsed: specs.Spec, entry: PlayerEntry, game: Game) -> str:
+        """A spec of a named player, within the bounds, with the folders of runs."""
+        arguments = entry.arguments
+        if arguments[-1:] == ("...",):
+            texts = (parsed.text.split(":", len(arguments)) + [""])[1 : len(arguments) + 1]
+            if len(texts) != len(arguments) or not texts[-1] or texts[-1].startswith(f"{parsed.name}:"):
+                raise ValueError(f"{entry.usage}, not {parsed.text!r}")
+            return ":".join([parsed.name, *texts[:-1], self.resolve(texts[-1], game)])
+        specs.check_options(parsed, entry.options)
+        if parsed.name == CHAMPION:
+            champions.card(game.id)
+        texts = [] if parsed.rest is None else parsed.rest.split(":")
+        if texts and len(texts) == len(arguments) and arguments[0] in ("RUN", "[RUN]"):
+            if texts[0] not in self._networks(game):
+                known = ", ".join(self._networks(game)) or "there is none"
+                raise ValueError(f"player {parsed.text!r}: unknown run {texts[0]!r}; expected one of: {known}")
+            texts[0] = str(self.runs.get(texts[0], texts[0]))
+        elif len(texts) > len(arguments):
+            raise ValueError(f"{entry.usage}, not {parsed.text!r}")
+        if texts and arguments[-1:] == ("N",):
+            what = f"player {parsed.text!r}"
+            if parsed.name in FIXED_DEPTH:
+                specs.whole_number(texts[-1], f"{what}: plies", self._limits.plies)
+            else:
+                trees = specs.whole_number(parsed.options.get("trees", "1"), f"{what}: trees", MOST_TREES)
+                specs.whole_number(texts[-1], f"{what}: simulations", self._limits.simulations // trees)
+        return ":".join([parsed.name, *texts]) + parsed.text[len(parsed.start) :]
+
+    def _networks(self, game: Game) -> list[str]:
+        """What may stand where a run is asked for."""
+        return [CHAMPION] * _has_weights(game) + self.runs_of(game)
+
+    def _newest(self, run: str) -> Path:
+        if run not in self.runs:
+            raise ValueError(f"unknown run {run[:40]!r}; expected one of: {', '.join(self.runs) or 'there is none'}")
+        path = self.runs[run]
+        steps = Run.open(path).steps()
+        if not steps:
+            raise ValueError(f"the training {run} has no checkpoint yet")
+        return path / "checkpoints" / f"step-{steps[-1]}"
+
+    def _examples(self, game: Game) -> Iterator[str]:
+        for name in NAMES:
+            if name in PLAYERS and PLAYERS[name].plays(game):
+                yield PLAYERS[name].examples[0]
+        yield from self.runs_of(game)
+
+
+def _player(
+    name: str,
+    help_: str,
+    example: str,
+    arguments: list[dict[str, Any]] | None = None,
+    options: list[dict[str, Any]] | None = None,
+    values: bool = True,
+) -> dict[str, Any]:
+    """One player as the page reads it."""
+    return {
+        "name": name,
+        "label": name,
+        "help": help_,
+        "example": example,
+        "arguments": arguments or [],
+        "options": options or [],
+        "values": values,
+    }
+
+
+def _has_card(game: Game) -> bool:
+    """Whether a game has a champion."""
+    try:
+        champions.card(game.id)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_weights(game: Game) -> bool:
+    """Whether the champion of a game is a network that has learned on this board."""
+    return _has_card(game) and game == make_game(game.id)
+
+
+def _option(name: str, help_: str) -> dict[str, Any]:
+    if name == "ties":
+        return {"name": name, "help": help_, "choices": ["random", "first"]}
+    if name == "value":
+        return {"name": name, "help": help_, "choices": ["material", "pieces"]}
+    most: Mapping[str, float] = {**mcts.LARGEST, "trees": MOST_TREES}
+    whole = name in mcts.LARGEST
+    return {"name": name, "help": help_, "least": 1 if whole else 0, "most": most.get(name, 1e6), "whole": whole}

@@ -1,0 +1,177 @@
+"""All sessions of a server: begun, joined, left, ended when nobody is there or nothing happens."""
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from jaxgames.web.connection import Client
+from jaxgames.web.engine import Engine
+from jaxgames.web.games import choose_game
+from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
+from jaxgames.web.limits import Limits
+from jaxgames.web.looking import Watch
+from jaxgames.web.messages import Messages, message_id, read_json
+from jaxgames.web.rooms import Room
+
+SWEEP_SECONDS = 20.0
+_LOG = logging.getLogger("jaxgames.web")
+
+
+class Lobby:
+    """The sessions of a server.
+
+    Args:
+        engine: the players.
+        limits: the bounds.
+
+    Attributes:
+        failures: messages that ended in an error of the server itself.
+    """
+
+    def __init__(self, engine: Engine, limits: Limits):
+        self.engine, self.limits = engine, limits
+        self.rooms: dict[str, Room] = {}
+        self.clients: set[Client] = set()
+        self.failures = 0
+        self._messages = Messages(limits)
+        self._beginning = 0
+
+    async def handle(self, client: Client, content: str) -> None:
+        """Does what a message says, and answers it; whatever is wrong with it is one line back."""
+        found: Any = None
+        try:
+            found = read_json(content, self.limits.message_bytes)
+            message = self._messages.check(found)
+            kind = message["type"]
+            if kind == "create":
+                await self._create(client, message)
+            elif kind == "join":
+                await self._join(client, message)
+            else:
+                room = client.room
+                if room is None or room.id not in self.rooms:
+                    raise ValueError("this connection is in no session; create or join one first")
+                room.used = time.monotonic()
+                await HANDLERS[kind](room, client, message)
+                if kind not in ANSWERED:
+                    client.answer(message["id"])
+            client.faults = max(0, client.faults - 1)
+        except ValueError as error:
+            client.faults += 1
+            client.error(message_id(found), " ".join(str(error).split())[:500])
+            if client.faults > self.limits.faults:
+                client.close(1008, "too many messages that are wrong")
+        except Exception:  # a fault of ours: it is written down, the server goes on
+            self.failures += 1
+            _LOG.exception("a message failed: %.300r", content)
+            client.error(message_id(found), "the server failed to do this; its log says why")
+
+    async def _create(self, client: Client, message: dict[str, Any]) -> None:
+        if not client.creations.allows():
+            raise ValueError(f"at most {self.limits.creations_per_minute} new sessions a minute; wait a little")
+        if len(self.rooms) + self._beginning >= self.limits.sessions:
+            raise ValueError(f"the server holds {self.limits.sessions} sessions already; try again later")
+        self._beginning += 1
+        try:
+            choice = choose_game(message["game"], message["options"])
+            room = Room(self.engine, self.limits)
+            if not self.engine.is_prepared(choice.game):
+                client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
+            session, first, drawn = await start(room, choice, message["position"], message["to_move"])
+            client.name = message["name"] or client.name
+            before, client.token = client.token, room.host
+            try:
+                room.chairs = await chairs_for(room, client, choice.game, message["seats"])
+            except ValueError:
+                client.token = before
+                raise
+        finally:
+            self._beginning -= 1
+        for chair in room.chairs:
+            if chair.is_person:
+                chair.name = client.name
+        room.begin(choice, session, first, drawn)
+        room.watch = Watch(room)
+        self.rooms[room.id] = room
+        self._enter(client, room, room.host, message["id"])
+
+    async def _join(self, client: Client, message: dict[str, Any]) -> None:
+        room, token = self.rooms.get(message["session"]), message["token"]
+        if room is None:
+            client.error(message["id"], "there is no such session; it may have ended")
+            client.close(4001, "unknown session")
+            return
+        if token is not None and not room.knows(token):
+            raise ValueError("this token opens no seat of the session; ask for a new link")
+        watchers = sum(not room.may_change(other) for other in room.clients)
+        if token is None and watchers >= self.limits.watchers or len(room.clients) >= 4 * self.limits.watchers:
+            raise ValueError(f"{self.limits.watchers} people watch this session already")
+        client.name = message["name"] if message["name"] is not None else client.name
+        for seat in room.seats_of(token):
+            room.chairs[seat].name = client.name = client.name or room.chairs[seat].name
+        self._enter(client, room, token, message["id"])
+
+    def _enter(self, client: Client, room: Room, token: str | None, number: int | None) -> None:
+        if client.room is not None:
+            self._leave(client)
+        client.room, client.token, client.analyst = room, token, None
+        seats = room.seats_of(token)
+        if seats and not any(other.token == token for other in room.clients):
+            room.notice(f"{client.name or room.view.sides[seats[0]]} is here")
+        room.clients.add(client)
+        room.used = room.left = time.monotonic()
+        welcome = {"type": "welcome", "id": number, "session": room.id, "token": token}
+        client.put({**welcome, "host": room.is_host(token), "seats": seats})
+        client.put({"type": "chats", "lines": list(room.chats)})
+        room.changed()
+
+    def _leave(self, client: Client) -> None:
+        room, client.room, client.analyst = client.room, None, None
+        if room is None or client not in room.clients:
+            return
+        room.clients.discard(client)
+        room.left = time.monotonic()
+        if room.id in self.rooms and room.clients:
+            room.changed()
+        elif room.watch is not None:
+            room.watch.restart()
+
+    def enter(self, client: Client) -> str | None:
+        """A new connection; the reason if there is no room for it."""
+        if len(self.clients) >= self.limits.connections:
+            return f"the server has {self.limits.connections} connections already; try again later"
+        self.clients.add(client)
+        return None
+
+    def leave(self, client: Client) -> None:
+        """A connection that is gone."""
+        self.clients.discard(client)
+        self._leave(client)
+
+    async def sweep(self) -> None:
+        """Ends sessions that nobody uses, for ever."""
+        while True:
+            await asyncio.sleep(min(SWEEP_SECONDS, self.limits.left_minutes * 20))
+            await self.end_idle()
+
+    async def end_idle(self) -> int:
+        """Ends the sessions in which nothing happens; how many there were."""
+        now, ended = time.monotonic(), []
+        for room in self.rooms.values():
+            idle = now - room.used > 60 * self.limits.idle_minutes
+            left = not room.clients and now - room.left > 60 * self.limits.left_minutes
+            if idle or left:
+                ended.append(room)
+        for room in ended:
+            del self.rooms[room.id]
+            await room.close("the session has ended, as nothing happened in it")
+        return len(ended)
+
+    async def close(self) -> None:
+        """Ends all sessions."""
+        for room in list(self.rooms.values()):
+            await room.close("the server has ended")
+        self.rooms.clear()
+        for client in list(self.clients):
+            client.close(1001, "the server has ended")

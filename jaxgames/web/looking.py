@@ -1,0 +1,228 @@
+"""Evaluations for those who look: hints, analyses that grow while a person thinks, the curve of a game."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from jaxgames.arena.session import Session
+from jaxgames.envs.core import State
+from jaxgames.web import analysis
+from jaxgames.web.analysis import Finding
+from jaxgames.web.connection import Client
+from jaxgames.web.engine import Lane
+from jaxgames.web.evaluate import has_values
+from jaxgames.web.games import analyst
+from jaxgames.web.rooms import Room
+
+MOST_ANALYSTS = 3
+"""Different players that evaluate one session at a time."""
+CURVE_STEP = 8
+
+
+class Watch:
+    """The analyses of one room: one task for each player that is asked."""
+
+    def __init__(self, room: Room):
+        self._room, self._tasks = room, dict[str, asyncio.Task[None]]()
+        self._place: tuple[Any, int] = (None, -1)
+
+    def restart(self) -> None:
+        """Begins anew where the position is another one; ends what nobody looks at."""
+        room = self._room
+        place = (room.session, len(room.session.turns))
+        wanted = {client.analyst for client in room.clients if client.analyst is not None and may_look(room, client)}
+        for spec, task in list(self._tasks.items()):
+            if place != self._place or spec not in wanted or task.done() and place != self._place:
+                task.cancel()
+                del self._tasks[spec]
+        self._place = place
+        for spec in wanted - set(self._tasks):
+            self._tasks[spec] = room.engine.spawn(self._look(spec))
+
+    def again(self, spec: str) -> None:
+        """Begins the analysis by one player anew, for somebody who has come to it."""
+        if task := self._tasks.pop(spec, None):
+            task.cancel()
+        self.restart()
+
+    def count(self) -> int:
+        """How many players are asked."""
+        return len(self._tasks)
+
+    async def _look(self, spec: str) -> None:
+        room = self._room
+        state, ply = room.session.turn_start, len(room.session.turns)
+        session, version = room.session, room.version
+        seat = room.acting(state)
+        lane = await room.engine.lane(spec, room.choice.game)
+        async for finding in _findings(room, lane, state, patient=True):
+            if room.session is not session or len(session.turns) != ply:
+                return
+            _note(room, ply, seat, finding)
+            message = _shown(room, finding, state, seat, ply, spec) | {"version": version}
+            for client in list(room.clients):
+                if client.analyst == spec and may_look(room, client):
+                    client.put({**message, "version": room.version})
+
+
+def may_look(room: Room, client: Client) -> bool:
+    """Whether a client may see evaluations: those who play against another person may not, until the end."""
+    return not (room.between_people and not room.over and room.seats_of(client.token))
+
+
+async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> None:
+    """Handles `analysis`."""
+    if not message["on"]:
+        client.analyst = None
+        room.watch.restart()
+        return
+    _check(room, client)
+    spec = message["spec"] or analyst(room.engine.listed, room.choice.game)
+    lane = await room.engine.lane(spec, room.choice.game)
+    if not has_values(lane.player):
+        raise ValueError(f"{spec} does not say what positions are worth; choose another player, such as uct:800")
+    others = {other.analyst for other in room.clients if other is not client and other.analyst not in (None, spec)}
+    if len(others) >= MOST_ANALYSTS:
+        raise ValueError(
+            f"at most {MOST_ANALYSTS} players evaluate a game at a time; use one of {', '.join(map(str, others))}"
+        )
+    client.analyst = spec
+    room.watch.again(spec)
+
+
+async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> None:
+    """Handles `analyse`."""
+    _check(room, client)
+    ply = message["ply"]
+    state, session = room.state_at(ply), room.session
+    seat, spec = room.acting(state), client.analyst or analyst(room.engine.listed, room.choice.game)
+    lane = await room.engine.lane(spec, room.choice.game)
+    finding = await _first(room, lane, state)
+    if room.session is session:
+        _note(room, ply, seat, finding)
+    shown = _shown(room, finding, state, seat, ply, spec)
+    client.put({**shown, "version": room.version, "id": message["id"], "final": True})
+
+
+async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
+    """Handles `curve`."""
+    _check(room, client)
+    session = room.session
+    spec = client.analyst or analyst(room.engine.listed, room.choice.game)
+    lane = await room.engine.lane(spec, room.choice.game)
+    count = len(session.turns) + 1
+    for ply in range(count):
+        if room.session is not session or ply > len(session.turns) or client not in room.clients:
+            return
+        if ply not in room.values:
+            state = room.state_at(ply)
+            seat = room.acting(state)
+            finding = await _first(room, lane, state)
+            if room.session is not session:
+                return
+            _note(room, ply, seat, finding)
+        final = ply == count - 1
+        if final or ply % CURVE_STEP == CURVE_STEP - 1:
+            values = [room.values.get(number) for number in range(count)]
+            client.put({"type": "curve", "id": message["id"], "values": values, "final": final})
+
+
+async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
+    """Handles `hint`: what the analyst would play, to the end of the turn."""
+    _check(room, client)
+    if room.over:
+        raise ValueError("the game is over")
+    session = room.session
+    spec = client.analyst or analyst(room.engine.listed, room.choice.game)
+    lane = await room.engine.lane(spec, room.choice.game)
+    state = session.state if not session.turn_complete else session.turn_start
+    trial = Session(room.choice.game, state)
+    actions: list[int] = []
+    while not trial.turns and not trial.turn_complete:
+        chosen = await lane.choose(trial.state, 0)
+        for action in chosen:
+            trial.play_action(action, hand_over=False)
+        actions += chosen
+    text = room.choice.game.turn_to_string(state, actions)
+    steps = room.view.steps(state, actions, text, room.acting(state)).steps
+    client.put(
+        {
+            "type": "hint",
+            "id": message["id"],
+            "version": room.version,
+            "text": text,
+            "actions": actions,
+            "steps": steps,
+            "value": None,
+        }
+    )
+
+
+async def value_for(room: Room, lane: Lane, seat: int) -> float | None:
+    """What a player thinks that the position is worth to the one on a seat; None if it does not say."""
+    if not has_values(lane.player):
+        return None
+    state = room.session.turn_start
+    value = (await _first(room, lane, state)).value
+    return value if value is None or room.acting(state) == seat else -value
+
+
+async def _first(room: Room, lane: Lane, state: State) -> Finding:
+    async for finding in _findings(room, lane, state, patient=False):
+        return finding
+    raise ValueError("the position cannot be evaluated")
+
+
+async def _findings(room: Room, lane: Lane, state: State, patient: bool) -> Any:
+    """The findings of an analysis, each made in a thread while the event loop goes on."""
+    cache, engine = room.engine.programs, room.engine
+    steps: Iterator[Finding] = analysis.analyse(cache, lane.player, state, 0, patient)
+    while (finding := await engine.run("look", next, steps, None)) is not None:
+        yield finding
+        if finding.final:
+            return
+
+
+def _check(room: Room, client: Client) -> None:
+    if not may_look(room, client):
+        raise ValueError("no evaluations while two people play; they are shown when the game is over")
+
+
+def _note(room: Room, ply: int, seat: int, finding: Finding) -> None:
+    """Keeps the value for the history; at the end of the game it is the result."""
+    if finding.value is not None:
+        room.values[ply] = round(finding.value if seat == 0 else -finding.value, 4)
+    elif room.over and ply == len(room.session.turns):
+        room.values[ply] = float(room.points()[0])
+
+
+def _shown(room: Room, finding: Finding, state: State, seat: int, ply: int, spec: str) -> dict[str, Any]:
+    """An analysis as the page reads it."""
+    moves = []
+    for number, turn in enumerate(finding.turns):
+        steps = room.view.steps(state, turn.actions, turn.text, seat).steps
+        places = (steps[0]["from"], steps[-1]["to"]) if steps else (None, None)
+        moves.append(
+            {
+                "text": turn.text,
+                "actions": list(turn.actions),
+                "from": places[0],
+                "to": places[1],
+                "steps": steps,
+                "value": None if turn.value is None else round(turn.value, 4),
+                "visits": turn.visits,
+                "best": number == 0,
+            }
+        )
+    return {
+        "type": "analysis",
+        "ply": ply,
+        "spec": spec,
+        "value": room.values.get(ply),
+        "most": room.choice.most_points,
+        "depth": finding.depth,
+        "simulations": finding.simulations,
+        "final": finding.final,
+        "moves": moves,
+        "line": finding.line,
+    }

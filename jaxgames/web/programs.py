@@ -1,0 +1,186 @@
+"""The compiled programs of a player: what it plays, what it thinks of positions, its search that can go on and on."""
+
+import collections
+import threading
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
+
+from jaxgames.algos import mcts
+from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.envs.core import State
+from jaxgames.ops.pytrees import equal, select
+from jaxgames.players.generic import GreedyTurn
+from jaxgames.players.mcts import MCTSTurn
+from jaxgames.players.player import Player
+from jaxgames.web.evaluate import position_values, sighted
+
+BATCHES = (1, 8, 32)
+"""How many positions a program is compiled for; others are filled up."""
+VALUE_BATCHES = (16, 128)
+SIMULATIONS = 200
+"""Of a search that goes on, at a time."""
+MOST_SIMULATIONS = 5000
+LINE = 8
+
+
+class SearchReport(NamedTuple):
+    """What a search under way thinks of one position: values to the player to act, `line` ends with -1."""
+
+    value: Float32[Array, ""]
+    visits: Float32[Array, " actions"]
+    values: Float32[Array, " actions"]
+    line: Int32[Array, " plies"]
+
+
+class Programs:
+    """The compiled programs of all players of one kind, whatever their parameters."""
+
+    def __init__(self) -> None:
+        self._turn = jax.jit(_turn)
+        self._towards = jax.jit(_towards)
+        self._values = jax.jit(position_values)
+        self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
+        self.ready: set[Hashable] = set()
+
+    def choose(self, player: Player, positions: list[Any], bits: list[int], batch: int) -> list[list[int]]:
+        """The actions of a turn (of one action at least) in each of at most `batch` positions."""
+        now, count = _stacked(positions, batch), len(positions)
+        words = np.resize(np.array(bits, np.uint32), batch)
+        target = self._turn(player, now, words)
+        actions: list[list[int]] = [[] for _ in positions]
+        done = np.arange(batch) >= count
+        while not done.all():
+            played, now, reached = jax.device_get(self._towards(player, now, target, done))
+            for lane in np.flatnonzero(~done).tolist():
+                actions[lane].append(int(played[lane]))
+            done = done | reached
+        self.ready.add(("turn", batch))
+        return actions
+
+    def values(self, player: Player, positions: Any, bits: int) -> np.ndarray:
+        """What positions (a batch, before chance) are worth to the player to act there."""
+        count = len(jax.tree.leaves(positions)[0])
+        batch = next((size for size in VALUE_BATCHES if size >= count), VALUE_BATCHES[-1])
+        found = []
+        for first in range(0, count, batch):
+            rows = np.minimum(np.arange(first, first + batch), count - 1)
+            part = jax.tree.map(lambda x, rows=rows: x[rows], positions)
+            words = (np.arange(batch, dtype=np.uint64) * 0x9E3779B1 + bits + first).astype(np.uint32)
+            found.append(np.asarray(self._values(player, part, words)))
+        self.ready.add(("values", batch))
+        return np.concatenate(found)[:count]
+
+    def search(self, player: Player, state: State, bits: int, tree: Any = None) -> tuple[SearchReport, Any]:
+        """A search of one position, `SIMULATIONS` at a time: the report, and the tree with which to go on."""
+        states = jax.tree.map(lambda x: np.asarray(x)[None], state)
+        words = np.uint32(bits & 0xFFFFFFFF)
+        if tree is None:
+            report, tree = self._begin(player, states, words)
+        else:
+            report, tree = self._go_on(player, states, words, tree)
+        self.ready.add(("search", tree is None))
+        return jax.device_get(report), tree
+
+    def clear(self) -> None:
+        """Frees all of them."""
+        for program in (self._turn, self._towards, self._values, self._begin, self._go_on):
+            program.clear_cache()  # type: ignore[attr-defined]  # of JAX's own type
+
+
+class ProgramCache:
+    """The programs of the kinds of players that were asked for last."""
+
+    def __init__(self, most: int):
+        self._most, self._lock = most, threading.Lock()
+        self._kinds: collections.OrderedDict[Hashable, Programs] = collections.OrderedDict()
+
+    def of(self, player: Player) -> Programs:
+        """The programs of a player."""
+        kind = (player.game, player.turn)
+        with self._lock:
+            found = self._kinds.pop(kind, None) or Programs()
+            self._kinds[kind] = found
+            while len(self._kinds) > self._most:
+                _, dropped = self._kinds.popitem(last=False)
+                dropped.clear()
+        return found
+
+
+def grows(player: Player) -> bool:
+    """Whether a search of the player can go on and on: it searches by simulations, or its values may guide one."""
+    turn = sighted(player).turn
+    if isinstance(turn, MCTSTurn):
+        return not turn.rule.schedules_root
+    return isinstance(turn, GreedyTurn) and not player.game.outcome_probabilities
+
+
+def _stacked(positions: list[Any], batch: int) -> Any:
+    filled = positions + positions[:1] * (batch - len(positions))
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *filled)
+
+
+def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Any:
+    return player.play_once(positions, bits).position
+
+
+def _towards(
+    player: Player, positions: Any, target: Any, done: Bool[Array, " batch"]
+) -> tuple[Int32[Array, " batch"], Any, Bool[Array, " batch"]]:
+    """The next action on the way to the positions after a turn, what it leads to, and whether that is where."""
+    game = player.game
+    actions, _ = game.turn_actions(positions, target, jnp.ones(len(done), bool), target)
+    after = jax.vmap(game.play)(positions, actions)
+    reached = after.over | after.turn_passes | equal(after.position, target)
+    return actions, select(done | reached, positions, after.position), reached
+
+
+def _settings(player: Player) -> tuple[Rule, Any]:
+    """The rule and the evaluator of a search: the player's own, or PUCT by its values."""
+    turn = player.turn
+    if isinstance(turn, MCTSTurn):
+        return turn.rule, player.params
+    assert isinstance(turn, GreedyTurn)
+    return mcts.puct(), mcts.valued(turn.make_value, player.params)
+
+
+def _begin(player: Player, states: State, bits: UInt32[Array, ""]) -> tuple[SearchReport, Any]:
+    return _grow(player, states, bits, None)
+
+
+def _go_on(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
+    return _grow(player, states, bits, tree)
+
+
+def _grow(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
+    rule, evaluate = _settings(player)
+    capacity = MOST_SIMULATIONS + 1
+    found = mcts.search(
+        player.game,
+        states,
+        jax.random.key(bits),
+        SIMULATIONS,
+        select=rule,
+        evaluate=evaluate,
+        tree=tree,
+        capacity=capacity,
+    )
+    tree, layout, actions = found.tree, found.tree.layout, player.game.num_actions
+    sums = layout.read(tree.edges[:1], "value_sums")[0, :actions]
+    visits = layout.read(tree.edges[:1], "visits")[0, :actions]
+
+    def follow(carry: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], Array]:
+        slot, open_ = carry
+        row = jax.lax.dynamic_slice_in_dim(tree.edges, slot, 1)
+        counts = layout.read(row, "visits")[0, :actions]
+        action = jnp.argmax(counts).astype(jnp.int32)
+        open_ &= (counts[action] > 0) & (layout.read(row, "is_chance")[0] == 0)
+        child = layout.read(row, "child")[0, action].astype(jnp.int32)
+        return (jnp.maximum(child, 0), open_ & (child >= 0)), jnp.where(open_, action, -1)
+
+    _, line = jax.lax.scan(follow, (jnp.int32(0), jnp.bool_(True)), None, length=LINE)
+    return SearchReport(found.values[0], visits, sums / jnp.maximum(visits, 1), line), tree

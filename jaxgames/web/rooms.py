@@ -1,0 +1,451 @@
+"""One game under way in browsers: who sits where, the session, the programs' turns, games in a row, who watches."""
+
+import asyncio
+import contextlib
+import hmac
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from jaxgames.arena.session import Session
+from jaxgames.envs.core import State
+from jaxgames.web.boards import VIEWS, View
+from jaxgames.web.connection import Client, to_text
+from jaxgames.web.engine import Engine, Lane
+from jaxgames.web.games import GameChoice
+from jaxgames.web.limits import Limits
+
+SCORE_INTERVAL = 0.1
+
+
+class Chair:
+    """What sits on a seat: a person, known by a token, or a player."""
+
+    def __init__(self, lane: Lane | None = None, spec: str | None = None, token: str | None = None, name: str = ""):
+        self.lane, self.spec, self.token = lane, spec, token
+        self.name = lane.player.name if lane else name
+        self.seconds = 0.0
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person sits here."""
+        return self.lane is None
+
+
+class MatchScore:
+    """Games in a row: the score of the players who sat on seats 0 and 1 at its start."""
+
+    def __init__(self, games: int):
+        self.games, self.played, self.draws, self.swapped = games, 0, 0, False
+        self.points, self.wins = [0, 0], [0, 0]
+
+    def add(self, points: list[int]) -> None:
+        """Counts a game; `points` are by seat."""
+        self.played += 1
+        by_player = points[::-1] if self.swapped else points
+        for player, won in enumerate(by_player):
+            self.points[player] += max(won, 0)
+            self.wins[player] += won > 0
+        self.draws += not any(points)
+
+    def shown(self) -> dict[str, Any]:
+        """For the page."""
+        return dict(vars(self))
+
+
+class Offer:
+    """What one person asks of the other: `accept` does it."""
+
+    def __init__(self, what: str, by: int, accept: Callable[[], None]):
+        self.what, self.by, self.accept = what, by, accept
+
+
+class Room:
+    """A session of the server. Everything happens in the event loop; `session` and `first` change together.
+
+    Attributes:
+        first: the seat (the colour) that moves first in the start position: seat 0 of `session`.
+        values: evaluations in points of seat 0, by the number of turns played.
+        watch: the `looking.Watch` of those who want evaluations.
+    """
+
+    def __init__(self, engine: Engine, limits: Limits):
+        self.id = secrets.token_urlsafe(12)
+        self.host = secrets.token_urlsafe(24)
+        self.engine, self.limits = engine, limits
+        self.clients: set[Client] = set()
+        self.chats: deque[dict[str, Any]] = deque(maxlen=limits.chat_lines)
+        self.chairs = [Chair(token=self.host), Chair(token=self.host)]
+        self.choice: GameChoice
+        self.session: Session
+        self.view: View
+        self.first, self.start_text, self.drawn_start = 0, "", True
+        self.version, self.speed, self.paused, self.one_turn, self.display = 0, 0.5, False, False, True
+        self.offer: Offer | None = None
+        self.match: MatchScore | None = None
+        self.values: dict[int, float] = {}
+        self.steps: list[dict[str, Any]] = []
+        self.broken_off = False
+        self.used = self.left = self.turn_began = time.monotonic()
+        self.watch: Any = None
+        self._counted = False
+        self._driver: asyncio.Task[None] | None = None
+        self._scored = 0.0
+        self._last: tuple[Any, dict[str, Any] | None] = (None, None)
+
+    # Who is here.
+
+    def seats_of(self, token: str | None) -> list[int]:
+        """The seats of the person with a token."""
+        return [seat for seat, chair in enumerate(self.chairs) if chair.is_person and _same(chair.token, token)]
+
+    def is_host(self, token: str | None) -> bool:
+        """Whether a token is the creator's."""
+        return _same(self.host, token)
+
+    def may_change(self, client: Client) -> bool:
+        """Whether a client may change more than the moves of its seats."""
+        return self.is_host(client.token) or bool(self.seats_of(client.token))
+
+    def knows(self, token: str) -> bool:
+        """Whether the room has given this token to somebody who is still of it."""
+        return self.is_host(token) or bool(self.seats_of(token))
+
+    @property
+    def between_people(self) -> bool:
+        """Whether two different persons sit here."""
+        one, other = self.chairs
+        return one.is_person and other.is_person and not _same(one.token, other.token)
+
+    # The game.
+
+    @property
+    def to_move(self) -> int | None:
+        """The seat whose turn it is; None at the end."""
+        return None if self.over else self.session.seat ^ self.first
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.broken_off or self.session.over
+
+    def points(self) -> list[int]:
+        """The points of both seats at the end, at most as many as a game is worth here."""
+        end = self.session.end
+        won = 0 if end is None or self.broken_off else int(end.points)
+        most = self.choice.most_points
+        own = max(-most, min(most, won)) * (-1 if self.first else 1)
+        return [own, -own]
+
+    def acting(self, state: State) -> int:
+        """The seat to act in a state of this game."""
+        return int(state.current_player) ^ int(self.session.start.current_player) ^ self.first
+
+    def state_at(self, ply: int) -> State:
+        """The state after so many turns. Raises `ValueError` if there were not so many."""
+        if ply > len(self.session.turns):
+            raise ValueError(f"only {len(self.session.turns)} turns have been played")
+        return self.session.turn_start if ply == len(self.session.turns) else self.session.turns[ply].before
+
+    def begin(self, choice: GameChoice, session: Session, first: int, drawn_start: bool) -> None:
+        """Another game in the place of this one; `drawn_start`: the next one in a row begins anew by chance."""
+        self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
+        self.view = VIEWS[choice.game.id]
+        self.start_text = choice.game.to_string(session.start)
+        self.offer, self.broken_off, self._counted = None, False, False
+        self.values.clear()
+        self.steps = []
+        self.turn_began = time.monotonic()
+        for chair in self.chairs:
+            chair.seconds = 0.0
+
+    def play(self, actions: list[int], confirmed: bool = False) -> None:
+        """Plays actions of the turn under way. It is handed over when it is complete, where that needs no word.
+
+        Raises `ValueError` for an illegal one; those before it stay.
+        """
+        session = self.session
+        for action in actions:
+            legal = session.legal_actions()
+            if action not in legal:
+                raise ValueError(f"action {action} is not legal now")
+            move = self.view.moves(session.state, [action], self.acting(session.state))
+            session.play_action(action, hand_over=False)
+            self.steps.append(next(one for one in move if one["actions"] == [action]))
+        if session.actions and session.legal_actions() == [0] and self.choice.game.outcome_probabilities:
+            session.play_action(0, hand_over=False)  # nothing can be played with what is left of the dice
+        ends = bool(session.state.terminated | session.state.truncated)
+        alone = session.actions == (0,)
+        if session.turn_complete and (confirmed or ends or alone or not self.choice.game.outcome_probabilities):
+            self.hand_over()
+
+    def hand_over(self) -> None:
+        """Ends a finished turn."""
+        seat = self.session.seat ^ self.first
+        self.session.hand_over()
+        self._turned(seat)
+
+    def play_text(self, text: str) -> None:
+        """Plays the rest of the turn by its text and hands it over."""
+        seat = self.session.seat ^ self.first
+        self.session.play(text)
+        self._turned(seat)
+
+    def _turned(self, seat: int) -> None:
+        now = time.monotonic()
+        self.chairs[seat].seconds += now - self.turn_began
+        self.turn_began, self.steps, self.offer = now, [], None
+        ply = len(self.session.turns)
+        self.values = {number: value for number, value in self.values.items() if number < ply}
+        if ply >= self.limits.turns and not self.session.over:
+            self.broken_off = True
+
+    # What everybody is told.
+
+    def changed(self) -> None:
+        """Tells everybody, and lets the programs go on."""
+        self.version += 1
+        if self.over and not self._counted:
+            self._counted = True
+            if self.match is not None:
+                self.match.add(self.points())
+        if not self.over:
+            self._counted = False
+        self.broadcast()
+        if self.watch is not None:
+            self.watch.restart()
+        if self._driver is None or self._driver.done():
+            self._driver = asyncio.create_task(self._drive())
+
+    def broadcast(self) -> None:
+        """Sends the state, or the score if boards are not displayed."""
+        if not self.display and self.match is not None and not any(chair.is_person for chair in self.chairs):
+            now = time.monotonic()
+            if self.over and (now - self._scored > SCORE_INTERVAL or self.match.played >= self.match.games):
+                self._scored = now
+                self.tell({"type": "score", "match": self.match.shown(), "over": self.result()})
+            if not (self.over and self.match.played >= self.match.games):
+                return
+        shared = self.shared()
+        for client in list(self.clients):
+            client.put(to_text({**shared, **self.personal(client)}))
+
+    def tell(self, message: dict[str, Any], but: Client | None = None) -> None:
+        """Sends the same message to all."""
+        text = to_text(message)
+        for client in list(self.clients):
+            if client is not but:
+                client.put(text)
+
+    def notice(self, text: str, kind: str = "info", but: Client | None = None) -> None:
+        """Sends a line to all."""
+        self.tell({"type": "notice", "text": text, "kind": kind}, but)
+
+    def shared(self) -> dict[str, Any]:
+        """The part of a state that is the same for all."""
+        session, view, game = self.session, self.view, self.choice.game
+        state, seat = session.state, self.to_move
+        person = seat is not None and self.chairs[seat].is_person
+        moves = view.moves(state, session.legal_actions(), self.acting(state)) if person else []
+        return {
+            "type": "state",
+            "session": self.id,
+            "version": self.version,
+            "game": game.id,
+            "options": dict(self.choice.options),
+            "position": self.position(),
+            "start": self.start_text,
+            "to_move": seat,
+            "board": self.board(state, session.turn_start),
+            "moves": moves,
+            "turn": {
+                "steps": self.steps,
+                "text": " ".join(step["text"] for step in self.steps),
+                "confirm": session.turn_complete,
+            },
+            "last": self._last_turn(),
+            "over": self.result(),
+            "ply": len(session.turns),
+            "history": [self._entry(number) for number in range(len(session.turns))],
+            "redo": len(session.undone),
+            "seats": [self._seat(number) for number in range(2)],
+            "offer": None if self.offer is None else {"what": self.offer.what, "by": self.offer.by},
+            "match": None if self.match is None else self.match.shown(),
+            "speed": self.speed,
+            "paused": self.paused,
+            "display": self.display,
+            "busy": self._busy(),
+            "spectators": sum(not self.may_change(client) for client in self.clients),
+        }
+
+    def personal(self, client: Client) -> dict[str, Any]:
+        """The part of a state that is for one client."""
+        seats, session = self.seats_of(client.token), self.session
+        changes, mine = self.may_change(client), self.to_move in seats
+        played = bool(session.turns or session.actions or session.end)
+        can = {
+            "undo": changes and played,
+            "redo": changes and bool(session.undone) and not session.actions and not self.over,
+            "undo_step": mine and bool(session.actions),
+            "end_turn": mine and session.turn_complete,
+            "draw": bool(seats) and not self.over and not self.choice.game.outcome_probabilities,
+            "resign": bool(seats) and not self.over,
+        }
+        you = {"host": self.is_host(client.token), "seats": seats, "name": client.name}
+        return {"you": you, "can": can, "analysis": client.analyst is not None}
+
+    def position(self) -> str:
+        """The position now, in the game's notation."""
+        session = self.session
+        if self.choice.game.id == "connect_four":  # the moves that were played, not others that lead there
+            return self.start_text + "".join(turn.text for turn in session.turns)
+        return self.choice.game.to_string(session.state)
+
+    def board(self, state: State, began: State) -> dict[str, Any]:
+        """The board of a state within the turn that began in another one."""
+        board = self.view.board(state, self.acting(state))
+        if board["kind"] == "backgammon":
+            rolled = self.view.board(began, self.acting(began))["left"]
+            board["dice"] = None if not rolled else rolled[:2] if len(rolled) > 1 else rolled * 2
+            if state is not began and self.acting(state) != self.acting(began):
+                board["left"] = []
+        return board
+
+    def result(self) -> dict[str, Any] | None:
+        """How the game ended."""
+        if not self.over:
+            return None
+        points, end = self.points(), self.session.end
+        reason = "too many turns" if self.broken_off or end is None else end.reason
+        if not any(points):
+            return {"winner": None, "points": points, "reason": reason or "draw", "text": _draw(reason)}
+        winner = int(points[1] > 0)
+        name, won = self.view.sides[winner], points[winner]
+        kind = {2: "gammon", 3: "backgammon"}.get(abs(int(end.points)) if end else 1, "")
+        how = f" a {kind}" if kind and not reason else f": {self.view.sides[1 - winner]} resigned" if reason else ""
+        worth = f", {won} point{'s' * (won > 1)}" if self.choice.most_points > 1 else ""
+        return {"winner": winner, "points": points, "reason": reason or kind, "text": f"{name} wins{how}{worth}"}
+
+    def _last_turn(self) -> dict[str, Any] | None:
+        turns = self.session.turns
+        if not turns:
+            return None
+        turn = turns[-1]
+        if self._last[0] is not turn:
+            self._last = (turn, self.turn_shown(len(turns) - 1))
+        return self._last[1]
+
+    def turn_shown(self, number: int) -> dict[str, Any]:
+        """What a turn moved."""
+        turn = self.session.turns[number]
+        seat = turn.seat ^ self.first
+        steps, captured = self.view.steps(turn.before, turn.actions, turn.text, seat)
+        return {"seat": seat, "text": turn.text, "steps": steps, "captured": captured}
+
+    def _entry(self, number: int) -> dict[str, Any]:
+        turn = self.session.turns[number]
+        dice = [int(die) for die in turn.chance] if turn.chance.isdecimal() else None
+        return {"seat": turn.seat ^ self.first, "text": turn.text, "dice": dice, "value": self.values.get(number + 1)}
+
+    def _seat(self, number: int) -> dict[str, Any]:
+        chair = self.chairs[number]
+        there = [client for client in self.clients if chair.is_person and _same(client.token, chair.token)]
+        seconds = chair.seconds + (time.monotonic() - self.turn_began) * (self.to_move == number)
+        return {
+            "kind": "person" if chair.is_person else "player",
+            "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
+            "spec": chair.spec,
+            "online": not chair.is_person or bool(there),
+            "seconds": round(seconds, 1),
+        }
+
+    def _busy(self) -> dict[str, Any] | None:
+        seat = self.to_move
+        if seat is None or self.paused or (lane := self.chairs[seat].lane) is None:
+            return None
+        what = "thinks" if lane.is_ready() else "compiles"
+        return {"seat": seat, "what": what, "player": self.chairs[seat].name}
+
+    # What programs do.
+
+    async def _drive(self) -> None:
+        """Lets programs play as long as it is their turn and somebody is there."""
+        while self.clients and not (self.paused and not self.one_turn):
+            began = time.monotonic()
+            if self.over:
+                if self.match is None or self.match.played >= self.match.games:
+                    return
+                if not any(chair.lane is None for chair in self.chairs) and self.speed == 0:
+                    await asyncio.sleep(0)
+                else:
+                    await asyncio.sleep(max(self.speed, 1.0))
+                if self.over and self.match is not None and self.match.played < self.match.games:
+                    await self._next_game()
+                continue
+            session, seat = self.session, self.to_move
+            chair = self.chairs[seat or 0]
+            if chair.lane is None:
+                return
+            state = session.state
+            try:
+                actions = await chair.lane.choose(state, self.engine.bits())
+            except ValueError as error:
+                self.paused = True
+                self.notice(str(error), "error")
+                self.changed_quietly()
+                return
+            other = self.chairs[1 - (seat or 0)]
+            pause = self.speed if not other.is_person else min(self.speed, 0.5)
+            await asyncio.sleep(max(0.0, began + pause - time.monotonic()))
+            stale = self.session is not session or session.state is not state or self.chairs[seat or 0] is not chair
+            if stale or (self.paused and not self.one_turn):
+                continue
+            self.one_turn = False
+            try:
+                self.play(actions, confirmed=True)
+            except ValueError as error:
+                self.paused = True
+                self.notice(f"{chair.name} cannot play: {error}", "error")
+            self.changed()
+
+    def changed_quietly(self) -> None:
+        """Tells everybody, but lets no program go on."""
+        self.version += 1
+        self.broadcast()
+
+    async def _next_game(self) -> None:
+        """The next one of games in a row, sides swapped."""
+        session, first = await self.engine.run("play", self.fresh)
+        self.chairs.reverse()
+        if self.match is not None:
+            self.match.swapped = not self.match.swapped
+        self.begin(self.choice, session, first, self.drawn_start)
+        self.changed()
+
+    def fresh(self) -> tuple[Session, int]:
+        """A session from the same start as this one, or from a new opening roll; and who moves first."""
+        seed = self.engine.bits()
+        if self.drawn_start:
+            chance = bool(self.choice.game.outcome_probabilities)
+            return Session(self.choice.game, seed=seed), (seed & 1) * chance
+        return Session(self.choice.game, self.start_text, seed), self.first
+
+    async def close(self, reason: str) -> None:
+        """Ends the room."""
+        if self._driver is not None:
+            self._driver.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await self._driver
+        for client in list(self.clients):
+            client.close(4000, reason)
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    """Whether two tokens are the same; the time that it takes tells nothing of where they differ."""
+    return one is not None and other is not None and hmac.compare_digest(one.encode(), other.encode())
+
+
+def _draw(reason: str) -> str:
+    return f"Draw: {reason}" if reason else "Draw"

@@ -1,0 +1,106 @@
+"""Listening: a port, a browser that opens, an end by Ctrl-C."""
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxgames.web.app import MISSING, WebServer
+from jaxgames.web.limits import USUAL_LIMITS, Limits
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises `ValueError` if the port is taken, or the host is none of this machine."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError):
+        raise ValueError(f"--host {host}: no such address; expected 127.0.0.1, or 0.0.0.0 for all networks") from None
+    found = socket.socket(family, kind, protocol)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(1024)
+    except OSError as error:
+        found.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ValueError(f"port {port} is in use; choose another one: --port {min(port + 1, 65535)}") from None
+        if error.errno == errno.EACCES:
+            raise ValueError(f"port {port} is not for everybody; choose one from 1024 on: --port 8000") from None
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise ValueError(f"--host {host} is no address of this machine; expected 127.0.0.1 or 0.0.0.0") from None
+        raise
+    return found
+
+
+def use_disk_cache() -> None:
+    """Keeps compiled programs on the disk for the next start: where JAX is told to, or in ~/.cache/jaxgames."""
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is None:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxgames" / "xla"
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            jax.config.update("jax_compilation_cache_dir", str(folder))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+            jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(
+    runs: Sequence[str],
+    host: str,
+    port: int,
+    open_browser: bool = False,
+    limits: Limits = USUAL_LIMITS,
+    warm: bool = True,
+) -> None:
+    """Serves until Ctrl-C. Raises `ValueError` for what cannot be, `ImportError` without the extra `web`."""
+    try:
+        import uvicorn
+        import websockets  # noqa: F401  # uvicorn would say only at the first WebSocket that it has none
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    found = listen(host, port)
+    use_disk_cache()
+    server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{found.getsockname()[1]}/"
+    print(f"playing at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if not is_local(host):
+        print("whoever reaches this machine over the network may play, too", file=sys.stderr, flush=True)
+    if open_browser:
+        threading.Timer(0.5, webbrowser.open, (address,)).start()
+    asyncio.run(_serve(uvicorn, server, found))
+
+
+async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
+    config = uvicorn.Config(
+        server.app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="websockets-sansio",
+        ws_max_size=server.limits.message_bytes,
+        ws_per_message_deflate=False,
+        h11_max_incomplete_event_size=16_384,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=2 * server.limits.connections,
+    )
+    await uvicorn.Server(config).serve(sockets=[found])

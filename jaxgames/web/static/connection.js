@@ -1,0 +1,79 @@
+// The WebSocket to the server: numbered requests with promised answers, and reconnecting after a lost connection.
+
+const WAITS = [200, 500, 1000, 2000, 4000];
+const FINAL_CODES = { 1008: "the server has ended the connection", 4000: "the session has ended", 4001: "unknown session" };
+const ANSWERS = new Set(["ok", "error", "welcome", "hint", "look", "analysis", "invitation", "file", "setup", "pong"]);
+
+/** An answer of the server that says what was wrong. */
+export class Refusal extends Error {}
+
+/** A connection that comes back by itself. `onmessage`, `onopen` and `onstatus` are set by the page. */
+export class Connection {
+  constructor(address) {
+    this.address = address;
+    this.socket = null;
+    this.pending = new Map();
+    this.next = 1;
+    this.failures = 0;
+    this.onmessage = () => {};
+    this.onopen = () => {};
+    this.onstatus = () => {};
+  }
+
+  open() {
+    this.onstatus("connecting");
+    this.socket = new WebSocket(this.address);
+    this.socket.onopen = () => {
+      this.failures = 0;
+      this.onstatus("open");
+      this.onopen();
+    };
+    this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
+    this.socket.onclose = (event) => this.closed(event.code);
+  }
+
+  get isOpen() {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  receive(message) {
+    const waiting = message.id !== undefined && ANSWERS.has(message.type) ? this.pending.get(message.id) : null;
+    if (waiting) {
+      this.pending.delete(message.id);
+      if (message.type === "error") {
+        waiting.reject(new Refusal(message.message));
+      } else {
+        waiting.resolve(message);
+      }
+    }
+    this.onmessage(message);
+  }
+
+  closed(code) {
+    for (const waiting of this.pending.values()) {
+      waiting.reject(new Refusal("the connection was lost"));
+    }
+    this.pending.clear();
+    if (FINAL_CODES[code]) {
+      this.onstatus("closed", code, FINAL_CODES[code]);
+      return;
+    }
+    this.onstatus("lost");
+    const wait = WAITS[Math.min(this.failures, WAITS.length - 1)];
+    this.failures += 1;
+    setTimeout(() => this.open(), wait);
+  }
+
+  /** Sends a message; the promise is the server's answer. It rejects with a `Refusal`. */
+  send(type, fields = {}) {
+    if (!this.isOpen) {
+      return Promise.reject(new Refusal("there is no connection to the server just now"));
+    }
+    const id = this.next;
+    this.next += 1;
+    this.socket.send(JSON.stringify({ type, id, ...fields }));
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject });
+    });
+  }
+}

@@ -1,0 +1,295 @@
+// The page to play: what the server says is kept in `app`, the panels show it, and what people do is sent.
+
+import { addressOf, changedOptions, keepToken, readAddress, tokenOf } from "./address.js";
+import { BOARDS } from "./boards/index.js";
+import { Connection, Refusal } from "./connection.js";
+import { announce, byId, h, notify } from "./dom.js";
+import { drawIcons } from "./icons.js";
+import { initAnalysis } from "./analysis.js";
+import { initDialogs } from "./dialogs.js";
+import { initKeys } from "./keys.js";
+import { initMoves } from "./moves.js";
+import { initPosition } from "./position.js";
+import { initTable } from "./table.js";
+import { initTogether } from "./together.js";
+import { initWatch } from "./watch.js";
+import { apply, settings, themeButton } from "./settings.js";
+
+const CLOSED = { 4000: "This session has ended.", 4001: "That session is not there any more.", 1008: "The server has ended the connection." };
+
+const app = {
+  catalog: null,
+  state: null,
+  session: null,
+  look: null, // the position that is stepped to, or null for the present
+  analysis: null,
+  analyses: false, // whether the server evaluates for this page
+  hint: null,
+  curve: null,
+  setup: null, // the board being set up
+  flipped: null, // chosen by hand; null: as the seat asks
+  pending: null, // a move that was sent and not answered yet
+  settings,
+
+  get game() {
+    return this.catalog.games.find((game) => game.id === this.state?.game);
+  },
+
+  /** The analysis, if it is of the position before the turn under way. */
+  get currentAnalysis() {
+    return this.analyses && this.analysis?.of === gameSoFar(this.state) ? this.analysis : null;
+  },
+
+  get kind() {
+    return BOARDS[this.game.board];
+  },
+
+  /** The only seat of this person, or null: spectators, and one person on both seats. */
+  get mySeat() {
+    const seats = this.state?.you.seats ?? [];
+    return seats.length === 1 ? seats[0] : null;
+  },
+
+  get isFlipped() {
+    const { bottom } = this.kind;
+    const turned = bottom !== undefined && this.mySeat !== null && this.mySeat !== bottom;
+    return turned !== Boolean(this.flipped);
+  },
+
+  sideName(seat) {
+    return this.game.sides[seat];
+  },
+
+  /** Sends a message. What the server refuses is shown, and the answer is null. */
+  async send(type, fields = {}) {
+    try {
+      return await this.connection.send(type, fields);
+    } catch (error) {
+      if (!(error instanceof Refusal)) {
+        throw error;
+      }
+      notify(error.message, "error");
+      this.pending = null;
+      this.refresh();
+      return null;
+    }
+  },
+
+  /** Draws everything anew, once, before the browser draws next. */
+  refresh() {
+    if (!this.waits && this.state) {
+      this.waits = true;
+      queueMicrotask(() => {
+        this.waits = false;
+        this.panels.forEach((show) => show());
+        this.writeAddress();
+      });
+    }
+  },
+
+  writeAddress() {
+    if (this.state && this.session) {
+      const fields = { session: this.session, ...this.positionFields() };
+      history.replaceState({ session: this.session }, "", addressOf(fields));
+    }
+  },
+
+  /** The fields of an address that lead to the position shown. */
+  positionFields() {
+    const shown = this.look ?? this.state;
+    return { game: this.state.game, ...changedOptions(this.game, this.state.options), position: shown.position };
+  },
+
+  /** A session of its own for a game; the browser's back button leads to the one before. */
+  async create(fields) {
+    const seats = fields.seats ?? [{ kind: "person" }, { kind: "player", spec: this.gameNamed(fields.game).default_player }];
+    history.pushState({}, "", "/#");
+    this.forget();
+    const answer = await this.send("create", { options: {}, position: null, to_move: null, name: settings.name, ...fields, seats });
+    return answer;
+  },
+
+  gameNamed(id) {
+    return this.catalog.games.find((game) => game.id === id);
+  },
+
+  forget() {
+    Object.assign(this, { session: null, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null });
+  },
+};
+
+/** What tells the positions of a session apart: the start, and all whole turns. */
+const gameSoFar = ({ session, game, start, history }) => JSON.stringify([session, game, start, history.map(({ text, dice }) => [text, dice])]);
+
+/** Joins or creates what the address asks for. */
+async function enter() {
+  const address = readAddress();
+  const session = app.session ?? address.session;
+  if (session) {
+    const token = address.token ?? tokenOf(session);
+    const joined = await app.connection.send("join", { session, token, name: settings.name }).catch(() => null);
+    if (joined || !app.connection.isOpen) {
+      return;
+    }
+    notify(CLOSED[4001], "error");
+    forgetAddress(address);
+  }
+  await createFrom(address);
+}
+
+function forgetAddress(address) {
+  app.forget();
+  Object.assign(address, { session: null, token: null });
+  history.replaceState({}, "", addressOf({ game: address.game, position: address.position, ...address.options }));
+}
+
+async function createFrom(address) {
+  const game = app.gameNamed(address.game) ?? app.catalog.games[0];
+  if (address.game && game.id !== address.game) {
+    notify(`There is no game ${address.game}; this is ${game.title}.`, "error");
+  }
+  const known = new Set(game.options.map(({ name }) => name));
+  const options = Object.fromEntries(Object.entries(address.options).filter(([name]) => known.has(name)));
+  const seats = [{ kind: "person" }, { kind: "player", spec: address.against ?? game.default_player }];
+  const fields = { game: game.id, options, position: address.position, to_move: null, name: settings.name };
+  const attempts = [
+    { ...fields, seats: address.seat ? seats.reverse() : seats },
+    { ...fields, options: {}, position: null, seats: [{ kind: "person" }, { kind: "player", spec: game.default_player }] },
+  ];
+  for (const attempt of attempts) {
+    if (await app.send("create", attempt)) {
+      return;
+    }
+  }
+}
+
+const RECEIVERS = {
+  welcome(message) {
+    app.session = message.session;
+    keepToken(message.session, message.token);
+  },
+
+  state(message) {
+    const before = app.state?.session === message.session ? app.state : null;
+    app.state = message;
+    app.pending = null;
+    if (before?.version !== message.version) {
+      app.hint = null;
+    }
+    if (!before || before.game !== message.game || message.ply < before.ply || before.start !== message.start) {
+      app.curve = null;
+    }
+    if (!before || before.ply !== message.ply || before.game !== message.game) {
+      app.look = null;
+    }
+    if (before && before.game !== message.game) {
+      app.flipped = null;
+      app.setup = null;
+    }
+    tell(before, message);
+    if (!before || before.game !== message.game) {
+      app.resumeAnalysis();
+    }
+    app.refresh();
+  },
+
+  analysis(message) {
+    if (message.id === undefined && message.ply === app.state?.ply) {
+      app.analysis = { ...message, of: gameSoFar(app.state) };
+      app.refresh();
+    }
+  },
+
+  curve(message) {
+    app.curve = message;
+    app.refresh();
+  },
+
+  chats: (message) => app.together.chats(message.lines),
+  chat: (message) => app.together.chat(message),
+  notice: (message) => notify(message.text, message.kind),
+
+  score(message) {
+    if (app.state) {
+      app.state = { ...app.state, match: message.match, over: message.over };
+      app.refresh();
+    }
+  },
+
+  error(message) {
+    if (message.id === undefined) {
+      notify(message.message, "error");
+    }
+  },
+};
+
+/** Tells screen readers what another one has played, and how the game has ended. */
+function tell(before, state) {
+  if (!before || before.version === state.version) {
+    return;
+  }
+  const words = [];
+  if (state.ply > before.ply && state.last) {
+    words.push(`${app.sideName(state.last.seat)}: ${state.last.text}.`);
+  }
+  if (state.over && !before.over) {
+    words.push(`${state.over.text}.`);
+  } else if (state.you.seats.includes(state.to_move) && state.to_move !== before.to_move) {
+    const { dice } = state.board;
+    words.push(dice ? `Your turn, dice ${dice.join(" and ")}.` : "Your turn.");
+  }
+  if (words.length) {
+    announce(words.join(" "));
+  }
+}
+
+function showGames() {
+  const buttons = app.catalog.games.map(({ id, title }) =>
+    h("button", { type: "button", "data-game": id, onclick: () => app.create({ game: id }) }, title));
+  byId("games").replaceChildren(...buttons);
+  return () => {
+    for (const button of buttons) {
+      button.setAttribute("aria-current", String(button.dataset.game === app.state.game));
+    }
+    document.title = `${app.game.title} · jaxgames`;
+  };
+}
+
+/** Without a connection the page says so; a session that has ended gives way to a new one. */
+function showStatus(status, code) {
+  document.querySelector(".banner")?.remove();
+  if (status === "lost" || (status === "connecting" && app.connection.failures > 1)) {
+    document.body.prepend(h("div", { class: "banner", role: "alert" }, "The connection was lost. Trying again …"));
+  } else if (status === "closed" && CLOSED[code]) {
+    const again = h("button", { type: "button", onclick: () => {
+      const address = readAddress();
+      forgetAddress(address);
+      document.querySelector(".banner")?.remove();
+      app.connection.open();
+    } }, "Start a new one");
+    document.body.prepend(h("div", { class: "banner", role: "alert" }, `${CLOSED[code]} `, again));
+  }
+}
+
+async function boot() {
+  apply();
+  drawIcons(document);
+  themeButton(byId("theme"));
+  app.catalog = await (await fetch("/api/games")).json();
+  app.connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+  app.panels = [showGames(), ...[initTable, initMoves, initAnalysis, initPosition, initWatch, initTogether, initDialogs].map((init) => init(app))];
+  initKeys(app);
+  app.connection.onmessage = (message) => RECEIVERS[message.type]?.(message);
+  app.connection.onopen = enter;
+  app.connection.onstatus = showStatus;
+  app.connection.open();
+  addEventListener("popstate", () => {
+    const address = readAddress();
+    if (app.connection.isOpen && address.session !== app.session) {
+      app.forget();
+      enter();
+    }
+  });
+}
+
+boot().catch((error) => notify(`The page could not start: ${error.message}`, "error"));

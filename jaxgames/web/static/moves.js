@@ -1,0 +1,106 @@
+// The moves of the game, stepping through it, and the curve of its evaluation.
+
+import { chart } from "./chart.js";
+import { byId, h, notify, setText, signed } from "./dom.js";
+
+export function initMoves(app) {
+  let drawn = "";
+  let drawnCurve = "";
+
+  async function lookAt(ply) {
+    const { state } = app;
+    const wanted = Math.min(Math.max(ply, 0), state.ply);
+    if (wanted === state.ply) {
+      app.look = null;
+      app.refresh();
+      return;
+    }
+    const answer = await app.send("look", { ply: wanted });
+    if (answer && app.state?.session === state.session) {
+      app.look = answer;
+      app.refresh();
+    }
+  }
+
+  const ply = () => app.look?.ply ?? app.state.ply;
+  app.lookAt = lookAt;
+  app.stepBy = (turns) => lookAt(ply() + turns);
+  for (const [id, go] of Object.entries({ first: () => lookAt(0), previous: () => app.stepBy(-1), next: () => app.stepBy(1), last: () => lookAt(Infinity) })) {
+    byId(id).addEventListener("click", go);
+  }
+  byId("from-here").addEventListener("click", async () => {
+    if (await app.send("new", { from_ply: app.look.ply })) {
+      notify("A new game from this position");
+    }
+  });
+
+  function entry(turn, number) {
+    const value = turn.value === null || turn.value === undefined ? null : `, ${signed(turn.value)} for ${app.sideName(0)}`;
+    const dice = turn.dice ? h("span", { class: "dice" }, turn.dice.join("")) : null;
+    return h(
+      "button",
+      { type: "button", "data-ply": number, "aria-label": `${app.sideName(turn.seat)} ${turn.dice ? `${turn.dice.join("-")} ` : ""}${turn.text}${value ?? ""}`, onclick: () => lookAt(number) },
+      dice,
+      turn.text,
+    );
+  }
+
+  function showList() {
+    const { history } = app.state;
+    const content = JSON.stringify(history.map(({ seat, text, dice }) => [seat, text, dice]));
+    const list = byId("moves");
+    if (content !== drawn) {
+      drawn = content;
+      const rows = [];
+      history.forEach((turn, index) => {
+        const row = rows.at(-1);
+        const column = turn.seat;
+        if (!row || row[1] || (column === 0) || row[column]) {
+          rows.push(column ? [null, entry(turn, index + 1)] : [entry(turn, index + 1), null]);
+        } else {
+          row[1] = entry(turn, index + 1);
+        }
+      });
+      list.replaceChildren(...rows.map(([first, second], index) =>
+        h("li", {}, h("span", { class: "number" }, String(index + 1)), first ?? h("span"), second ?? h("span"))));
+    }
+    for (const button of list.querySelectorAll("button")) {
+      const here = Number(button.dataset.ply) === ply();
+      button.setAttribute("aria-current", String(here));
+      if (here) {
+        list.scrollTop = Math.max(0, button.offsetTop - list.offsetTop - list.clientHeight / 2);
+      }
+    }
+    if (ply() === 0) {
+      list.scrollTop = 0;
+    }
+  }
+
+  function showCurve() {
+    const { state, curve } = app;
+    const values = curve?.values ?? (state.history.some(({ value }) => value !== null && value !== undefined) ? [null, ...state.history.map(({ value }) => value ?? null)] : []);
+    const box = byId("curve");
+    const enough = values.filter((value) => value !== null).length > 1;
+    box.hidden = !enough;
+    const content = JSON.stringify([values, ply(), state.game]);
+    if (enough && content !== drawnCurve) {
+      drawnCurve = content;
+      const most = Math.max(1, ...values.map((value) => Math.abs(value ?? 0)));
+      const points = values.map((y, x) => ({ x, y }));
+      const title = `Evaluation by turn, up is good for ${app.sideName(0)}. Now ${values[ply()] === null || values[ply()] === undefined ? "unknown" : signed(values[ply()])}`;
+      box.replaceChildren(chart(points, { least: -most, most, now: ply(), onpick: lookAt, title, format: (value) => signed(value, 0) }));
+    }
+  }
+
+  return () => {
+    showList();
+    showCurve();
+    const { state } = app;
+    byId("first").disabled = ply() === 0;
+    byId("previous").disabled = ply() === 0;
+    byId("next").disabled = ply() === state.ply;
+    byId("last").disabled = ply() === state.ply;
+    byId("from-here").hidden = !app.look || !(state.you.host || state.you.seats.length);
+    setText(byId("moves-card").querySelector("summary"), `Moves${state.ply ? ` · ${app.look ? `${app.look.ply} of ` : ""}${state.ply}` : ""}`);
+  };
+}

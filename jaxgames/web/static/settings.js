@@ -1,0 +1,37 @@
+// What this browser remembers: colours, motion, name, what is shown on the board.
+
+const DEFAULTS = { theme: "system", motion: true, name: "", shown: "values", analysis: false };
+const THEMES = { system: "light", light: "dark", dark: "system" };
+
+function stored() {
+  try {
+    return JSON.parse(localStorage.getItem("jaxgames") ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+export const settings = { ...DEFAULTS, ...stored() };
+
+/** Changes settings and remembers them. */
+export function change(changes) {
+  Object.assign(settings, changes);
+  localStorage.setItem("jaxgames", JSON.stringify(settings));
+  apply();
+}
+
+/** Puts the settings of colours and motion into force. */
+export function apply() {
+  document.documentElement.dataset.theme = settings.theme;
+  document.documentElement.dataset.motion = settings.motion ? "on" : "off";
+}
+
+/** A button that goes through the three ways of colours. */
+export function themeButton(button) {
+  const name = () => button.setAttribute("aria-label", `Colours: ${settings.theme === "system" ? "as the system" : settings.theme}`);
+  button.addEventListener("click", () => {
+    change({ theme: THEMES[settings.theme] });
+    name();
+  });
+  name();
+}

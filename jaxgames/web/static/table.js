@@ -1,0 +1,297 @@
+// The middle of the page: the board, the plates of both players, what is to be done, and the buttons below.
+
+import { BoardView } from "./board_view.js";
+import { byId, h, notify, setText, signed } from "./dom.js";
+import { setIcon } from "./icons.js";
+import { boardValues } from "./values.js";
+
+const MARKS = { cross: "×", ring: "○" };
+
+/** Which die an action of backgammon uses: actions are (26 - source) * 6 + die - 1. */
+const dieOf = (move) => (move.actions[0] % 6) + 1;
+
+export function initTable(app) {
+  let exchanged = false;
+  let rolled = "";
+
+  async function play(move) {
+    const { version } = app.state;
+    app.pending = move;
+    const answer = await app.send("step", { actions: move.actions, version });
+    if (!answer) {
+      app.refresh();
+    }
+  }
+
+  const mustPass = () => app.state.moves[0]?.text === "pass" && app.state.you.seats.includes(app.state.to_move);
+
+  /** Ends the turn; where nothing can be moved this is the pass. */
+  function handOver() {
+    return mustPass() ? play(app.state.moves[0]) : app.send("end_turn");
+  }
+
+  const view = new BoardView(byId("board"), {
+    onmove: play,
+    onpaint: (place, erase) => app.paint?.(place, erase),
+    ondice() {
+      if (app.state.can.end_turn || mustPass()) {
+        handOver();
+      } else {
+        exchanged = !exchanged;
+        app.refresh();
+      }
+    },
+  });
+  app.view = view;
+
+  const actions = {
+    "end-turn": handOver,
+    "undo-step": () => app.send("undo_step"),
+    undo: () => app.send("undo"),
+    redo: () => app.send("redo"),
+    async hint() {
+      const answer = await app.send("hint");
+      if (answer) {
+        app.hint = answer;
+        const value = answer.value === null || answer.value === undefined ? "" : ` (${signed(answer.value)})`;
+        notify(`Hint: ${answer.text}${value}`);
+        app.refresh();
+      }
+    },
+    flip() {
+      app.flipped = !app.flipped;
+      app.refresh();
+    },
+    swap: () => app.send("swap"),
+    async draw() {
+      const answer = await app.send("offer", { what: "draw" });
+      if (answer && !app.state.over) {
+        notify("A draw is offered.");
+      }
+    },
+    resign() {
+      const mine = app.state.you.seats;
+      const seat = mine.length > 1 ? app.state.to_move : mine[0];
+      if (confirmed("resign")) {
+        app.send("resign", { seat });
+      }
+    },
+  };
+  app.actions = actions;
+
+  // What cannot be taken back asks for a second click within three seconds.
+  let asked = null;
+  function confirmed(id) {
+    if (asked === id) {
+      asked = null;
+      setLabel(id, id);
+      return true;
+    }
+    asked = id;
+    setLabel(id, "Really?");
+    setTimeout(() => {
+      asked = null;
+      setLabel(id, id);
+    }, 3000);
+    return false;
+  }
+
+  function setLabel(id, text) {
+    byId(id).lastChild.textContent = text[0].toUpperCase() + text.slice(1);
+  }
+
+  for (const [id, act] of Object.entries(actions)) {
+    byId(id).addEventListener("click", act);
+  }
+  byId("entry").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const field = byId("entry-text");
+    const text = field.value.trim();
+    if (text && (await app.send("turn", { text }))) {
+      field.value = "";
+    }
+    field.focus();
+  });
+  byId("offer-accept").addEventListener("click", () => app.send("answer", { accept: true }));
+  byId("offer-decline").addEventListener("click", () => app.send("answer", { accept: false }));
+
+  function numbering() {
+    const { to_move: mover, you } = app.state;
+    const bottom = app.isFlipped ? 1 - app.kind.bottom : app.kind.bottom;
+    return you.seats.includes(mover) && you.seats.length ? mover : app.mySeat ?? bottom;
+  }
+
+  function boardShown() {
+    const { state } = app;
+    const shown = app.setup ?? app.look ?? state;
+    const board = { ...shown.board, turn: shown.to_move ?? shown.last?.seat ?? 0, numbering: state.to_move === null ? app.kind.bottom : numbering() };
+    if (shown.game === "backgammon" || app.game.board === "backgammon") {
+      const roll = JSON.stringify([state.ply, board.dice]);
+      exchanged &&= roll === rolled;
+      rolled = roll;
+      board.exchanged = exchanged;
+    }
+    return [shown, board];
+  }
+
+  /** Of moves of one checker by single dice that by the die shown first. */
+  function prefer(moves) {
+    const order = [...(app.state.board.dice ?? [])];
+    if (exchanged) {
+      order.reverse();
+    }
+    return moves.find((move) => dieOf(move) === order[0]) ?? moves[0];
+  }
+
+  function showBoard() {
+    const [shown, board] = boardShown();
+    const { state } = app;
+    const live = shown === state && !app.pending;
+    const mine = live && state.you.seats.includes(state.to_move);
+    view.show({
+      kind: app.kind,
+      name: app.game.board,
+      board,
+      flipped: app.isFlipped,
+      moves: mine ? state.moves : [],
+      side: state.to_move,
+      last: app.setup ? null : lastShown(shown),
+      hint: live ? app.hint?.steps : null,
+      values: live ? () => boardValues(app) : null,
+      painting: Boolean(app.setup),
+      quick: app.game.board === "backgammon",
+      prefer,
+      title: `${app.game.title} board`,
+    });
+    Object.assign(byId("board").dataset, { version: state.version, mine: mine && (state.moves.length > 0 || state.can.end_turn), over: state.over !== null });
+  }
+
+  /** The turn under way is marked while it is played, else the last whole turn. */
+  function lastShown(shown) {
+    const steps = shown.turn?.steps ?? [];
+    return steps.length ? { steps } : shown.last;
+  }
+
+  function plate(id, seat) {
+    const { state } = app;
+    const who = state.seats[seat];
+    const tone = app.kind.tones[seat];
+    const mine = state.you.seats.includes(seat);
+    const place = byId(id);
+    if (!place.firstChild) {
+      place.append(
+        h("span", { class: "swatch", "aria-hidden": "true" }),
+        h("button", { type: "button", class: "who", onclick: () => app.openSeat(Number(place.dataset.seat)) }, h("span")),
+        h("span", { class: "about" }),
+        h("span", { class: "clock", "aria-hidden": "true" }),
+      );
+    }
+    const [swatch, button, about, clock] = place.children;
+    place.dataset.seat = seat;
+    place.className = `plate${state.to_move === seat ? " on-move" : ""}${who.online ? "" : " away"}`;
+    swatch.className = `swatch ${tone}`;
+    setText(swatch, MARKS[tone] ?? "");
+    const named = who.name && who.name !== app.sideName(seat);
+    const name = who.kind === "person" && !named ? (mine ? "You" : "Guest") : who.name;
+    setText(button.firstChild, mine && named ? `${name} (you)` : name);
+    button.setAttribute("aria-label", `${app.sideName(seat)}: ${name}. Change player`);
+    const notes = [app.sideName(seat)];
+    if (state.board.pips) {
+      notes.push(`${state.board.pips[seat]} pips`);
+    }
+    if (!who.online) {
+      notes.push("away");
+    }
+    setText(about, notes.join(" · "));
+    setText(clock, who.seconds >= 1 ? time(who.seconds) : "");
+  }
+
+  function showStatus() {
+    const { state } = app;
+    const words = statusWords(app);
+    const place = byId("status");
+    setText(place, words);
+    const mine = state.you.seats.includes(state.to_move);
+    place.className = `status${state.over ? " over" : mine && !app.look ? " turn" : ""}${state.busy ? " busy" : ""}`;
+    const { offer } = state;
+    const asked = offer && !state.you.seats.includes(offer.by) && state.you.seats.length > 0;
+    byId("offer").hidden = !asked;
+    if (asked) {
+      setText(byId("offer-text"), `${state.seats[offer.by].name || "The other player"} offers: ${offer.what === "draw" ? "a draw" : offer.what}`);
+    }
+  }
+
+  function showActions() {
+    const { can, you } = app.state;
+    const enabled = { undo: can.undo, redo: can.redo, hint: can.hint ?? you.seats.includes(app.state.to_move), draw: can.draw, resign: can.resign, swap: can.swap ?? you.host };
+    for (const [id, on] of Object.entries(enabled)) {
+      byId(id).disabled = !on || Boolean(app.setup);
+    }
+    byId("end-turn").hidden = !(can.end_turn || mustPass());
+    setText(byId("end-turn").lastChild, mustPass() ? "Pass" : "Done");
+    byId("undo-step").hidden = !can.undo_step;
+    const spectator = you.seats.length === 0;
+    byId("entry").hidden = spectator || Boolean(app.setup);
+    byId("actions").hidden = Boolean(app.setup);
+    const watched = spectator && !you.host;
+    for (const id of ["undo", "redo", "hint", "draw", "resign", "swap"]) {
+      byId(id).hidden = watched;
+    }
+    byId("entry-text").placeholder = { marks: "1 to 9", drop: "column", draughts: "11-15", backgammon: "8/5 6/5" }[app.game.board];
+  }
+
+  setIcon(byId("hint"), "hint");
+  return () => {
+    showBoard();
+    const bottom = bottomSeat(app);
+    plate("plate-bottom", bottom);
+    plate("plate-top", 1 - bottom);
+    showStatus();
+    showActions();
+  };
+}
+
+/** The seat whose plate is below the board. */
+export function bottomSeat(app) {
+  if (app.kind.bottom === undefined) {
+    return (app.mySeat ?? 0) ^ Boolean(app.flipped);
+  }
+  return app.kind.bottom ^ app.isFlipped;
+}
+
+function statusWords(app) {
+  const { state } = app;
+  if (app.setup) {
+    return "Click on the board to set up a position";
+  }
+  if (app.look) {
+    return `After turn ${app.look.ply} of ${state.ply}`;
+  }
+  if (state.over) {
+    return state.over.text;
+  }
+  if (state.busy) {
+    const player = state.busy.player ?? state.seats[state.busy.seat]?.name;
+    return state.busy.what === "compiles" ? `${player} is being compiled; this takes a moment the first time …` : `${player} is thinking …`;
+  }
+  if (state.to_move === null) {
+    return "";
+  }
+  if (!state.you.seats.includes(state.to_move)) {
+    return state.paused ? "Paused" : `${app.sideName(state.to_move)} to move`;
+  }
+  const whose = state.you.seats.length > 1 ? `${app.sideName(state.to_move)} to move` : "Your turn";
+  if (state.can.end_turn) {
+    return `${whose}: hand over with Done, or take back`;
+  }
+  if (state.moves[0]?.text === "pass") {
+    return `${whose}: nothing can be moved`;
+  }
+  const { dice } = state.board;
+  return dice?.length && !state.turn?.steps?.length ? `${whose}: ${dice.join("-")}` : whose;
+}
+
+function time(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}

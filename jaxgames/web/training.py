@@ -1,0 +1,116 @@
+"""The page of the trainings: what a run under way has measured so far, and its newest checkpoint as a player."""
+
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from jaxgames.envs.registry import GAMES
+from jaxgames.players import from_folder
+from jaxgames.runs import Run
+from jaxgames.web.listed import NEWEST
+
+MOST_POINTS = 2000
+FRESH_SECONDS = 90.0
+"""A training that has written something so lately is under way."""
+X_AXES = ("games", "generation", "step")
+KEPT_SECONDS = 1.0
+
+
+class Trainings:
+    """The runs that a server was started with; what was read stays for a second, however many pages ask."""
+
+    def __init__(self, runs: dict[str, Path]):
+        self._runs = runs
+        self._read: dict[str, tuple[float, dict[str, Any]]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(self._runs)
+
+    def describe(self, name: str, metrics: bool = True) -> dict[str, Any] | None:
+        """A run as the page reads it; None for an unknown name. What cannot be read is an `error` in it."""
+        if name not in self._runs:
+            return None
+        at, found = self._read.get(name, (-math.inf, {}))
+        if time.monotonic() - at > KEPT_SECONDS:
+            found = _describe(name, self._runs[name])
+            self._read[name] = (time.monotonic(), found)
+        return found if metrics else {key: value for key, value in found.items() if key != "metrics"}
+
+
+def _describe(name: str, path: Path) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "name": name,
+        "game": None,
+        "recipe": None,
+        "under_way": False,
+        "error": None,
+        "x": "step",
+        "last": None,
+        "best": None,
+        "checkpoints": [],
+        "updated": None,
+        "player": None,
+        "newest": None,
+        "measures": [],
+        "metrics": [],
+    }
+    try:
+        run = Run.open(path)
+        lines, steps, best = run.metrics(), run.steps(), run.best_info()
+        game = from_folder.game_of(path)
+    except (ValueError, OSError) as error:
+        return base | {"error": " ".join(str(error).replace(str(path), name).split())}
+    updated = _seconds_since(path)
+    measures = sorted({key for line in lines for key, value in line.items() if _is_number(value)} - set(X_AXES))
+    # A run of tournaments or of other kinds may have no player that sits on a seat.
+    plays = game in GAMES
+    return base | {
+        "game": game,
+        "recipe": run.config.get("recipe") if isinstance(run.config.get("recipe"), str) else None,
+        "under_way": updated is not None and updated < FRESH_SECONDS,
+        "x": next((axis for axis in X_AXES if any(axis in line for line in lines)), "step"),
+        "last": _numbers(lines[-1]) if lines else None,
+        "best": _plain(best),
+        "checkpoints": steps,
+        "updated": updated,
+        "player": name if plays and (best is not None or steps) else None,
+        "newest": f"{NEWEST}:{name}" if plays and steps else None,
+        "measures": measures,
+        "metrics": _thinned([_numbers(line) for line in lines]),
+    }
+
+
+def _thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """At most `MOST_POINTS` of the lines, evenly taken, with the last one."""
+    if len(lines) <= MOST_POINTS:
+        return lines
+    return [lines[round(place * (len(lines) - 1) / (MOST_POINTS - 1))] for place in range(MOST_POINTS)]
+
+
+def _numbers(line: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in line.items() if _is_number(value) or value is None}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say of the information about a player."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _seconds_since(path: Path) -> float | None:
+    """How long ago the run wrote something."""
+    times = [entry.stat().st_mtime for entry in os.scandir(path)]
+    return round(max(0.0, time.time() - max(times)), 1) if times else None

@@ -1,0 +1,224 @@
+"""AlphaZero's parts against plain references, and tiny trainings that must learn."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero.buffer import Plies, add, init_buffer, results_backwards, sample
+from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
+from jaxgames.algos.alphazero.self_play import begin_games, draw, play
+
+GAME = jaxgames.make("tic_tac_toe")
+CONFIG = AlphaZeroConfig(
+    hidden=(32,),
+    batch=32,
+    plies=4,
+    simulations=8,
+    buffer_plies=16,
+    steps=4,
+    minibatch=64,
+    updates=60,
+    step_size=0.01,
+    ema=0.9,
+)
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return make_learner(GAME, CONFIG)
+
+
+@pytest.fixture(scope="module")
+def update(learner):
+    return jax.jit(learner.update)
+
+
+@pytest.fixture(scope="module")
+def first(learner):
+    return jax.jit(learner.init)(jax.random.key(0))
+
+
+def plies_of(known, result, player=0, rows=None) -> Plies:
+    shape = np.shape(known)
+    ones = np.ones(shape, np.float32)
+    return Plies(
+        np.arange(ones.size, dtype=np.int32).reshape(shape) if rows is None else rows,
+        np.ones((*shape, 3), np.float16) / 3,
+        0.5 * ones,
+        np.full(shape, player, np.int32),
+        np.ones(shape, bool),
+        np.asarray(result, np.float32),
+        np.asarray(known, bool),
+    )
+
+
+def test_results_flow_back_to_the_plies_of_their_game():
+    rng = np.random.default_rng(0)
+    ended = rng.random((9, 40)) < 0.2
+    reward = np.where(ended, rng.integers(-3, 4, ended.shape), 0).astype(np.float32)
+    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended))
+    for game in range(40):
+        for ply in range(9):
+            ends = [later for later in range(ply, 9) if ended[later, game]]
+            assert bool(known[ply, game]) == bool(ends)
+            if ends:
+                assert float(result[ply, game]) == reward[ends[0], game]
+
+
+def test_the_buffer_settles_older_plies_and_no_others():
+    rng = np.random.default_rng(1)
+    ended = rng.random((24, 30)) < 0.15
+    reward = np.where(ended, rng.integers(-2, 3, ended.shape), 0).astype(np.float32)
+    buffer = init_buffer(jax.tree.map(jnp.asarray, plies_of(ended[:4], reward[:4])), 12)
+    rows = np.arange(24 * 30, dtype=np.int32).reshape(24, 30)
+    for start in range(0, 24, 4):
+        part = slice(start, start + 4)
+        result, known = results_backwards(jnp.asarray(reward[part]), jnp.asarray(ended[part]))
+        buffer = add(buffer, jax.tree.map(jnp.asarray, plies_of(known, result, rows=rows[part])))
+        assert int(buffer.filled) == min(start + 4, 12)
+    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended))
+    kept = np.asarray(buffer.plies.position)
+    assert sorted(kept.ravel()) == list(range(12 * 30, 24 * 30)), "the newest 12 plies"
+    np.testing.assert_array_equal(buffer.plies.known, np.asarray(known).ravel()[kept])
+    where = np.asarray(buffer.plies.known)
+    np.testing.assert_array_equal(buffer.plies.result[where], np.asarray(result).ravel()[kept][where])
+
+
+def test_samples_come_from_all_filled_rows_alike():
+    plies = plies_of(np.ones((2, 5)), np.zeros((2, 5)))
+    buffer = add(init_buffer(jax.tree.map(jnp.asarray, plies), 8), jax.tree.map(jnp.asarray, plies))
+    drawn = np.asarray(sample(buffer, jax.random.key(0), 10_000).position)
+    counts = np.bincount(drawn, minlength=10)
+    assert len(counts) == 10 and abs(counts - 1000).max() < 150
+
+
+def test_values_are_those_of_the_player_to_act():
+    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), 4))
+    plies = plies_of([True, True, True, False], [1, -1, 0, 1], rows=states._position)
+    plies = plies._replace(
+        policy=np.ones((4, 9), np.float16) / 9, player=np.array([0, 1, 0, 0]), is_target=np.array([1, 0, 1, 1], bool)
+    )
+    found = examples_of(GAME, jax.tree.map(jnp.asarray, plies), 0.75)
+    np.testing.assert_allclose(found.value[:3], [0.75 + 0.125, 0.75 + 0.125, 0.125])
+    np.testing.assert_array_equal(found.value_weight, [1, 1, 1, 0])
+    np.testing.assert_array_equal(found.policy_weight, [1, 0, 1, 0])
+
+
+def test_turned_examples_are_the_same_positions_seen_otherwise():
+    game = jaxgames.make("connect_four")
+    state = functools.reduce(game.step, [0, 0, 1], game.init(jax.random.key(0)))
+    batch = jax.tree.map(lambda x: jnp.stack([x] * 64), state)
+    policy = jnp.arange(7, dtype=jnp.float32) / 21
+    one = Examples(
+        batch.observation, batch.legal_action_mask, jnp.tile(policy, (64, 1)), *(jnp.ones(64) for _ in range(3))
+    )
+    found = turn(game, one, jax.random.key(1))
+    mirrored = np.asarray(found.policy[:, 0]) > 0
+    assert 16 < mirrored.sum() < 48
+    np.testing.assert_array_equal(found.observation[mirrored], one.observation[mirrored][:, :, ::-1])
+    np.testing.assert_array_equal(found.observation[~mirrored], one.observation[~mirrored])
+    np.testing.assert_allclose(found.policy[mirrored], one.policy[mirrored][:, ::-1])
+
+
+def test_the_loss_is_cross_entropy_and_squared_error():
+    rng = np.random.default_rng(2)
+    logits, value = rng.normal(size=(6, 4)).astype(np.float32), rng.normal(size=6).astype(np.float32)
+    legal = rng.random((6, 4)) < 0.7
+    legal[:, 0] = True
+    policy = np.where(legal, rng.random((6, 4)), 0).astype(np.float32)
+    policy /= policy.sum(1, keepdims=True)
+    weights = np.array([[1, 1, 0, 1, 1, 0], [1, 1, 1, 1, 1, 0]], np.float32)
+    target = rng.normal(size=6).astype(np.float32)
+    examples = Examples(jnp.zeros((6, 1)), jnp.asarray(legal), jnp.asarray(policy), jnp.asarray(target), *weights)
+    total, metrics = loss(lambda params, x: (jnp.asarray(logits), jnp.asarray(value)), (), examples, 3.0, 0.5)
+    log_policy = np.where(legal, logits, -np.inf)
+    log_policy = log_policy - np.log(np.exp(log_policy).sum(1, keepdims=True))
+    entropy = -(policy * np.where(legal, log_policy, 0)).sum(1)
+    expected = (entropy * weights[0]).sum() / 4, (((value - target) / 3) ** 2 * weights[1]).sum() / 5
+    np.testing.assert_allclose((metrics["policy_loss"], metrics["value_loss"]), expected, rtol=1e-5)
+    np.testing.assert_allclose(total, expected[0] + 0.5 * expected[1], rtol=1e-5)
+
+
+def test_actions_are_drawn_by_their_weights():
+    weights = jnp.tile(jnp.array([0.0, 0.2, 0.8]), (20_000, 1))
+    for temperature, share in ((1.0, 0.8), (0.5, 16 / 17), (2.0, 2 / 3)):
+        counts = np.bincount(np.asarray(draw(weights, temperature, jax.random.key(3))), minlength=3) / 20_000
+        np.testing.assert_allclose(counts, [0, 1 - share, share], atol=0.012)
+
+
+def test_games_begin_after_random_plies():
+    states = begin_games(GAME, jax.random.key(0), 3000, 2)
+    counts = np.bincount(np.asarray(states._step_count))
+    assert len(counts) == 3 and abs(counts - 1000).max() < 130
+    assert not np.any(begin_games(GAME, jax.random.key(0), 50, 0)._step_count)
+
+
+def test_play_records_the_games_that_it_plays(learner, first):
+    """Every recorded position follows from the one before by a legal action, and results are those of the rules."""
+    states, plies, counts = jax.jit(functools.partial(play, GAME, CONFIG, learner.network.apply))(
+        first.params, first.states, jax.random.key(5)
+    )
+    record = jax.device_get(plies)
+    starts = jax.device_get(first.states._position)
+    np.testing.assert_array_equal(jax.tree.leaves(record.position)[0][0], jax.tree.leaves(starts)[0])
+    np.testing.assert_allclose(record.policy.astype(np.float32).sum(-1), 1, atol=0.01)
+    legal = jax.vmap(jax.vmap(GAME.legal))(plies.position)
+    assert not np.any((record.policy > 0) & ~np.asarray(legal))
+    assert int(counts["games"]) > 0 and np.all(np.isin(record.result[record.known], [-1, 0, 1]))
+    assert len(states.terminated) == CONFIG.batch and not np.any(states.terminated)
+
+
+def test_nothing_is_learned_before_a_game_ends(learner, update, first):
+    config = AlphaZeroConfig(**{**CONFIG.__dict__, "plies": 2, "opening_plies": 0, "buffer_plies": 4})
+    young = make_learner(GAME, config)
+    start = jax.jit(young.init)(jax.random.key(0))
+    after, metrics = jax.jit(young.update)(start, jax.random.key(1))
+    assert int(metrics["games"]) == 0 and int(after.updates) == 1
+    jax.tree.map(np.testing.assert_array_equal, (after.params, after.optimizer), (start.params, start.optimizer))
+
+
+def test_a_tiny_training_learns(learner, update, first):
+    state, losses = first, []
+    for number in range(60):
+        state, metrics = update(state, jax.random.fold_in(jax.random.key(7), number))
+        losses.append(metrics)
+    early, late = (np.mean([float(m["value_loss"]) for m in part]) for part in (losses[1:11], losses[-10:]))
+    assert late < 0.8 * early
+    # With two in a row it completes the line, and blocks the other one's.
+    for text in ("XX./OO./...", "X.X/.O./O.."):
+        logits, _ = learner.network.apply(state.mean_params, GAME.from_string(text).observation[None])
+        legal = np.asarray(GAME.from_string(text).legal_action_mask)
+        assert np.argmax(np.where(legal, logits[0], -np.inf)) == text.replace("/", "").index(".")
+
+
+def test_an_update_is_reproduced_bit_by_bit(update, first):
+    one, other = (update(first, jax.random.key(9))[0] for _ in range(2))
+    jax.tree.map(np.testing.assert_array_equal, one, other)
+    different = update(first, jax.random.key(10))[0]
+    assert any(jax.tree.leaves(jax.tree.map(lambda a, b: bool(np.any(a != b)), one.params, different.params)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"batch": 0}, "batch 0: expected a whole number from 1 on"),
+        ({"search": "uct"}, "unknown search 'uct'; available: gumbel, puct"),
+        ({"buffer_plies": 30}, "expected a multiple of plies"),
+        ({"result_share": 1.5}, "expected a number from 0 to 1"),
+        ({"simulations": 1}, "expected at least 2"),
+        ({"network": "cnn"}, "unknown network 'cnn'"),
+    ],
+)
+def test_settings_that_make_no_sense(changes, line):
+    with pytest.raises(ValueError, match=line):
+        AlphaZeroConfig(**changes)
+
+
+def test_a_tower_needs_planes():
+    with pytest.raises(ValueError, match="choose network=mlp"):
+        AlphaZeroConfig(network="residual").make_network(jaxgames.make("backgammon"))

@@ -1,0 +1,87 @@
+"""The AlphaZero trainings as a user runs them: trained, stopped, resumed, and played with."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.cli import main
+from jaxgames.players import make as make_player
+from jaxgames.runs import Run
+
+TINY = (
+    "train tic-tac-toe-alphazero --games 400 --set batch=16 --set hidden=16 --set simulations=4 --set steps=2 "
+    "--set minibatch=32 --set buffer_plies=16 --measured-games 20 --final-games 20 --json"
+).split()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "alphazero"
+    with pytest.MonkeyPatch.context() as patch:
+        printed = []
+        patch.setattr("builtins.print", lambda text, **_: printed.append(text))
+        assert main([*TINY, "--seed", "5", "--out", str(path)]) == 0
+    return path, json.loads(printed[0])
+
+
+def test_a_training_measures_itself(trained):
+    path, result = trained
+    assert result["games"] >= 400 and [match["b"] for match in result["matches"]] == ["random"]
+    metrics = Run.open(path).metrics()
+    assert {"policy_loss", "value_loss", "entropy", "score_random", "lines_lost"} <= metrics[-1].keys()
+    assert (path / "curve.png").exists() and Run.open(path).config["seed"] == 5
+
+
+def test_a_run_plays_alone_and_in_searches(trained):
+    path, _ = trained
+    game = jaxgames.make("tic_tac_toe")
+    positions = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 3))._position
+    bits = jax.random.bits(jax.random.key(1), (3,))
+    policy = make_player(str(path), game)
+    for spec in (str(path), f"gumbel:{path}:4", f"puct:{path}:4"):
+        player = make_player(spec, game)
+        after = player.turn(player.params, positions, bits)
+        assert not np.any(after.over), spec
+    searched = make_player(f"puct:{path}:4", game)
+    assert searched.params.has_policy and searched.params.apply == policy.turn.apply
+    jax.tree.map(np.testing.assert_array_equal, searched.params.params, policy.params)
+
+
+def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
+    """One that was stopped after its first checkpoint, and went on."""
+    path, _ = trained
+    from jaxgames.recipes import recipe_named
+    from jaxgames.recipes.report import Report
+
+    config = dict(Run.open(path).config)
+    run, quiet = Run.create(tmp_path / "run", config), Report(quiet=True)
+    recipe = recipe_named(config["recipe"])
+    job = recipe.job(run, quiet)
+    block = job.advance(job.start(None), 0)
+    run.save(block.entry["step"], job.checkpoint(block.state))
+    recipe.resume(Run.open(tmp_path / "run"), quiet).run_to_end()
+    shapes = job.template().state.mean_params
+    one, other = (Run.open(folder).load_best(shapes)[1] for folder in (path, tmp_path / "run"))
+    jax.tree.map(np.testing.assert_array_equal, one, other)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (["--set", "search=uct"], "unknown search 'uct'"),
+        (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
+        (["--devices", "2"], "trains on one device"),
+        (["--set", "updates=3"], "unknown setting 'updates'"),
+        (["--minutes", "1", "--games", "5"], "not allowed with argument"),
+    ],
+)
+def test_bad_input_is_one_line(changes, line, tmp_path, capsys):
+    try:
+        status = main(["train", "tic-tac-toe-alphazero", *changes, "--out", str(tmp_path / "run")])
+    except SystemExit as stop:
+        status = stop.code
+    error = capsys.readouterr().err
+    assert status == 2 and line in error and error.count("\n") == 1 and not (tmp_path / "run").exists()

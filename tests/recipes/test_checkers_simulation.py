@@ -1,0 +1,145 @@
+"""The reproduction of the Checkers-Simulation: its published figures, its formulas, what it measures."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.reproduce import Study, system_named
+from jaxgames.recipes.reproduce.checkers_simulation import minimax, networks, positions
+from jaxgames.recipes.reproduce.checkers_simulation.published import A055213, PUBLISHED
+from jaxgames.recipes.reproduce.checkers_simulation.rates import rates, wilson
+
+DATA = Path(__file__).parent.parent / "data"
+TYPED = json.loads((DATA / "published" / "checkers_simulation.json").read_text("utf-8"))
+
+
+def between(text: str) -> list[int]:
+    """The numbers of `A to B`."""
+    return [int(number) for number in text.split(" to ")]
+
+
+def test_published_figures_are_those_typed_from_the_text():
+    evolved, compared = TYPED["4.3"], TYPED["6"]
+    low, high = between(TYPED["3.1"]["moves of a game"])
+    millions = between(evolved["training set, million moves"])
+    assert PUBLISHED == {
+        "positions": {
+            "total": TYPED["2.1"]["positions"],
+            "squares": TYPED["2.1"]["playable squares"],
+            "board bits": TYPED["5.1"]["bits of a board"],
+            "record bits": TYPED["5.1"]["bits of a record"],
+        },
+        "game": {"least moves": low, "most moves": high},
+        "minimax": {
+            "timed games": TYPED["3.1"]["games timed"],
+            "beta cuts": TYPED["3.2.1"]["beta cuts"],
+            "alpha cuts": TYPED["3.2.1"]["alpha cuts"],
+        },
+        f"depth {TYPED['3.3']['depth']}": {
+            "plain over alpha-beta": TYPED["3.3"]["times as fast as plain"],
+            "multithreaded over alpha-beta": TYPED["3.3"]["times as fast as multithreaded"],
+        },
+        "network": {
+            "inputs": TYPED["4.2"]["input neurons"],
+            "hidden units": TYPED["4.2"]["hidden neurons"],
+            "hidden layers": TYPED["4.2"]["layers of hidden neurons"],
+            "outputs": TYPED["4.2"]["output neurons"],
+            "weights": TYPED["4.2"]["connections"],
+        },
+        "fitness": {
+            "legal": evolved["points"]["right move"],
+            "illegal": evolved["points"]["wrong move"],
+            "legal capture": evolved["points"]["right capture"],
+        },
+        "legal moves in a row": {
+            "trained": between(evolved["right moves in a row"]),
+            "in the end": between(compared["moves before a wrong one"]),
+        },
+        "network against random": {
+            "games": evolved["games"],
+            "won": evolved["network wins"],
+            "lost": evolved["random wins"],
+            "drawn": evolved["draws"],
+        },
+        "evolution": {"population": evolved["population"], "epochs": evolved["epochs"]},
+        "against minimax": {"minutes": evolved["minutes until minimax is beaten"]},
+        "backpropagation": {"least positions": 10**6 * millions[0], "most positions": 10**6 * millions[1]},
+        "minimax against random": {
+            "games": compared["games"],
+            "won": compared["wins"],
+            "lost": compared["losses"],
+            "drawn": compared["draws"],
+            "depths": between(compared["depths"]),
+        },
+    }
+    for name in ("network against random", "minimax against random"):
+        assert sum(PUBLISHED[name][result] for result in ("won", "lost", "drawn")) == PUBLISHED[name]["games"]
+
+
+def test_numbers_of_positions():
+    """The printed formula, whole numbers throughout; the printed figure is that of shorter sums; OEIS A055213."""
+    assert positions.formula() == 2_308_487_698_984_342_680_192
+    assert positions.formula(short=True) == 601_114_109_519_022_914_124
+    typed = json.loads((DATA / "checkers" / "piece_counts.json").read_text("utf-8"))
+    counts = positions.by_pieces()
+    assert {str(n): count for n, count in enumerate(counts) if n} == typed["A055213_positions_by_total_pieces"]
+    assert sum(counts[1:]) == typed["total"] == A055213
+
+
+def test_every_table_and_figure_has_a_part():
+    keys = [part.key for part in system_named("checkers-simulation").parts]
+    assert {"positions", "figure-3-1", "figure-3-2", "figure-3-4", "figure-4-2", "figure-4-3", "cuts"} <= set(keys)
+    assert {"self-play", "legality", "against-minimax", "backpropagation", "comparison"} <= set(keys)
+    assert len(keys) == len(set(keys)) == 13
+
+
+def test_shares_have_the_intervals_of_wilson():
+    assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
+    assert wilson(0.0, 10)[0] == 0.0 and wilson(1.0, 10)[1] == pytest.approx(1.0)
+    match = {"games": 400, "win_rate": 0.53, "loss_rate": 0.32, "draw_rate": 0.15}
+    won, lost, drawn = rates(match, "random", {"won": 52.91, "lost": 20.0, "drawn": 14.61}, "", "why")
+    assert (won.verdict, lost.verdict, drawn.verdict) == ("agrees", "differs", "agrees")
+    assert rates(match | {"win_rate": 0.63}, "random", {"won": 52.91}, "", "why")[0].verdict == "better"
+
+
+def test_ratios_have_intervals():
+    slow, fast = [10.0, 22.0, 28.0], [1.0, 2.0, 3.0]
+    ratio, low, high = minimax.ratio_of(slow, fast)
+    assert ratio == 10 and low < 10 < high < 12
+    assert minimax.ratio_of([10.0, 20.0, 30.0], fast) == (10, 10, 10)
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study.create(tmp_path / "study", "checkers-simulation", True, 0, Report(quiet=True))
+
+
+def test_parts_that_need_no_games(study):
+    """Every row says why it differs; the points are those of the text."""
+    for measure in (positions.measure, networks.network, networks.points):
+        rows = measure(study)
+        assert rows and all(row.is_explained for row in rows), rows
+    assert {row.verdict for row in networks.points(study)} == {"agrees"}
+    assert [row.verdict for row in positions.measure(study)] == ["differs", "agrees", "agrees", "agrees"]
+    (weights,) = [row for row in networks.network(study) if row.what == "weights"]
+    assert weights.ours == 11 * 64 * 64 == weights.published + 64 * 64
+
+
+def test_games_are_those_of_minimax_against_random():
+    """It moves first in every other game; all its moves are searched, and no others; cuts of both kinds are made."""
+    plies = list(minimax.games(3, 8, seed=1))
+    assert plies[0][1].tolist() == [True, False] * 4 and len(plies) > 20
+    for _, here, found in plies:
+        nodes = np.asarray(found.nodes)
+        assert (nodes[here] > 0).all() and (nodes[~here] == 0).all()
+    totals = [sum(int(getattr(found, name).sum()) for *_, found in plies) for name in ("alpha_cuts", "beta_cuts")]
+    assert min(totals) > 0
+    drawn = minimax.positions(1, depth=3, count=8)
+    for game in range(8):
+        seen = [
+            all((x[game] == y[game]) for x, y in zip(drawn, at, strict=True)) for at, here, _ in plies if here[game]
+        ]
+        assert any(seen)

@@ -1,0 +1,92 @@
+"""The reproduction of S. Goeppert's tables: published figures as in the text, and what its cells play."""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos import mcts
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.reproduce import Study, system_named
+from jaxgames.recipes.reproduce.connect_four_mcts import kept, published, tables
+from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME, play, sweep
+
+TABLES = ("TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7", "TABLE_8", "TABLE_9", "TABLE_10", "TABLE_13")
+
+
+@pytest.fixture(scope="module")
+def typed(data_dir):
+    return json.loads((data_dir / "published" / "connect_four_mcts.json").read_text("utf-8"))
+
+
+def test_published_figures_are_those_of_the_text(typed):
+    for name in TABLES:
+        assert [list(row) for row in getattr(published, name).values()] == typed[name], name
+    for name, column in typed["columns"].items():
+        assert [float(x) for x in getattr(published, name)] == column, name
+    for name, rows in typed["rows"].items():
+        assert [float(x) for x in getattr(published, name)] == rows, name
+    assert published.SPEEDS == typed["SPEEDS"]
+    assert list(published.MOVE_SCORES) == list(typed["MOVE_SCORES"])
+    for name, pairs in typed["MOVE_SCORES"].items():
+        for ours, theirs in zip(published.MOVE_SCORES[name], pairs, strict=True):
+            np.testing.assert_allclose(ours, 100 * np.array(theirs), atol=0.051)
+    for number in (4, 7):
+        assert all(name in getattr(published, f"TABLE_{number}") for name in getattr(published, f"TABLE_{number}"))
+    assert set(published.TABLE_7) == set(tables.LGR_KINDS) and set(published.TABLE_13) == set(tables.AGENTS)
+
+
+@pytest.fixture(scope="module")
+def uct():
+    return sweep(mcts.uct(), mcts.rollout(), {"c": [0.4]}, 2, 8)
+
+
+def test_settings_of_a_sweep_are_those_of_their_games():
+    """Game n of a sweep searches with the constants of setting n // pairs, and keeps what it learned."""
+    player = sweep(mcts.rave(), tables.REPLIES, {"c": [0.1, 2.0], "k": [10.0, 99.0]}, 3, 24, keep=True)
+    games = jnp.arange(6, dtype=jnp.int32)
+    numbers, learned = player.begin(games)
+    np.testing.assert_allclose(numbers["c"], [0.1] * 3 + [2.0] * 3)
+    np.testing.assert_allclose(numbers["k"], [10] * 3 + [99] * 3)
+    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (6,)), GAME.init_position(jax.random.key(0)))
+    bits = jax.random.bits(jax.random.key(1), (6,))
+    outcome, (_, after) = player.play(opening, bits, (numbers, learned))
+    found = mcts.search_positions(GAME, opening, bits, 24, mcts.rave(), tables.REPLIES, final="mean", numbers=numbers)
+    right = jax.vmap(GAME.play)(opening, found.actions)
+    jax.tree.map(np.testing.assert_array_equal, outcome, right)
+    np.testing.assert_array_equal(after, found.memory.reshape(-1, 6).T)
+
+
+def test_a_stronger_setting_makes_more_points(uct):
+    strong = sweep(mcts.uct(), mcts.rollout(), {"c": [0.5, 0.5]}, 16, 64)
+    weak = sweep(mcts.uct(), mcts.rollout(), {"c": [0.4]}, 16, 2)
+    found = play(strong, weak, 2, 16, 0, 64)
+    assert len(found) == 2 and all(one["ours"] > 60 and one["games"] == 32 for one in found)
+    assert all(one["low"] <= one["ours"] <= one["high"] for one in found)
+
+
+def test_trees_are_kept_from_move_to_move(monkeypatch):
+    seen = []
+    search = mcts.search
+
+    def spy(*args, **options):
+        found = search(*args, **options)
+        seen.append(float(found.visits.sum(axis=1).max()))
+        return found
+
+    monkeypatch.setattr(kept.mcts, "search", spy)
+    one = kept.Keeper(mcts.uct(0.4), mcts.rollout(), 16)
+    points = kept.play(one, one, 4, 0)
+    assert points.shape == (4,) and set(points.tolist()) <= {-1.0, 0.0, 1.0}
+    assert seen[0] == 16 and max(seen) > 16
+
+
+def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ONLY", {})
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    rows = tables.table_6(study)
+    assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
+    assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
+    assert len(system_named("connect-four-mcts").parts) == 13

@@ -1,0 +1,140 @@
+"""Which players a page may name."""
+
+import json
+
+import pytest
+
+from jaxgames.envs.registry import make
+from jaxgames.players import registry
+from jaxgames.web.limits import Limits
+from jaxgames.web.listed import NAMES, ListedPlayers
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    folder = tmp_path / "my run"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"format": 1, "config": {"learner": {"game": "backgammon"}}}))
+    return folder
+
+
+@pytest.fixture
+def listed(run_folder):
+    return ListedPlayers([str(run_folder)])
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "resolved"),
+    [
+        ("random", "checkers", "random"),
+        ("uct:800,c=1.5", "checkers", "uct:800,c=1.5"),
+        ("alphabeta:8,ties=first", "checkers", "alphabeta:8,ties=first"),
+        ("simple:2", "backgammon", "simple:2"),
+        ("champion:easy", "tic_tac_toe", "champion:easy"),
+        ("champion", "tic_tac_toe", "champion"),
+        ("champion@2", "tic_tac_toe", "champion@2"),
+        ("weak:0.2:champion", "tic_tac_toe", "weak:0.2:champion"),
+        ("weak:0.5:uct:100,c=1", "checkers", "weak:0.5:uct:100,c=1"),
+        ("puct:champion:100", "tic_tac_toe", "puct:champion:100"),
+    ],
+)
+def test_listed_specs_stay_what_they_are(listed, spec, game, resolved):
+    assert listed.resolve(spec, make(game)) == resolved
+
+
+def test_runs_are_named_by_the_server(listed, run_folder):
+    game = make("backgammon")
+    assert listed.runs == {"my-run": run_folder.resolve()}
+    assert listed.resolve("my-run", game) == str(run_folder)
+    assert listed.resolve("my-run@2,keep=8", game) == f"{run_folder}@2,keep=8"
+    assert listed.resolve("gumbel:my-run:32", game) == f"gumbel:{run_folder}:32"
+    assert listed.resolve("weak:0.1:my-run", game) == f"weak:0.1:{run_folder}"
+    with pytest.raises(ValueError, match="has no checkpoint yet"):
+        listed.resolve("newest:my-run", game)
+
+
+def test_two_runs_of_one_name_and_one_named_as_a_player(tmp_path):
+    folders = []
+    for parent, name in (("a", "x"), ("b", "x"), ("c", "random")):
+        folder = tmp_path / parent / name
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text('{"format": 1, "config": {}}')
+        folders.append(str(folder))
+    assert list(ListedPlayers(folders).runs) == ["x", "x-2", "random-2"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("", "expected a name from the list"),
+        ("/etc/passwd", "expected a name from the list"),
+        ("../runs/a", "expected a name from the list"),
+        ("~/runs", "expected a name from the list"),
+        ("my run", "expected a name from the list"),
+        ("random\n", "expected a name from the list"),
+        ("tests", "unknown player 'tests'"),
+        (".", "unknown player '.'"),
+        ("..", "unknown player '..'"),
+        ("jaxgames@2", "unknown player"),
+        ("puct:tests:100", "unknown run 'tests'"),
+        ("puct:..:100", "unknown run '..'"),
+        ("newest:tests", "unknown run 'tests'"),
+        ("newest:", "unknown run ''"),
+        ("newest:..", "unknown run '..'"),
+        ("weak:0.2:tests", "unknown player 'tests'"),
+        ("weak:0.2:weak:0.2:random", "weak needs a probability and a player"),
+        ("weak:0.2:", "weak needs"),
+        ("hub:ls", "unknown player 'hub:ls'"),
+        ("gnubg:0", "unknown player"),
+        ("openspiel:mcts:1000", "unknown player"),
+        ("plugin:x", "unknown player"),
+        ("uct:5001", "from 1 to 5000"),
+        ("uct:99999999999999999999", "from 1 to 5000"),
+        ("uct:800:900", "not 'uct:800:900'"),
+        ("uct:800,trees=16", "from 1 to 312"),
+        ("uct:10,trees=17", "from 1 to 16"),
+        ("uct:10,c=1e9", "from 0 to 1,000,000"),
+        ("uct:10,path=x", "no option 'path'"),
+        ("alphabeta:9", "from 1 to 8"),
+        ("minimax:champion:9", "from 1 to 8"),
+        ("champion@3", "from 1 to 2"),
+        ("champion:../x", "expected a name from the list"),
+        ("champion:best", "champions are"),
+        ("champion@2,keep=65", "from 1 to 64"),
+        ("my-run@3", "from 1 to 2"),
+        ("weak:0.2:uct:5001", "from 1 to 5000"),
+        ("x" * 121, "expected a name from the list"),
+    ],
+)
+def test_nothing_else_is_a_player(listed, monkeypatch, spec, says):
+    monkeypatch.setattr(registry, "entry_points", lambda **_: pytest.fail("a page loads no package"))
+    with pytest.raises(ValueError) as error:
+        listed.make(spec, make("tic_tac_toe"))
+    assert (
+        says in str(error.value) and "\n" not in str(error.value) and str(listed.runs["my-run"]) not in str(error.value)
+    )
+
+
+@pytest.mark.parametrize("game_id", ["tic_tac_toe", "connect_four", "checkers", "backgammon"])
+def test_what_is_described_can_be_played(listed, game_id):
+    game = make(game_id)
+    found = listed.describe(game)
+    names = [player["name"] for player in found]
+    assert len(set(names)) == len(names) and "random" in names and ("my-run" in names) == (game_id == "backgammon")
+    for player in found:
+        if "my-run" not in player["example"]:  # it has no player yet
+            spec = player["example"]
+            for argument in player["arguments"]:
+                spec = spec.replace(":9", f":{argument['most']}") if "most" in argument else spec
+            assert listed.make(spec, game).game == game
+    json.dumps(found, allow_nan=False)
+
+
+def test_every_listed_name_is_known():
+    assert [name for name in NAMES if name not in registry.PLAYERS and name != "perfect"] == []
+
+
+def test_limits_are_kept():
+    assert ListedPlayers(limits=Limits(simulations=10)).resolve("uct:10", make("checkers")) == "uct:10"
+    with pytest.raises(ValueError, match="from 1 to 10"):
+        ListedPlayers(limits=Limits(simulations=10)).resolve("uct:11", make("checkers"))

@@ -1,0 +1,142 @@
+"""Evaluations, hints and curves: as the players think, and shown for the right seat."""
+
+import numpy as np
+import pytest
+
+from jaxgames.arena.session import Session
+from jaxgames.envs.registry import make
+from jaxgames.players import make as make_player
+from jaxgames.web.analysis import analyse
+from jaxgames.web.evaluate import has_values
+from jaxgames.web.programs import ProgramCache
+from tests.web.pages import PERSON, RANDOM, page, serving
+
+CACHE = ProgramCache(8)
+
+
+@pytest.fixture(scope="module")
+def http():
+    with serving() as (_, client):
+        yield client
+
+
+def last(player, text, **options):
+    game = make(player[0], **options)
+    session = Session(game, text)
+    found = list(analyse(CACHE, make_player(player[1], game), session.state, 5))
+    assert [one.final for one in found] == [False] * (len(found) - 1) + [True]
+    return found[-1], found
+
+
+def test_a_network_sees_a_win_and_a_loss():
+    # X to move wins at once by 3; the champion knows it, and what it leads to.
+    found, all_ = last(("tic_tac_toe", "champion"), "XX./OO./...")
+    assert found.turns[0].text == "3" and found.value > 0.9 and found.line[0] == "3"
+    assert all_[0].depth == "1 ply" and found.simulations == 5000 and found.turns[0].visits > 1000
+    lost, _ = last(("tic_tac_toe", "champion"), "X.X/OO./.X.")  # O to move wins by 6, else X wins by 2
+    assert lost.turns[0].text == "6" and lost.value > 0.9
+    values = {turn.text: turn.value for turn in lost.turns}
+    assert values["2"] < 0.5 and min(values, key=values.get) != "6"
+
+
+def test_alpha_beta_counts_forced_wins_in_points_and_material_as_a_share():
+    found, _ = last(("tic_tac_toe", "alphabeta:3"), "XX./O../..O")
+    assert found.turns[0].text == "3" and found.turns[0].value == 1.0 and found.depth == "3 plies"
+    game = make("checkers")
+    for text, men in (("B:W32,31:B1,2,3,4,5", 3), ("W:W32,31:B1,2,3,4,5", -3)):  # all of it quiet
+        session = Session(game, text)
+        quick = next(analyse(CACHE, make_player("alphabeta:1", game), session.state, 0))
+        assert quick.value == pytest.approx(np.tanh(men / 4), abs=1e-6)
+
+
+def test_a_search_by_simulations_goes_on_and_shows_visits():
+    found, all_ = last(("connect_four", "uct:50"), "112233")
+    assert len(all_) == 25 and all_[0].simulations == 200 and found.simulations == 5000
+    assert found.turns[0].text == "4" and found.turns[0].visits > 2500
+    assert sum(turn.visits for turn in found.turns) == 5000 and found.line == ["4"]
+
+
+def test_backgammon_values_every_play_and_the_best_is_what_the_player_plays():
+    game = make("backgammon")
+    assert not has_values(make_player("pubeval", game)) and not has_values(make_player("random", game))
+    session = Session(game, "4HPwATDgc/ABMA:31")
+    found = list(analyse(CACHE, make_player("random", game), session.state, 0))
+    assert found[-1].final and found[-1].value is None and len(found[-1].turns) == 16
+
+
+def test_evaluations_of_an_ended_game_are_none():
+    game = make("tic_tac_toe")
+    session = Session(game, "XX./OO./...")
+    session.play("3")
+    found = list(analyse(CACHE, make_player("champion", game), session.turn_start, 0))
+    assert len(found) == 1 and found[0].value is None and found[0].turns == [] and found[0].final
+
+
+def test_a_page_gets_analyses_of_each_position_for_seat_0(http):
+    with page(http) as ann:
+        ann.create("tic_tac_toe", position="X.X/OO./.X.")
+        assert ann.state["to_move"] == 1
+        ann.do("analysis", on=True)
+        found = ann.until(lambda m: m["type"] == "analysis" and m["final"])
+        assert found["value"] < -0.9 and found["ply"] == 0 and found["spec"] == "champion"  # O, seat 1, wins
+        best = found["moves"][0]
+        assert (best["text"], best["to"], best["from"], best["best"]) == ("6", 5, None, True) and best["value"] > 0.9
+        ann.do("turn", text="2")
+        found = ann.until(lambda m: m["type"] == "analysis" and m["ply"] == 1 and m["final"])
+        assert found["value"] > 0.9 or found["moves"][0]["visits"]
+        ann.do("analysis", on=False)
+        ann.do("speed", seconds=1)
+        assert not ann.state["analysis"] and ann.state["history"][0]["value"] is not None
+        assert "does not say" in ann.refuse("analysis", on=True, spec="random")
+        assert "unknown player" in ann.refuse("analysis", on=True, spec="tests")
+
+
+def test_hints_are_whole_turns_of_the_analyst(http):
+    with page(http) as ann:
+        ann.create("tic_tac_toe", position="XX./OO./...")
+        hint = ann.ask("hint")
+        assert (hint["type"], hint["text"], hint["actions"], hint["steps"]) == (
+            "hint",
+            "3",
+            [2],
+            [{"from": None, "to": 2}],
+        )
+        assert ann.state["ply"] == 0
+        ann.do("turn", text="3")
+        assert ann.refuse("hint") == "the game is over"
+
+
+def test_the_curve_of_a_game_has_its_result_at_the_end(http):
+    with page(http) as ann:
+        ann.create("tic_tac_toe", position="XX./OO./...")
+        ann.do("turn", text="7")  # a blunder: O wins by 6
+        ann.do("turn", text="6")
+        number = ann.send("curve")
+        curve = ann.until(lambda m: m["type"] == "curve" and m["final"])
+        assert curve["id"] == number and len(curve["values"]) == 3
+        assert curve["values"][0] > 0.9 and curve["values"][1] < -0.9 and curve["values"][2] == -1
+
+
+def test_no_help_while_two_people_play(http):
+    with page(http) as ann, page(http) as bob, page(http) as eve:
+        ann.create("tic_tac_toe")
+        token = ann.ask("invite", seat=1)["token"]
+        bob.join(ann.welcome["session"], token)
+        for kind, fields in (("hint", {}), ("analysis", {"on": True}), ("curve", {}), ("analyse", {"ply": 0})):
+            assert "while two people play" in bob.refuse(kind, **fields)
+        eve.join(ann.welcome["session"])
+        assert eve.ask("hint")["type"] == "hint"
+        bob.do("resign")
+        assert ann.ask("analyse", ply=0)["type"] == "analysis"
+
+
+def test_a_program_takes_a_draw_only_if_it_is_not_better(http):
+    with page(http) as ann:
+        program = {"kind": "player", "spec": "champion"}
+        ann.create("tic_tac_toe", [PERSON, program], position="X.X/.../.O.")  # seat 1 to move: X threatens
+        ann.do("pause", on=True)
+        ann.create("tic_tac_toe", [program, PERSON], position="XX./OO./...")
+        ann.do("pause", on=True)
+        assert "declines the draw" in ann.refuse("offer", what="draw")
+        ann.create("tic_tac_toe", [RANDOM, PERSON])
+        assert "declines the draw" in ann.refuse("offer", what="draw")  # it cannot say
