@@ -2,11 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.algos.evolution.saved import OUTCOMES, NetworkConfig
-from jaxgames.algos.td.value import Outcomes, ValueNetwork
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
 from jaxgames.players.player import Player
@@ -35,15 +34,9 @@ def network_of(player: Player) -> PlayerNetwork | None:
     if isinstance(owner, ValueNetwork):
         if not owner.symmetric:
             raise ValueError(f"{player.name}: its network sees positions from the first player; use symmetric=True")
-        return PlayerNetwork(owner.encoding, owner.network, params, _points(owner.outcomes))
+        return PlayerNetwork(owner.encoding, owner.network, params, np.asarray(owner.outcomes.worths, np.float32))
     if isinstance(owner, NetworkConfig):
-        genomes, outcomes = owner.genomes(), Outcomes(OUTCOMES, owner.cumulative)
-        points = _points(outcomes) if owner.plays == "outcomes" else np.ones(1, np.float32)
+        genomes, points = owner.genomes(), owner.outcomes.worths if owner.plays == "outcomes" else (1,)
         encoding = make(owner.game).encodings[owner.encoding]
-        return PlayerNetwork(encoding, genomes.network, genomes.params(params), points)
+        return PlayerNetwork(encoding, genomes.network, genomes.params(params), np.asarray(points, np.float32))
     return None
-
-
-def _points(outcomes: Outcomes) -> np.ndarray:
-    """What each output counts in expected points, which are linear in them."""
-    return np.asarray(outcomes.expected(jnp.eye(len(outcomes), dtype=jnp.float32)))
