@@ -192,17 +192,15 @@ class WebServer:
             if event["type"] != "websocket.receive":
                 return
             if not client.rate.allows():
-                client.faults += 1
                 most = self.limits.messages_per_second
                 client.error(None, f"too many messages: at most {most} a second; this one was left out")
+                client.fault("too many messages")
                 await asyncio.sleep(1 / most)
-                if client.faults > self.limits.faults:
-                    client.close(1008, "too many messages")
                 continue
             content = event.get("text")
             if content is None:
-                client.faults += 1
                 client.error(None, "a message is a text, JSON")
+                client.fault("too many messages that are wrong")
             else:
                 await self.lobby.handle(client, content)
         await asyncio.sleep(3600)  # what waits is sent first; then the sender ends

@@ -17,7 +17,7 @@ class Client:
         self.analyst: str | None = None
         self.rate = Rate(limits.messages_per_second, limits.burst)
         self.creations = Rate(limits.creations_per_minute / 60, limits.creations_per_minute)
-        self.faults = 0
+        self._faults = Rate(limits.faults / 60, limits.faults)
         self.closed: tuple[int, str] | None = None
         self._limits = limits
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
@@ -37,6 +37,11 @@ class Client:
     def error(self, message_id: int | None, text: str) -> None:
         """Says what was wrong with a message."""
         self.put({"type": "error", "id": message_id, "message": text})
+
+    def fault(self, reason: str) -> None:
+        """Counts a message that was wrong; who sends too many is disconnected."""
+        if not self._faults.allows():
+            self.close(1008, reason)
 
     def close(self, code: int, reason: str) -> None:
         """Closes the connection after what waits has been sent."""

@@ -12,7 +12,7 @@ class Limits:
     Attributes:
         message_bytes: of one message from a page.
         messages_per_second: of one connection, for long; `burst` at once.
-        faults: messages with an error in a row of `burst` seconds, before the connection is closed.
+        faults: messages with an error, or too many, in a minute, after which the connection is closed.
         sessions: games under way on the server.
         creations_per_minute: new sessions of one connection.
         connections: open at once; `watchers`: of one session.

@@ -56,12 +56,9 @@ class Lobby:
                 await HANDLERS[kind](room, client, message)
                 if kind not in ANSWERED:
                     client.answer(message["id"])
-            client.faults = max(0, client.faults - 1)
         except ValueError as error:
-            client.faults += 1
             client.error(message_id(found), " ".join(str(error).split())[:500])
-            if client.faults > self.limits.faults:
-                client.close(1008, "too many messages that are wrong")
+            client.fault("too many messages that are wrong")
         except Exception:  # a fault of ours: it is written down, the server goes on
             self.failures += 1
             _LOG.exception("a message failed: %.300r", content)

@@ -7,7 +7,7 @@ export function chart(points, { width = 290, height = 96, least, most, area = tr
   const known = points.filter(({ y }) => y !== null && Number.isFinite(y));
   const [low, high] = [least ?? Math.min(...known.map(({ y }) => y)), most ?? Math.max(...known.map(({ y }) => y))];
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 1];
-  const [left, bottom] = [labels ? 38 : 4, labels ? 18 : 4];
+  const [left, bottom] = [labels ? 46 : 4, labels ? 18 : 4];
   const x = (value) => left + ((value - first) / (last - first || 1)) * (width - left - 6);
   const y = (value) => height - bottom - ((value - low) / (high - low || 1)) * (height - bottom - 8);
   const line = known.map((point, index) => `${index ? "L" : "M"}${x(point.x).toFixed(1)} ${y(point.y).toFixed(1)}`).join("");

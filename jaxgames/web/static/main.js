@@ -103,9 +103,9 @@ const app = {
   /** A session of its own for a game; the browser's back button leads to the one before. */
   async create(fields) {
     const seats = fields.seats ?? [{ kind: "person" }, { kind: "player", spec: this.gameNamed(fields.game).default_player }];
-    history.pushState({}, "", "/#");
-    this.forget();
+    this.leaves = true;
     const answer = await this.send("create", { options: {}, position: null, to_move: null, name: settings.name, ...fields, seats });
+    this.leaves = false;
     return answer;
   },
 
@@ -113,8 +113,11 @@ const app = {
     return this.catalog.games.find((game) => game.id === id);
   },
 
-  forget() {
-    Object.assign(this, { session: null, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null });
+  /** Goes on in another session: nothing of the one before is shown there. */
+  enter(session) {
+    if (this.session !== session) {
+      Object.assign(this, { session, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null });
+    }
   },
 };
 
@@ -122,9 +125,9 @@ const app = {
 const gameSoFar = ({ session, game, start, history }) => JSON.stringify([session, game, start, history.map(({ text, dice }) => [text, dice])]);
 
 /** Joins or creates what the address asks for. */
-async function enter() {
+async function enter(session = app.session) {
   const address = readAddress();
-  const session = app.session ?? address.session;
+  session ??= address.session;
   if (session) {
     const token = address.token ?? tokenOf(session);
     const joined = await app.connection.send("join", { session, token, name: settings.name }).catch(() => null);
@@ -138,7 +141,7 @@ async function enter() {
 }
 
 function forgetAddress(address) {
-  app.forget();
+  app.session = null;
   Object.assign(address, { session: null, token: null });
   history.replaceState({}, "", addressOf({ game: address.game, position: address.position, ...address.options }));
 }
@@ -165,7 +168,10 @@ async function createFrom(address) {
 
 const RECEIVERS = {
   welcome(message) {
-    app.session = message.session;
+    if (app.leaves) {
+      history.pushState({}, "", "/#");
+    }
+    app.enter(message.session);
     keepToken(message.session, message.token);
   },
 
@@ -280,14 +286,14 @@ async function boot() {
   app.panels = [showGames(), ...[initTable, initMoves, initAnalysis, initPosition, initWatch, initTogether, initDialogs].map((init) => init(app))];
   initKeys(app);
   app.connection.onmessage = (message) => RECEIVERS[message.type]?.(message);
-  app.connection.onopen = enter;
+  app.connection.onopen = () => enter();
   app.connection.onstatus = showStatus;
   app.connection.open();
   addEventListener("popstate", () => {
     const address = readAddress();
     if (app.connection.isOpen && address.session !== app.session) {
-      app.forget();
-      enter();
+      app.session = null;
+      enter(address.session);
     }
   });
 }

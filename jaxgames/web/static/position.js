@@ -1,7 +1,7 @@
 // Positions: as text, in the address, set up by hand; saved games, written and read through the browser.
 
 import { addressOf } from "./address.js";
-import { element, node } from "./boards/draw.js";
+import { pieceIcon } from "./boards/index.js";
 import { byId, download, h, notify, setText } from "./dom.js";
 
 const ASKS_AFTER = 150; // milliseconds after the last change of a position
@@ -40,7 +40,8 @@ export function initPosition(app) {
       notify(`${file.name} has ${file.size} bytes; at most ${app.catalog.limits.message_bytes} can be read`, "error");
       return;
     }
-    if (await app.send("load", { format: null, text: await file.text() })) {
+    const game_number = Number(byId("game-number").value) || 1;
+    if (await app.send("load", { format: null, text: await file.text(), game_number })) {
       notify(`${file.name} is loaded`);
     }
   });
@@ -106,7 +107,7 @@ export function initPosition(app) {
   function brushChoice({ name, value }, checked) {
     const side = app.kind.brushes.findIndex((one) => one.value === value);
     const { kind, side: of } = shapeOf(app, side);
-    const picture = value ? element(node("svg", { viewBox: "-52 -52 104 104", "aria-hidden": "true" }, node("g", { transform: `scale(${scaleOf(app)})` }, app.kind.piece(of, kind)))) : null;
+    const picture = value ? pieceIcon(app.kind, of, kind) : null;
     return h("label", {}, h("input", { type: "radio", name: "brush", value, checked, onchange: () => (brush = value) }), h("span", {}, picture, name));
   }
 
@@ -176,5 +177,3 @@ function shapeOf(app, index) {
   const [kind, side] = pieces?.[index] ?? [undefined, index];
   return { kind, side };
 }
-
-const scaleOf = (app) => ({ marks: 1, drop: 1.8, draughts: 2, backgammon: 2.4 })[app.game.board];

@@ -1,11 +1,10 @@
 // The middle of the page: the board, the plates of both players, what is to be done, and the buttons below.
 
 import { BoardView } from "./board_view.js";
+import { pieceIcon } from "./boards/index.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
 import { setIcon } from "./icons.js";
 import { boardValues } from "./values.js";
-
-const MARKS = { cross: "×", ring: "○" };
 
 /** Which die an action of backgammon uses: actions are (26 - source) * 6 + die - 1. */
 const dieOf = (move) => (move.actions[0] % 6) + 1;
@@ -189,8 +188,10 @@ export function initTable(app) {
     const [swatch, button, about, clock] = place.children;
     place.dataset.seat = seat;
     place.className = `plate${state.to_move === seat ? " on-move" : ""}${who.online ? "" : " away"}`;
-    swatch.className = `swatch ${tone}`;
-    setText(swatch, MARKS[tone] ?? "");
+    if (swatch.dataset.tone !== tone) {
+      swatch.dataset.tone = tone;
+      swatch.replaceChildren(pieceIcon(app.kind, seat));
+    }
     const named = who.name && who.name !== app.sideName(seat);
     const name = who.kind === "person" && !named ? (mine ? "You" : "Guest") : who.name;
     setText(button.firstChild, mine && named ? `${name} (you)` : name);
@@ -266,6 +267,9 @@ function statusWords(app) {
   }
   if (app.look) {
     return `After turn ${app.look.ply} of ${state.ply}`;
+  }
+  if (!state.display) {
+    return "The boards are not shown, for speed; the score is";
   }
   if (state.over) {
     return state.over.text;

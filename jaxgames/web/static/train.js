@@ -1,5 +1,6 @@
 // The page of the trainings: each run's curves and measures, read anew while it is under way.
 
+import { counted } from "./boards/draw.js";
 import { chart, compact } from "./chart.js";
 import { byId, h, notify, setText } from "./dom.js";
 import { drawIcons } from "./icons.js";
@@ -50,9 +51,9 @@ function runCard(name) {
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
     setText(about, run.error ?? `${run.recipe ?? ""} · ${run.game}${written}`);
     const listed = (entries) => Object.entries(entries ?? {}).map(([key, value]) => `${key} ${typeof value === "number" ? number(value) : value}`).join(", ");
-    const parts = [run.last && `Now: ${listed(run.last)}`, run.best && `Best: ${listed(run.best)}`, run.checkpoints?.length && `${run.checkpoints.length} checkpoints`];
+    const parts = [run.last && `Now: ${listed(run.last)}`, run.best && `Best: ${listed(run.best)}`, run.checkpoints?.length && counted(run.checkpoints.length, "checkpoint")];
     setText(facts, parts.filter(Boolean).join(" · "));
-    for (const [link, spec] of [[play, run.newest], [best, run.player]]) {
+    for (const [link, spec] of [[play, run.newest], [best, run.best && run.player]]) {
       link.hidden = !spec;
       link.href = `/#${new URLSearchParams({ game: run.game ?? "", against: spec ?? "" })}`;
     }

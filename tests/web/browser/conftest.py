@@ -3,6 +3,7 @@
 `JAXGAMES_BROWSER=required` makes a missing Chromium an error; `JAXGAMES_SCREENSHOTS=FOLDER` has pictures drawn.
 """
 
+import dataclasses
 import importlib.util
 import os
 import shutil
@@ -16,12 +17,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
 import pytest
+
+from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td.saved import template
+from jaxgames.runs import Run
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 REQUIRED = os.environ.get("JAXGAMES_BROWSER") == "required"
 LEFT_OUT = "The browser tests were left out: install Debian's package chromium, and pip install playwright"
-QUIET = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 HERE = Path(__file__).parent
 START_SECONDS = 120
 
@@ -69,9 +83,20 @@ class Server:
             self.process.wait(30)
 
 
+def make_training(folder: Path) -> Path:
+    """A training of tic-tac-toe with 40 lines of metrics and one checkpoint, whose network knows nothing."""
+    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(3,))
+    run = Run.create(folder, {"recipe": "td-gammon", "learner": dataclasses.asdict(config)})
+    for step in range(1, 41):
+        run.log({"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "points": 0.9 - 1.2 / (step + 1)})
+    run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(config)))
+    return run.path
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("web"))
+    folder = tmp_path_factory.mktemp("web")
+    made = Server(folder, str(make_training(folder / "first-steps")))
     made.start()
     yield made
     made.stop()
@@ -84,6 +109,6 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield made
         made.close()

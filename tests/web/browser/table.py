@@ -1,10 +1,13 @@
 """What the tests of the page do: they look at the names of squares, as a screen reader does, and click and type."""
 
+import io
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from PIL import Image
 
 PATIENCE = 60_000  # milliseconds: a player may have to be compiled first
 
@@ -33,7 +36,8 @@ READY = f"""([version, picked]) => {{
   {LOOK}
   const now = look();
   const ready = now.version > version && (now.mine === "true" || now.over === "true");
-  const held = picked && now.version === version && Object.values(now.places).some((name) => name.includes("picked up"));
+  const names = Object.values(now.places);
+  const held = picked && now.version === version && names.some((name) => name.includes("picked up"));
   return ready || held ? now : null;
 }}"""
 
@@ -158,8 +162,9 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Table]:
         context.close()
 
 
-def picture(table: Table, folder: str | None, name: str, whole: bool = False) -> None:
-    """Draws the page into a file, where a folder for pictures is named."""
+def picture(table: Table, folder: str | None, name: str) -> None:
+    """Draws the page into a file of 256 colours, where a folder for pictures is named."""
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        table.page.screenshot(path=Path(folder) / f"web-{name}.png", full_page=whole)
+        drawn = Image.open(io.BytesIO(table.page.screenshot())).convert("RGB")
+        drawn.quantize(256, dither=Image.Dither.NONE).save(Path(folder) / f"web-{name}.png", optimize=True)

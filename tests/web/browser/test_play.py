@@ -1,4 +1,4 @@
-"""The page in a real browser: whole games by mouse and by keyboard, undo, hint, set-up, files, two people, narrow screens."""
+"""The page in a real browser: whole games by mouse and by keys, undo, hint, set-up, files, two people, narrow ones."""
 
 import os
 import re
@@ -50,7 +50,6 @@ def test_whole_game_by_mouse(browser: Any, server: Server, game: str, ends: str)
         assert re.search(ends, status.lower()), status
         table.wait_for_status(status)
         assert len(table.moves()) >= 5
-        picture(table, PICTURES, f"{game}-end")
 
 
 def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
@@ -364,3 +363,71 @@ def test_narrow_screen(browser: Any, server: Server, game: str) -> None:
             table.page.touchscreen.tap(*after["middles"][target])
             table.wait(now["version"])
         picture(table, PICTURES, f"{game}-narrow")
+
+
+def test_page_of_the_trainings(browser: Any, server: Server) -> None:
+    with opened(browser, server.url, viewport={"width": 1200, "height": 620}) as table:
+        page = table.page
+        page.goto(f"{server.url}/train")
+        page.wait_for_selector(".measure .chart")
+        assert page.locator(".measure h3").all_text_contents() == ["loss0.0632", "points0.871"]
+        line = page.locator(".measure .trace").first.get_attribute("d")
+        assert line.count("L") == 39
+        picture(table, PICTURES, "train")
+        page.get_by_text("Play the newest checkpoint").click()
+        table.wait_for("document.getElementById('board')?.dataset.version")
+        assert "newest:first-steps" in page.locator("#plate-top").text_content()
+        table.wait(-1)
+        table.play(4)
+        table.wait_for_moves(2)
+
+
+def test_moves_are_shown_before_the_server_answers(browser: Any, server: Server) -> None:
+    with opened(browser, server.url) as table:
+        held: list[str] = []
+
+        def connect(page: Any) -> None:
+            there = page.connect_to_server()
+            page.on_message(lambda text: held.append(text) if '"step"' in text else there.send(text))
+
+        table.page.route_web_socket("**/ws", connect)
+        table.open("game=connect_four&against=random")
+        table.page.evaluate("""() => {
+          addEventListener("pointerup", () => {
+            const start = performance.now();
+            requestAnimationFrame(() => {
+              window.shown = [document.querySelectorAll(".piece").length, performance.now() - start];
+            });
+          }, true);
+        }""")
+        table.click(3)
+        table.wait_for("window.shown")
+        stones, milliseconds = table.page.evaluate("window.shown")
+        assert stones == 1
+        assert len(held) == 1
+        assert milliseconds < 250  # a few on an idle machine
+        assert all("legal" not in name for name in table.look()["places"].values())
+
+
+if PICTURES:  # for the documents; what is evaluated may have to be compiled first
+
+    @pytest.mark.parametrize(
+        ("name", "address", "scheme"),
+        [
+            ("backgammon", "game=backgammon&position=sM%2FBATDgbmcAWA%3A31", "light"),
+            (
+                "checkers",
+                "game=checkers&position=B%3AW17%2C18%2C21%2C22%2C26%2CK31%2C32%3AB1%2C3%2C6%2C8%2C10%2C12%2CK28",
+                "dark",
+            ),
+            ("connect_four", "game=connect_four&position=443533", "light"),
+        ],
+    )
+    def test_gallery(browser: Any, server: Server, name: str, address: str, scheme: str) -> None:
+        with opened(browser, server.url, viewport=WIDE, color_scheme=scheme) as table:
+            table.open(address)
+            table.page.get_by_role("switch", name="Evaluate").check()
+            table.wait_for("document.querySelector('#variants .best')")
+            table.page.wait_for_timeout(4000)
+            table.button("draw-curve")
+            picture(table, PICTURES, name)

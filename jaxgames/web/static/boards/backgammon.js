@@ -95,6 +95,7 @@ function diceShown(board) {
 
 export const backgammon = {
   sides: SIDES,
+  radius: RADIUS,
   tones: TONES,
   bottom: 0,
 

@@ -28,6 +28,7 @@ function centre(square, flipped) {
 
 export const checkers = {
   sides: SIDES,
+  radius: RADIUS,
   tones: ["dark", "light"],
   bottom: 1,
 

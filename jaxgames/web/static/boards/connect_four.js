@@ -29,6 +29,7 @@ function fill(board, row, column, value) {
 
 export const connectFour = {
   sides: SIDES,
+  radius: RADIUS + 2,
   tones: SIDES,
 
   size: (board) => [board.cols * CELL + 2 * FRAME, board.rows * CELL + 2 * FRAME + HEAD + FOOT],

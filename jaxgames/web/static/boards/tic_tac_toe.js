@@ -16,6 +16,7 @@ function centre(cell, flipped) {
 
 export const ticTacToe = {
   sides: MARKS,
+  radius: 50,
   tones: ["cross", "ring"],
 
   size: () => [SIDE, SIDE],

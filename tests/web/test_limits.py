@@ -1,0 +1,240 @@
+"""Every bound says in one clear line that it was met, and the others go on."""
+
+import asyncio
+import time
+
+import pytest
+
+from jaxgames.envs.registry import make
+from jaxgames.players import make as make_player
+from jaxgames.web.connection import Client
+from jaxgames.web.engine import Engine
+from jaxgames.web.limits import Limits, Rate
+from jaxgames.web.listed import ListedPlayers
+from jaxgames.web.lobby import Lobby
+from tests.web.pages import page, serving
+
+SMALL = Limits(
+    message_bytes=2000,
+    sessions=2,
+    connections=3,
+    watchers=1,
+    chat=20,
+    name=5,
+    turns=3,
+    creations_per_minute=4,
+)
+
+
+@pytest.fixture(scope="module")
+def small():
+    with serving(limits=SMALL) as found:
+        yield found
+
+
+def test_sessions_connections_watchers_and_texts_are_bounded(small):
+    server, http = small
+    with page(http) as ann, page(http) as bob:
+        ann.create("tic_tac_toe", name="Ann")
+        bob.create("tic_tac_toe")
+        assert "holds 2 sessions already" in bob.refuse("create", game="tic_tac_toe")
+        with page(http) as eve:
+            assert http.get("/api/status").json()["connections"] == 3
+            with page(http) as fourth:
+                assert "3 connections already" in fourth.until("error")["message"]
+                assert fourth.socket.receive()["code"] == 1013
+            eve.join(ann.welcome["session"])
+            assert "1 people watch" in bob.refuse("join", session=ann.welcome["session"], token=None)
+            assert "expected at most 20" in eve.refuse("chat", text="x" * 21)
+            assert "expected at most 5" in eve.refuse("name", name="x" * 6)
+            eve.socket.send_text('{"type":"ping","x":"' + "y" * 2000 + '"}')
+            assert "longer than 2000 bytes" in eve.until("error")["message"]
+            eve.do("chat", text="still here")
+        for text in "123":
+            ann.do("turn", text=text)
+        assert ann.state["over"]["reason"] == "too many turns" and ann.state["over"]["points"] == [0, 0]
+        for _ in range(2):
+            bob.refuse("create", game="tic_tac_toe")
+        assert "4 new sessions a minute" in bob.refuse("create", game="tic_tac_toe")
+    asyncio.run(server.lobby.close())
+
+
+def test_an_idle_session_ends_and_says_so(small):
+    server, http = small
+    with page(http) as ann:
+        ann.create("tic_tac_toe")
+        room = server.lobby.rooms[ann.welcome["session"]]
+        room.used -= 60 * SMALL.idle_minutes + 1
+        assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 1
+        closed = ann.socket.receive()
+        while closed["type"] != "websocket.close":
+            closed = ann.socket.receive()
+        assert (closed["code"], closed["reason"]) == (4000, "the session has ended, as nothing happened in it")
+    with page(http) as bob:
+        assert "no such session" in bob.refuse("join", session=room.id, token=room.host)
+
+
+def test_a_session_that_all_have_left_ends_later(small):
+    server, http = small
+    with page(http) as ann:
+        ann.create("tic_tac_toe")
+        room = server.lobby.rooms[ann.welcome["session"]]
+    deadline = time.monotonic() + 10
+    while room.clients and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 0
+    room.left -= 60 * SMALL.left_minutes + 1
+    assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 1 and room.id not in server.lobby.rooms
+
+
+async def _in_loop_of(http, function):
+    """A coroutine function in the event loop of the application."""
+    return http.portal.call(function)
+
+
+def test_a_flood_is_slowed_down_and_then_cut_off():
+    with serving(limits=Limits(messages_per_second=50, burst=5, faults=8)) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe")
+        for _ in range(40):
+            ann.socket.send_json({"type": "ping"})
+        errors, event = [], ann.socket.receive()
+        while event["type"] != "websocket.close":
+            errors += [event["text"]] * ("too many messages" in event["text"])
+            event = ann.socket.receive()
+        assert event["code"] == 1008 and event["reason"] == "too many messages"
+        assert len(errors) == 9 and "at most 50 a second" in errors[0]
+
+
+def test_many_wrong_messages_end_the_connection():
+    with serving(limits=Limits(faults=5)) as (_, http), page(http) as ann:
+        for _ in range(6):
+            ann.socket.send_text("{")
+        events = [ann.socket.receive() for _ in range(7)]
+        assert [event["type"] for event in events] == ["websocket.send"] * 6 + ["websocket.close"]
+
+
+def test_a_rate_gives_back_with_time(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    rate = Rate(per_second=2, burst=3)
+    assert [rate.allows() for _ in range(4)] == [True, True, True, False]
+    now[0] = 0.5
+    assert [rate.allows(), rate.allows()] == [True, False]
+    now[0] = 100.0
+    assert sum(rate.allows() for _ in range(10)) == 3
+
+
+def test_a_page_that_reads_too_slowly_is_disconnected():
+    client = Client(Limits(queue=4))
+    for number in range(6):
+        client.put({"n": number})
+    assert client.closed == (1008, "this page reads too slowly")
+
+
+def test_a_fault_of_the_server_is_counted_and_the_page_is_told(monkeypatch, caplog):
+    with serving() as (server, http), page(http) as ann:
+        ann.create("tic_tac_toe")
+        room = server.lobby.rooms[ann.welcome["session"]]
+        monkeypatch.setattr(room, "play_text", lambda text: 1 / 0)
+        assert "failed to do this" in ann.refuse("turn", text="1")
+        assert server.lobby.failures == 1 and "ZeroDivisionError" in caplog.text
+        ann.do("step", actions=[0])
+
+
+# The engine.
+
+
+class Recorder:
+    """Programs that note how many positions each of their runs had."""
+
+    def __init__(self, programs, seconds=0.0, error=None):
+        self.programs, self.ready, self.sizes = programs, programs.ready, []
+        self.seconds, self.error = seconds, error
+
+    def choose(self, player, positions, bits, batch):
+        self.sizes.append((len(positions), batch))
+        if self.error:
+            raise self.error
+        time.sleep(self.seconds)
+        return self.programs.choose(player, positions, bits, batch)
+
+
+def engine_with(recorded, limits=Limits(), **settings):  # noqa: B008
+    engine = Engine(ListedPlayers(), limits)
+    original = engine.programs.of
+    engine.programs.of = lambda player: recorded.setdefault("r", Recorder(original(player), **settings))
+    return engine
+
+
+def test_positions_that_wait_are_answered_together_and_each_gets_its_own():
+    game, recorded = make("tic_tac_toe"), {}
+    start = [game.from_string("XX./OO./..."), game.from_string(".../OO./XX."), game.from_string("X.X/OO./...")]
+
+    async def run():
+        engine = engine_with(recorded)
+        lane = await engine.lane("champion", game)
+        assert not lane.is_ready()
+        await lane.choose(start[0], 0)
+        assert lane.is_ready()
+        answers = await asyncio.gather(*(lane.choose(start[n % 3], n) for n in range(9)))
+        await asyncio.gather(*engine._tasks)
+        await asyncio.gather(*(lane.choose(start[n % 3], n) for n in range(6)))
+        engine.close()
+        return answers
+
+    answers = asyncio.run(run())
+    assert answers == [[2], [8], [1]] * 3  # each wins at once
+    assert recorded["r"].sizes[0] == (1, 1)
+    assert (6, 8) in recorded["r"].sizes  # once compiled for eight, six that wait are one run
+
+
+def test_a_player_that_fails_or_is_slow_is_said_to_whom_asked():
+    game = make("tic_tac_toe")
+
+    async def failing():
+        engine = engine_with({}, error=RuntimeError("out\nof memory"))
+        lane = await engine.lane("random", game)
+        with pytest.raises(ValueError, match="random: out of memory"):
+            await lane.choose(game.from_string(".../.../..."), 0)
+        engine.close()
+
+    async def slow():
+        engine = engine_with({}, Limits(move_seconds=0.01), seconds=0.02)
+        lane = await engine.lane("random", game)
+        state = game.from_string(".../.../...")
+        await lane.choose(state, 0)  # the first time it is compiled
+        await lane.choose(state, 0)
+        with pytest.raises(ValueError, match="more than 0.01 s: choose another"):
+            await lane.choose(state, 0)
+        with pytest.raises(ValueError, match="choose another"):
+            await engine.lane("random", game)
+        engine.close()
+
+    asyncio.run(failing())
+    asyncio.run(slow())
+
+
+def test_few_programs_are_kept():
+    engine = Engine(ListedPlayers(), Limits(programs=2))
+    game = make("tic_tac_toe")
+    players = [make_player(spec, game) for spec in ("random", "uct:5", "uct:6")]
+    first = [engine.programs.of(player) for player in players]
+    assert engine.programs.of(players[2]) is first[2] and engine.programs.of(players[0]) is not first[0]
+    assert engine.programs.of(make_player("uct:6", game)) is first[2]
+    engine.close()
+
+
+def test_the_lobby_needs_no_network():
+    async def run():
+        lobby = Lobby(Engine(ListedPlayers()), Limits())
+        client = Client(lobby.limits)
+        assert lobby.enter(client) is None
+        await lobby.handle(client, '{"type":"undo","id":3}')
+        await lobby.handle(client, '{"type":"create","game":"tic_tac_toe","id":4}')
+        texts = [await client.next() for _ in range(3)]
+        lobby.leave(client)
+        await lobby.close()
+        return texts
+
+    error, notice, welcome = asyncio.run(run())
+    assert '"id":3' in error and "in no session" in error and '"welcome"' in welcome + notice
