@@ -89,7 +89,12 @@ def serve(
 
 
 async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
-    config = uvicorn.Config(
+    await uvicorn.Server(configure(uvicorn, server)).serve(sockets=[found])
+
+
+def configure(uvicorn: Any, server: WebServer) -> Any:
+    """How uvicorn serves: with the bounds of the server, and without a word about itself."""
+    return uvicorn.Config(
         server.app,
         log_level="warning",
         access_log=False,
@@ -103,4 +108,3 @@ async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
         timeout_graceful_shutdown=2,
         limit_concurrency=2 * server.limits.connections,
     )
-    await uvicorn.Server(config).serve(sockets=[found])
