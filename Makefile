@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train test test-oldest lint docs certify mutants bench
+.PHONY: setup train play test test-oldest test-kaggle lint docs certify mutants bench
 
 setup: $(READY)
 
@@ -15,7 +15,7 @@ $(READY): pyproject.toml
 		{ echo "jaxgames needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "python3 cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,web,dev]'
 	@touch $@
 
 # Every run gets a folder of its own: runs/td-gammon, runs/td-gammon-2, ...
@@ -23,6 +23,11 @@ train: $(READY)
 	@out=runs/td-gammon; n=2; \
 	while [ -e "$$out" ]; do out=runs/td-gammon-$$n; n=$$((n + 1)); done; \
 	exec $(BIN)/jaxgames train td-gammon --out "$$out" --minutes 5
+
+# The port is free or said: make play PORT=8001
+PORT ?= 8000
+play: $(READY)
+	@exec $(BIN)/jaxgames web --port $(PORT) --open
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -62,6 +67,22 @@ certify: $(READY)
 	$(BIN)/pytest -m slow
 	$(MAKE) test-oldest
 	$(MAKE) mutants
+
+# The champion as a submission to Kaggle's Connect X, played by Kaggle's own referee in a virtual environment of its own
+# (1.6 GB), 200 games against each of its players; then its moves on solved positions beside those of the champion.
+KAGGLE := .venv-kaggle
+KAGGLE_OUT := build/kaggle
+$(KAGGLE)/.ready:
+	$(PYTHON) -m venv --clear $(KAGGLE)
+	$(KAGGLE)/bin/python -m pip install --quiet --disable-pip-version-check kaggle-environments
+	@touch $@
+
+test-kaggle: $(READY) $(KAGGLE)/.ready
+	@mkdir -p $(KAGGLE_OUT) && rm -f $(KAGGLE_OUT)/submission.py
+	$(BIN)/jaxgames export kaggle champion --out $(KAGGLE_OUT)/submission.py
+	$(KAGGLE)/bin/python tests/kaggle/referee.py $(KAGGLE_OUT)/submission.py --out $(KAGGLE_OUT)/referee.json
+	for player in champion kaggle:$(KAGGLE_OUT)/submission.py; do $(BIN)/jaxgames score connect_four $$player \
+		--positions tests/data/connect_four/move_scores_500.jsonl; done
 
 # Each of a list of edits that break the code must fail a test. ONLY=PATTERN tries those of a name or file.
 mutants: $(READY)

@@ -26,7 +26,7 @@ SOLVED = "tests/data/connect_four/move_scores_500.jsonl"
 
 LEVELS = {
     "tic_tac_toe": ("weak:0.5:champion@1", "weak:0.15:champion@1", "champion@1"),
-    "connect_four": ("weak:0.2:champion@1", "alphabeta:champion:4", "alphabeta:champion:10"),
+    "connect_four": ("weak:0.2:champion@1", "alphabeta:champion:4", "alphabeta:champion:8"),
     "checkers": ("weak:0.2:champion@1", "alphabeta:champion:3", "alphabeta:champion:7"),
     "backgammon": ("weak:0.3:champion@1", "champion@1", "champion@2,keep=8,within=0.16"),
 }
@@ -57,8 +57,8 @@ MEASURED = {
     "backgammon": [
         ("easy", "random", 4_000),
         ("easy", "pubeval", 4_000),
-        ("normal", "pubeval", 40_000),
-        ("hard", "pubeval", 2_000),
+        ("normal", "pubeval", 20_000),
+        ("hard", "pubeval", 400),
     ],
 }
 SEED = 2026

@@ -19,6 +19,7 @@ import jax
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
+from jaxgames.players import champions
 from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
 DOCS = Path(__file__).parent
@@ -93,6 +94,21 @@ def games_table() -> str:
         rows.append(
             (f"[`{name}`]({page})", game.version, game.num_actions, shape, _bytes(game), chance, game.max_reward)
         )
+    return _markdown(rows)
+
+
+def champions_table() -> str:
+    """What the levels of the champions are, and what they reached."""
+    rows: list[tuple] = [("game", "level", "is", "points per game"), ("---",) * 4]
+    for name in jaxgames.available_games():
+        card = champions.card(name)
+        for level, spec in card["levels"].items():
+            met = [row for row in card["matches"] if row["level"] == level]
+            figures = (
+                f"{row['ppg']:+.3f} ± {(row['ppg_high'] - row['ppg_low']) / 2:.3f} against `{row['opponent']}`"
+                for row in met
+            )
+            rows.append((name, f"`{level}`", f"`{spec}`", ", ".join(figures)))
     return _markdown(rows)
 
 
@@ -175,6 +191,7 @@ TABLES = {
     "missed": lambda: measured.missed(measured.read()) + "\n",
     "short": lambda: "\n\n".join(measured.tables(measured.read(), measured.short)) + "\n",
     "games": games_table,
+    "champions": champions_table,
     "players": players_table,
     "options": options_table,
     "search_bytes": search_bytes_table,

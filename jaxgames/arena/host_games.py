@@ -45,14 +45,18 @@ def play(
     most_plies: int,
     batch: int,
     progress: Callable[[int], None] | None,
+    trace: Callable[..., None] | None = None,
 ) -> HostGames:
-    """Plays `pairs` pairs of games, as `match` does, at most `batch` games at once."""
+    """Plays `pairs` pairs of games, as `match` does, at most `batch` games at once.
+
+    `trace` is given the fields of `TracedTurns` for the turns of a player in a ply.
+    """
     for player in (a, b):
         take_forfeits(player)
     size = min(max(1, batch // 2), MOST_PAIRS, pairs)
     started, parts = time.perf_counter(), []
     for first in range(0, pairs, size):
-        games = _Pairs(a, b, key, first + np.arange(size, dtype=np.int32), pairs, most_plies)
+        games = _Pairs(a, b, key, first + np.arange(size, dtype=np.int32), pairs, most_plies, trace)
         while games.playing.any():
             games.play_ply()
         parts.append([x.reshape(2, size).T for x in (games.points, games.plies, games.stopped)])
@@ -66,7 +70,10 @@ def play(
 class _Pairs:
     """Some pairs of games, in two halves: first those that a begins. There are no games of numbers from `pairs` on."""
 
-    def __init__(self, a: Player, b: Player, key: Array, numbers: np.ndarray, pairs: int, most_plies: int):
+    def __init__(
+        self, a: Player, b: Player, key: Array, numbers: np.ndarray, pairs: int, most_plies: int, trace: Any = None
+    ):
+        self.trace, self.a_begins = trace, np.arange(2 * len(numbers)) < len(numbers)
         self.a, self.b, self.game, self.key, self.most_plies = a, b, a.game, key, most_plies
         self.pair = np.tile(numbers, 2)
         self.positions = jax.tree.map(np.array, _openings(self.game, key, self.pair))  # copies, to be written to
@@ -96,6 +103,10 @@ class _Pairs:
         position, passes, over, reward = (
             jax.tree.map(lambda x: np.asarray(x)[: len(rows)], x) for x in (position, *outcome[1:])
         )
+        if self.trace is not None:
+            target = jax.tree.map(lambda x: np.asarray(x)[: len(rows)], outcome.position)
+            whose = (self.pair[rows], self.a_begins[rows], self.a_moves[rows])
+            self.trace(take(self.positions, rows), target, *whose, np.ones(len(rows), bool), over, reward)
         jax.tree.map(lambda all_rows, new: all_rows.__setitem__(rows, new), self.positions, position)
         self.plies[rows] += 1
         self.points[rows] = np.where(over, np.where(self.a_moves[rows], reward, -reward), 0)

@@ -120,7 +120,8 @@ def match(
     pairs = (games + 1) // 2
     forfeits: Mapping[str, int] = {}
     if on_host(a) or on_host(b):
-        played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress)
+        report = None if trace is None else lambda *turns: trace(TracedTurns(*turns))
+        played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress, report)
         points, plies, stopped, seconds, forfeits = played
     else:
         slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
@@ -192,7 +193,8 @@ class FinishedGames(NamedTuple):
 class TracedTurns(NamedTuple):
     """The turns of some plies, in their order: where each began, and where it ended before chance.
 
-    Entries that are not `moved` are void. `a_moved` says whose turn it was; a player may have several in a row.
+    Entries that are not `moved` are void. `a_moved` says whose turn it was; a player may have several in a row. Where
+    the game is `over`, that player wins `reward`; by a forfeit if the position is still the same.
     """
 
     position: Any
@@ -201,6 +203,8 @@ class TracedTurns(NamedTuple):
     a_began: Bool[Array, "..."]
     a_moved: Bool[Array, "..."]
     moved: Bool[Array, "..."]
+    over: Bool[Array, "..."]
+    reward: Float32[Array, "..."]
 
 
 class PairedGames:
@@ -301,7 +305,8 @@ def _play_plies(
     if traced:
         flags = jnp.zeros(shape, bool)
         positions = jax.tree.map(lambda x: jnp.zeros((PLIES_PER_CALL, *x.shape), x.dtype), state.slots.position)
-        no_turns = TracedTurns(positions, positions, jnp.zeros(shape, jnp.int32), flags, flags, flags)
+        pair, reward = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.float32)
+        no_turns = TracedTurns(positions, positions, pair, flags, flags, flags, flags, reward)
     _, state, (finished, turns) = lax.while_loop(more, ply, (jnp.int32(0), state, (no_games, no_turns)))
     return state, finished, turns
 
@@ -365,7 +370,9 @@ def _play_turns(
     )
     points = jnp.where(over, points_of_a, 0.0).astype(jnp.float32)
     finished = FinishedGames(jnp.where(ended, slots.pair, -1), slots.a_began, points, plies, stopped)
-    return after, finished, TracedTurns(slots.position, outcome.position, slots.pair, slots.a_began, a_moves, moved)
+    reward = outcome.reward.astype(jnp.float32)
+    where = (slots.position, outcome.position, slots.pair, slots.a_began, a_moves)
+    return after, finished, TracedTurns(*where, moved, over, reward)
 
 
 def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:

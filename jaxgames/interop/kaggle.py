@@ -85,16 +85,17 @@ ENTRY = PlayerEntry(
 def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
     """The network as .npz. Its first layer becomes what each stone on each square adds to the sums."""
     layers = [network.params["params"][f"Dense_{i}"] for i in range(len(network.mlp.sizes))]
-    kernel, bias = (np.asarray(layers[0][name], np.float32) for name in ("kernel", "bias"))
+    biases = [np.asarray(layer.get("bias", np.zeros(1, np.float32))) for layer in layers]
+    kernel = np.asarray(layers[0]["kernel"])
     base, stones = _encoded(game, network.encoding)
     rows, columns = game.rows, game.cols
     columnwise = stones.transpose(0, 2, 1, 3)[:, :, ::-1]  # column by column, each from below
     added = columnwise.reshape(2, rows * columns, -1) @ kernel
-    arrays = {"stones": added, "bias": base @ kernel + bias, "points": network.points}
+    arrays = {"stones": added, "bias": base @ kernel + biases[0], "points": network.points}
     for i, layer in enumerate(layers[1:], 1):
-        arrays |= {f"kernel{i}": np.asarray(layer["kernel"]), f"bias{i}": np.asarray(layer["bias"])}
+        arrays |= {f"kernel{i}": np.asarray(layer["kernel"]), f"bias{i}": biases[i]}
     file = io.BytesIO()
-    np.savez_compressed(file, layers=np.int32(len(layers)), **arrays)
+    np.savez_compressed(file, layers=np.int32(len(layers)), allow_pickle=False, **arrays)
     return file.getvalue()
 
 

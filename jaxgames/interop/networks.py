@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxgames.algos.evolution.saved import OUTCOMES, NetworkConfig
+from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
@@ -34,9 +34,9 @@ def network_of(player: Player) -> PlayerNetwork | None:
     if isinstance(owner, ValueNetwork):
         if not owner.symmetric:
             raise ValueError(f"{player.name}: its network sees positions from the first player; use symmetric=True")
-        return PlayerNetwork(owner.encoding, owner.network, params, np.asarray(owner.outcomes.points, np.float32))
+        return PlayerNetwork(owner.encoding, owner.network, params, np.asarray(owner.outcomes.worths, np.float32))
     if isinstance(owner, NetworkConfig):
-        genomes, points = owner.genomes(), OUTCOMES.points if owner.plays == "outcomes" else (1,)
+        genomes, points = owner.genomes(), owner.outcomes.worths if owner.plays == "outcomes" else (1,)
         encoding = make(owner.game).encodings[owner.encoding]
         return PlayerNetwork(encoding, genomes.network, genomes.params(params), np.asarray(points, np.float32))
     return None

@@ -3,9 +3,10 @@
 import warnings
 from typing import Any
 
+from jaxgames.players.entries import jax_player, python_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import LearningTurnPolicy, Player, PlayerMemory, TurnPolicy
-from jaxgames.players.registry import available_players, game_of, make
+from jaxgames.players.registry import available_players, game_of, make, register
 
 __all__ = [
     "LearningTurnPolicy",
@@ -15,7 +16,10 @@ __all__ = [
     "available_players",
     "game_of",
     "greedy",
+    "jax_player",
     "make",
+    "python_player",
+    "register",
 ]
 
 _RENAMED = {"Memory": "PlayerMemory", "Turn": "TurnPolicy"}

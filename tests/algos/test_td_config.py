@@ -12,6 +12,7 @@ import pytest
 from jaxgames.algos.td import ExactTD, MonteCarlo, NStepTD, TDConfig, load_player_value, make_learner, step_sizes
 from jaxgames.algos.td.config import METHODS
 from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.sequential import SequentialBackprop, SequentialTD
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
 
@@ -153,7 +154,9 @@ def test_the_factor_multiplies_steps(optimizer):
 
 def test_each_method_has_its_learner():
     kinds = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo}
-    assert {method: type(make_learner(TDConfig(method=method))) for method in METHODS} == kinds
+    kinds |= {"sequential_td": SequentialTD, "sequential_backprop": SequentialBackprop}
+    one = {"batch": 1, "optimizer": "sgd"}
+    assert {method: type(make_learner(TDConfig(method=method, **one))) for method in METHODS} == kinds
 
 
 # The step sizes of the comparison

@@ -90,7 +90,7 @@ def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger,
     def match(a, b, games, seed, batch):
         return SimpleNamespace(ppg=np.sign(strength_of(a) - strength_of(b)))
 
-    monkeypatch.setattr(step_tests, "match", match)
+    monkeypatch.setattr(jaxgames.recipes.step_tests, "match", match)
     config = TDConfig(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
     network, shapes = config.network(), template(config)
 

@@ -18,7 +18,7 @@ from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 
 PLAYS = ("outputs", "afterstate", "outcomes")
-OUTCOMES = (1, -1, 2, -2)
+OUTCOMES = Outcomes((1, -1, 2, -2))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +67,11 @@ class NetworkConfig:
         network = MLP((*self.hidden, outputs), self.activation, self.output, self.initializer, self.biases)
         return Genomes(network, game.encodings[self.encoding].size)
 
+    @property
+    def outcomes(self) -> Outcomes:
+        """What the outputs of `outcomes` predict."""
+        return dataclasses.replace(OUTCOMES, cumulative=self.cumulative)
+
     def policy(self) -> Policy:
         """How they play."""
         game = make(self.game)
@@ -82,7 +87,7 @@ class NetworkConfig:
         params = genomes.params(genome)
 
         def points(outputs: Float32[Array, "n outputs"]) -> Float32[Array, " n"]:
-            return Outcomes(OUTCOMES, self.cumulative).expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
+            return self.outcomes.expected(outputs) if self.plays == "outcomes" else outputs[:, 0]
 
         if hasattr(encoding, "value"):
             kernel, bias = first_layer(params)

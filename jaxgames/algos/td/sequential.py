@@ -49,7 +49,9 @@ class Sequential(Learner):
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update: weights, and nothing else that lasts."""
         params = self.network.init(key)
-        return TDState(params, (), (), (), (), jnp.float32(self.config.step_size), jnp.int32(0))
+        nothing: Any = ()
+        step_size = jnp.float32(self.config.step_size)
+        return TDState(params, nothing, nothing, nothing, nothing, step_size, jnp.int32(0))
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """Plays `games` games and learns on the way."""

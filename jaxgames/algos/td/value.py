@@ -53,9 +53,10 @@ class Outcomes:
 
     def expected(self, outputs: Float32[Array, "... outcomes"]) -> Float32[Array, "..."]:
         """Expected points."""
-        return outputs @ jnp.asarray(self._worths(), jnp.float32)  # on CPU twice as fast as a sum over products
+        return outputs @ jnp.asarray(self.worths, jnp.float32)  # on CPU twice as fast as a sum over products
 
-    def _worths(self) -> tuple[int, ...]:
+    @property
+    def worths(self) -> tuple[int, ...]:
         """What each output adds to the expected points."""
         if not self.cumulative:
             return self.points

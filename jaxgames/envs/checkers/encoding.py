@@ -73,7 +73,7 @@ class OneSquare:
 
     A published program had this defect, and its networks evolved nonetheless: they give one of only three answers to
     any position, so they are fixed preferences for squares. `square` is numbered as in actions, from the side of the
-    player to act. It is not known which square the program read; a loop that forgets its index reads the first one.
+    player to act; the program's loop never advances its index, so it reads the first one.
     """
 
     square: int = 0

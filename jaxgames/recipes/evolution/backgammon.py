@@ -12,9 +12,9 @@ PUBLISHED = (
     {
         "b": "pubeval",
         "ppg": -0.91,
-        "source": "hill climbing, 198-40-4: the thesis that rebuilds TD-Gammon 0.0",
+        "source": "mutation, 198-40-4: L. D. Ebert (2007)",
     },
-    {"b": "pubeval", "ppg": 0.26, "source": "TD(lambda), 198-40-4, for comparison: the same thesis"},
+    {"b": "pubeval", "ppg": 0.26, "source": "TD(lambda), 198-40-4, for comparison: the same text"},
 )
 
 _NETWORK = NetworkConfig(
@@ -38,7 +38,7 @@ RECIPE = EvolutionRecipe(
         ),
     },
     measures=ByMatches(
-        ("random", "simple:3", "pubeval"), ("pubeval",), (("published", -0.91), ("TD, the thesis", 0.26))
+        ("random", "simple:3", "pubeval"), ("pubeval",), (("published", -0.91), ("TD, Ebert 2007", 0.26))
     ).measures(),
     show_result=show,
     published=PUBLISHED,

@@ -45,7 +45,7 @@ TD_GAMMON = TDRecipe(
     opponents=_OPPONENTS,
     watched="pubeval",
     published=(
-        Published("pubeval", 0.26, "the thesis", "TD(lambda), 198-40-4: the thesis that rebuilds TD-Gammon 0.0"),
+        Published("pubeval", 0.26, "Ebert 2007", "TD(lambda), 198-40-4: L. D. Ebert (2007)"),
         Published("pubeval", 0.33, "40 hidden units", "best known for 40 hidden units (compgammon, Benchmark 2)"),
         Published("pubeval", 0.43, "80 hidden units", "best known for 80 hidden units (the same)"),
     ),
@@ -65,11 +65,7 @@ BACKGAMMON_BACKPROP = TDRecipe(
     lengths={"ebert-2007": 1_100_000},
     opponents=_OPPONENTS,
     watched="pubeval",
-    published=(
-        Published(
-            "pubeval", 0.26, "TD, the thesis", "TD(lambda), for comparison: the thesis that rebuilds TD-Gammon 0.0"
-        ),
-    ),
+    published=(Published("pubeval", -0.18, "Ebert 2007", "backprop, 198-40-4: L. D. Ebert (2007)"),),
 )
 
 _DEEP: dict[str, Any] = {

@@ -75,12 +75,12 @@ class HillClimb:
         self, state: HillClimbState, match: Match, factor: Float32[Array, ""] | None = None
     ) -> tuple[HillClimbState, HillClimbMetrics]:
         """One match with one mutant; `factor` replaces the setting, where it changes on the way."""
-        factor = np.float32(self.factor) if factor is None else factor
+        step_size = jnp.float32(self.factor) if factor is None else factor
         key = jax.random.fold_in(state.key, state.mutants)
         mutant = self.mutant(state)
         points = match(state.champion, mutant, jax.random.fold_in(key, 1))
         won = jnp.sum(points) > np.float32(self.margin)
-        moved = self._bounded(state.champion + factor * (mutant - state.champion))
+        moved = self._bounded(state.champion + step_size * (mutant - state.champion))
         champion = jnp.where(won, moved, state.champion)
         after = HillClimbState(champion, state.key, state.mutants + 1, state.wins + won.astype(jnp.int32))
         return after, HillClimbMetrics(jnp.sum(points), won)

@@ -33,7 +33,7 @@ SYSTEM = System(
             "Perfect and good moves",
             tables.move_scores,
             drawing.draw_curves,
-            "Published: the mean of 10 runs on 1,000 solved positions. Ours: 4 runs on half of these positions; the "
+            "Published: the mean of 10 runs on 1,000 solved positions. Ours: 2 runs on half of these positions; the "
             "interval is that of a sample of 500 positions.",
         ),
         Part(

@@ -296,7 +296,7 @@ class CountedTurn:
         return jax.vmap(GAME.play)(positions, found.actions)
 
 
-REPEATS = 4
+REPEATS = 2
 
 
 def move_scores(study: Study) -> list[Row]:

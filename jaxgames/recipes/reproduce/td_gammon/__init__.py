@@ -18,8 +18,8 @@ SYSTEM = System(
         ),
         Part(
             "table-5-2", "Table 5.2: all six players (3.1 is part of it)", tables.compared,
-            note="Row against column, points per game over 10,000 games, here in pairs with the same dice. Nothing was "
-            "chosen on these opponents: the networks are the winners of the knock-outs.",
+            note="Row against column, points per game over 10,000 games where a row says nothing else, here in pairs "
+            "with the same dice. Nothing was chosen on these opponents: the networks are winners of knock-outs.",
         ),
         Part(
             "second-opponent", "A second opponent, on which nothing was chosen", tables.second_opponent,

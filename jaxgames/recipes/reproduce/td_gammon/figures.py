@@ -117,7 +117,8 @@ def _ends(study: Study, benchmark: str) -> list[Row]:
 
 
 def _at(curve: Curve, places: np.ndarray) -> np.ndarray:
-    return np.interp(places, *zip(*curve, strict=True))
+    table = np.array(curve)
+    return np.interp(places, table[:, 0], table[:, 1])
 
 
 def drawing(benchmark: str) -> Callable[[Study, Sequence[Row], Path], None]:

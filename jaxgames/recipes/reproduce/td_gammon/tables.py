@@ -1,11 +1,16 @@
 """Tables 5.1 and 5.2, and section 5.4."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+from jaxgames.arena import match
+from jaxgames.players import make
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon import published
-from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, RECIPES, best_after, meet, trained
+from jaxgames.recipes.reproduce.td_gammon.trained import BATCH, LEARNER, best_after, meet, trained
+from jaxgames.recipes.td.named import TD_GAMMON
 
 GAMES = 10_000
 LEARNERS = ("mutation", "backprop", "td")
@@ -26,7 +31,10 @@ def trainings(study: Study) -> list[Row]:
         rows.append(
             Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
         )
-        why = f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds; among equals the lot decides"
+        why = (
+            f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds and {best['played']:,} games; "
+            "among equals the lot decides"
+        )
         rows.append(
             Row(f"{name}: best network after", published.BEST_AFTER[name], best["games"], unit="games",
                 why=why, learner=LEARNER, digits=0)
@@ -60,7 +68,9 @@ def compared(study: Study) -> list[Row]:
                 "high" if a in LEARNERS and b not in LEARNERS else None, published.SAMPLING,
                 learner=LEARNER if a in LEARNERS else "", digits=3, seconds=found["seconds"],
             )  # fmt: skip
-            rows.append(row if row.verdict == "agrees" else row._replace(why=_why(study, a, b)))
+            few = f"{found['games']:,} games" if found["games"] < GAMES else ""
+            reasons = few if row.verdict == "agrees" else "; ".join(filter(None, (_why(study, a, b), few)))
+            rows.append(row._replace(why=reasons))
     return rows
 
 
@@ -80,7 +90,7 @@ def second_opponent(study: Study) -> list[Row]:
 def ours(study: Study) -> list[Row]:
     """Our own learner beside the text's: `fast` has Adam, windows of plies and symmetric values."""
     rows = []
-    for name in OURS:
+    for name in study.amount(OURS, QUICKLY):
         found = {b: meet_ours(study, name, b) for b in ("pubeval", "tidy:3")}
         for b, result in found.items():
             rows.append(
@@ -92,31 +102,25 @@ def ours(study: Study) -> list[Row]:
     return rows
 
 
-OURS = ("fast", "six")
+OURS, QUICKLY = ("fast", "six"), ("fast",)
+OUR_GAMES = 100_000
 
 
-def meet_ours(study: Study, setting: str, opponent: str) -> dict:
+def meet_ours(study: Study, setting: str, opponent: str) -> Mapping[str, Any]:
     """A match of the network that a training by our learner has kept."""
-    from jaxgames.arena import match
-    from jaxgames.players import make
-    from jaxgames.recipes.reproduce.td_gammon.trained import BATCH
-    from jaxgames.recipes.td.named import TD_GAMMON
-
-    path = train_ours(study, setting)
+    path, games = train_ours(study, setting), games_of(study)
     game = TD_GAMMON.settings[setting].network().game
 
-    def measure():
-        games = games_of(study)
+    def measure() -> Mapping[str, Any]:
         return match(make(str(path), game), make(opponent, game), games, seed=study.seed + 1, batch=BATCH).to_dict()
 
-    return dict(study.cell(f"{setting} against {opponent}", {"games": games_of(study)}, measure))
+    return study.cell(f"{setting} against {opponent}", {"games": games}, measure)
 
 
-def train_ours(study: Study, setting: str):
-    """A training by our learner, 100,000 games."""
-    measured = study.amount(2_000, 256)
-    return study.train(setting, "td-gammon", setting, games=study.amount(100_000, 2_000), measured_games=measured,
-                       final_games=measured)  # fmt: skip
+def train_ours(study: Study, setting: str) -> Path:
+    """A training by our learner."""
+    games, measured = study.amount(OUR_GAMES, 2_000), study.amount(2_000, 256)
+    return study.train(setting, "td-gammon", setting, games=games, measured_games=measured, final_games=measured)
 
 
 def extra(study: Study) -> list[Row]:
@@ -146,6 +150,3 @@ def wish(study: Study) -> Sequence[Row]:
         Row(f"TD against pubeval, the best of {found.games:,} games", None, result["ppg"], result["ppg_low"],
             result["ppg_high"], "PPG", learner=LEARNER, digits=3),
     ]  # fmt: skip
-
-
-__all__ = ["RECIPES", "compared", "extra", "ours", "second_opponent", "trainings", "wish"]

@@ -17,12 +17,10 @@ from jaxgames.players.backgammon.measures import checkers_off, contact
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
+from jaxgames.recipes.reproduce.td_gammon.tables import OURS, QUICKLY, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
 
 GAMES, PLIES = 256, 400
-WIDE = 16
-"""Positions looked at in one list: the games of a step, by parts."""
 
 
 @functools.partial(jax.jit, static_argnames=("plies",))
@@ -30,8 +28,8 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
     """Turns of a player with all checkers home and no contact, in self-play, and those that took fewer checkers off
     than the most that the roll allows.
     """
-    game = a.game
-    positions = jax.vmap(game.init_position)(jax.random.split(key, GAMES))
+    rules = a.game
+    positions = jax.vmap(rules.init_position)(jax.random.split(key, GAMES))
 
     def ply(carry: Any, key: Any) -> Any:
         positions, turns, errors = carry
@@ -39,16 +37,16 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
         own, opponent = positions.own, positions.opponent
         home = ((board.occupied(own) >> jnp.uint32(7)) == 0) & ~contact(own, opponent)
 
-        def score(number: Any, code: Any, moves: int) -> Any:
-            return checkers_off(after(positions, number, code, moves)[0]).astype(jnp.float32)
+        def score(game: Any, code: Any, moves: int) -> Any:
+            return checkers_off(after(positions, game, code, moves)[0]).astype(jnp.float32)
 
         most = best_plays(positions, score).score.astype(jnp.int32)
         outcome = a.turn(a.params, positions, bits[0])
         fewer = checkers_off(outcome.position.opponent) < most
         turns += jnp.sum(home, dtype=jnp.int32)
         errors += jnp.sum(home & fewer, dtype=jnp.int32)
-        rolled = jax.vmap(game.chance)(outcome.position, game.draw_outcome(bits[1]))
-        fresh = jax.vmap(game.init_position)(jax.random.split(jax.random.fold_in(key, 1), GAMES))
+        rolled = jax.vmap(rules.chance)(outcome.position, rules.draw_outcome(bits[1]))
+        fresh = jax.vmap(rules.init_position)(jax.random.split(jax.random.fold_in(key, 1), GAMES))
         return (select(outcome.over, fresh, rolled), turns, errors), None
 
     start = positions, jnp.int32(0), jnp.int32(0)
@@ -75,12 +73,11 @@ def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") ->
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
     rows = []
-    game = player(study, "pubeval").game
+    game, ours = player(study, "pubeval").game, study.amount(OURS, QUICKLY)
     made = {
         "td": (lambda: player(study, "td"), LEARNER),
-        "fast": (lambda: make(str(train_ours(study, "fast")), game), "fast"),
-        "six": (lambda: make(str(train_ours(study, "six")), game), "six"),
         "pubeval": (lambda: player(study, "pubeval"), ""),
+        **{name: (lambda name=name: make(str(train_ours(study, name)), game), name) for name in ours},
     }
     for name, (function, learner) in made.items():
         found = _errors(study, name, function)
@@ -88,7 +85,7 @@ def complaints(study: Study) -> list[Row]:
         what = f"{name}, {outputs}: bear-off turns that take off fewer checkers than they could"
         rows.append(_share_row(what, found["errors"], found["turns"], learner))
     matches = {"td": (meet(study, "td", "pubeval", games_of(study)), LEARNER)}
-    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in OURS}
+    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in ours}
     for name, (result, learner) in matches.items():
         gammons, backgammons = (
             round(result[k] * result["games"]) for k in ("gammon_loss_rate", "backgammon_loss_rate")

@@ -10,7 +10,7 @@ import numpy as np
 from jaxgames.algos.evolution.saved import network_of
 from jaxgames.algos.td.saved import config_of
 from jaxgames.arena import match
-from jaxgames.arena.knockout import knockout
+from jaxgames.arena.knockout import BEHIND, knockout
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
@@ -28,6 +28,10 @@ RECIPES = {
 }
 """Recipe, setting, games of a whole study and of a quick one."""
 LEARNER = "ebert-2007"
+EVERY_NETWORK = 1
+"""A knock-out has all saved networks; with 5 every fifth, where time is short."""
+FEW_NETWORKS = 100
+"""Of so few all are in it."""
 
 
 class Trained:
@@ -82,16 +86,18 @@ def best_after(study: Study, name: str) -> Mapping[str, Any]:
     found = trained(study, name)
 
     def measure() -> Mapping[str, Any]:
-        result = knockout(found.players, seed=study.seed, slots=BATCH // 2)
+        pool = found.players[each - 1 :: each]
+        result = knockout(pool, seed=study.seed, slots=BATCH // 2)
         return {
-            "games": (result.winner + 1) * found.every,
-            "of": len(found.players),
+            "games": (result.winner + 1) * each * found.every,
+            "of": len(pool),
             "rounds": len(result.rounds),
             "played": result.games,
-            "finalists": [(m.a + 1) * found.every for m in result.rounds[-1]],
         }
 
-    return study.cell(f"knock-out of {name}", {"trained": found.games, "behind": 50}, measure)
+    each = EVERY_NETWORK if len(found.players) > FEW_NETWORKS else 1
+    settings = {"trained": found.games, "behind": BEHIND} | ({"each": each} if each > 1 else {})
+    return study.cell(f"knock-out of {name}", settings, measure)
 
 
 def player(study: Study, name: str) -> Player:

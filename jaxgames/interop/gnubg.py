@@ -1,0 +1,165 @@
+"""GNU Backgammon: our players in its games (its external-player protocol), and its player in ours (its Python package).
+
+The program connects and sends boards as FIBS writes them, `board:...`, one a line. The answer is a move, `roll`,
+`take` or `drop`. It plays something else instead of a move that is illegal, without a word, so every move is checked.
+"""
+
+import socket
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.arena.session import choose_turn
+from jaxgames.envs.backgammon.board import from_plain, to_plain
+from jaxgames.envs.backgammon.game import Backgammon
+from jaxgames.envs.core import Game, State
+from jaxgames.players.host import HostTurn
+from jaxgames.players.player import Player
+from jaxgames.players.specs import PlayerEntry, whole_number
+
+FIELDS = 53
+"""Numbers and names of a FIBS board, separated by colons."""
+LEAST_TO_TAKE = -0.5
+"""Expected points from which on a doubled game is played on: dropping costs one point, a lost doubled game two."""
+MOST_PLIES = 4
+
+
+class FibsBoard(NamedTuple):
+    """A position as the player who is asked sees it: 25 counts each, points 1 to 24 and the bar, own numbering each."""
+
+    own: tuple[int, ...]
+    opponent: tuple[int, ...]
+    dice: tuple[int, int] | None
+    doubled: bool
+
+
+def parse(line: str) -> FibsBoard:
+    """Reads a FIBS board. Raises `ValueError` for a text that is none."""
+    fields = line.strip().strip("\0").split(":")
+    if fields[0] != "board" or len(fields) < FIELDS - 1:
+        raise ValueError(f"{line[:60]!r} is no FIBS board; expected board:NAME:NAME:... of {FIELDS} fields")
+    try:
+        points = [int(text) for text in fields[6:32]]
+        first, second, doubled, color, direction = (int(fields[place]) for place in (33, 34, 40, 41, 42))
+    except ValueError:
+        raise ValueError(f"{line[:60]!r} is no FIBS board: a number is missing") from None
+    points = [color * number for number in points]
+    if direction > 0:
+        points = points[::-1]
+    own = tuple(max(points[place], 0) for place in range(1, 26))
+    opponent = tuple(max(-points[25 - place], 0) for place in range(1, 26))
+    return FibsBoard(own, opponent, (first, second) if first and second else None, bool(doubled))
+
+
+def answer(player: Player, line: str, bits: int = 0) -> str:
+    """What a player answers to a board: its move, `roll` if it has no dice yet, `take` or `drop` if it is doubled.
+
+    Raises `ValueError` for what is no board of a game, and `PlayerFailed` for a player in plain Python that fails.
+    """
+    board, game = parse(line), player.game
+    if board.doubled:
+        return "take" if _worth(player, board) >= LEAST_TO_TAKE else "drop"
+    if board.dice is None:
+        return "roll"
+    left = board.dice * (2 if board.dice[0] == board.dice[1] else 1)
+    state = game.state(jax.device_get(from_plain(board.own, board.opponent, left)))
+    actions = choose_turn(player, state, bits)
+    text = game.turn_to_string(state, actions)
+    checked = game.string_to_turn(state, text)
+    if _after(state, checked) != _after(state, actions):
+        raise ValueError(f"{text} is not the turn {list(actions)} in {game.to_string(state)}")
+    return text
+
+
+def serve(
+    player: Player,
+    port: int,
+    host: str = "127.0.0.1",
+    say: Callable[[str], None] = print,
+    connections: int | None = None,
+) -> int:
+    """Answers boards on a port until it is stopped, or until so many connections are closed; returns how many boards.
+
+    Raises `ValueError` for another game than backgammon, `OSError` where the port cannot be had.
+    """
+    if player.game != Backgammon():
+        raise ValueError(f"{player.name} plays {player.game.id}; GNU Backgammon plays backgammon")
+    asked = 0
+    with socket.create_server((host, port)) as server:
+        say(f"{player.name} listens; in gnubg: set player 0 external {host}:{server.getsockname()[1]}")
+        while connections is None or connections > 0:
+            connection, _ = server.accept()
+            with connection, connection.makefile("rb") as lines:
+                for line in lines:
+                    text = line.decode("ascii", "replace").strip("\0\r\n ")
+                    if not text:
+                        continue
+                    asked += 1
+                    try:
+                        reply = answer(player, text, asked * 0x9E3779B1 & 0xFFFFFFFF)
+                    except ValueError as error:  # gnubg shows it and stops the game
+                        reply = f"Error: {error}"
+                        say(reply)
+                    connection.sendall((" ".join(reply.split()) + "\n").encode())
+            connections = None if connections is None else connections - 1
+    return asked
+
+
+def gnubg_player(game: Game, plies: str) -> Player:
+    """The player `gnubg:0`: GNU Backgammon that looks so many plies ahead, for money without the cube.
+
+    Raises `ValueError` for a number of plies that it has not, `ImportError` where its Python package is missing.
+    """
+    number = 0 if plies == "0" else whole_number(plies, f"player 'gnubg:{plies}': plies", MOST_PLIES)
+    try:
+        import gnubg
+    except ImportError:
+        raise ImportError("not installed: gnubg; install with: pip install 'gnubg>=1.1.0a16'") from None
+    # Jacoby off: else gammons count for nothing while the cube is in the middle.
+    cube, context = {**gnubg.cubeinfo(), "jacoby": 0}, gnubg.evalcontext(0, number, 1, 0, 0.0)
+
+    def move(state: State) -> tuple[int, ...]:
+        own, opponent, dice = to_plain(state._position)
+        best = gnubg.find_best_move((tuple(opponent), tuple(own)), cube, context, _roll(dice))
+        if not best or best[0] < 0:
+            return game.legal_turns(state)[0]
+        return game.string_to_turn(state, gnubg.move_tuple_to_string(best, (tuple(opponent), tuple(own))))
+
+    return Player(f"gnubg:{plies}", game, HostTurn(game, move, f"gnubg:{plies}"))
+
+
+ENTRY = PlayerEntry(
+    gnubg_player,
+    "GNU Backgammon's Python package, looking so many plies ahead",
+    "gnubg needs a number of plies: write gnubg:0",
+    ("gnubg:0", "gnubg:2"),
+    ("PLIES",),
+    game="backgammon",
+)
+
+
+def _roll(dice: tuple[int, ...] | None) -> tuple[int, int]:
+    """The roll of a turn that has not begun."""
+    if dice is None or len(dice) not in (2, 4):
+        raise ValueError(f"gnubg is asked for whole turns; dice left are {dice}")
+    return dice[0], dice[1]
+
+
+def _after(state: State, actions: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """The board after a turn."""
+    for action in actions:
+        state = state._game.apply(state, jnp.int32(action))
+    return to_plain(jax.device_get(state._position))[:2]
+
+
+def _worth(player: Player, board: FibsBoard) -> float:
+    """Expected points of the player while the other one is about to roll; 0 if it values no positions."""
+    make_value: Any = getattr(player.turn, "make_value", None)
+    if make_value is None:
+        return 0.0
+    position = from_plain(board.opponent, board.own, None)
+    batch = jax.tree.map(lambda x: np.asarray(x)[None], position)
+    return -float(make_value(player.params)(batch)[0])

@@ -1,0 +1,144 @@
+"""Players as files for other programs: ONNX networks, submissions to Kaggle's Connect X."""
+
+import json
+import time
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import cli, players
+from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.envs.connect_four.board import to_plain
+from jaxgames.interop import connect_x_agent, kaggle
+from jaxgames.interop.networks import network_of
+
+GAME = jaxgames.make("connect_four")
+
+
+def positions(number):
+    """Positions of random games, as a batch and one by one."""
+    keys = jax.random.split(jax.random.key(0), number)
+    states = jax.vmap(GAME.init)(keys)
+    last, _ = jax.jit(lambda states: jaxgames.rollout(GAME, states, jax.random.key(1), 9, auto_reset=True))(states)
+    return last, [jax.tree.map(lambda x, i=i: np.asarray(x[i]), last) for i in range(number)]
+
+
+@pytest.mark.parametrize("name", ("connect_four", "backgammon"))
+def test_onnx_networks_are_the_same(tmp_path, capsys, name):
+    import onnxruntime
+
+    file, game = tmp_path / "net.onnx", jaxgames.make(name)
+    assert cli.main(f"export onnx champion@1 --game {name} --out {file} --json".split()) == 0
+    said = json.loads(capsys.readouterr().out)
+    session = onnxruntime.InferenceSession(str(file))
+    assert json.loads(session.get_modelmeta().custom_metadata_map["jaxgames"])["game"] == name
+    player = players.make("champion@1", game)
+    network = network_of(player)
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 5))
+    seen = np.asarray(network.encoding(states._position))
+    for batch in (seen, seen[:2]):
+        outputs = session.run(None, {"positions": batch})[0]
+        assert np.abs(outputs - network.mlp.apply(network.params, batch)).max() < 1e-5
+    values = player.turn.make_value(player.params)(states._position)
+    assert np.abs(session.run(None, {"positions": seen})[0] @ np.float32(said["points"]) - values).max() < 1e-5
+
+
+@pytest.fixture(scope="module")
+def submission(tmp_path_factory):
+    """The champion as a file, and its names when it runs."""
+    file = tmp_path_factory.mktemp("kaggle") / "submission.py"
+    assert cli.main(["export", "kaggle", "champion", "--out", str(file), "--json"]) == 0
+    names = {}
+    exec(file.read_text(), names)
+    return file, names
+
+
+def test_a_submission_stands_alone(submission):
+    file, names = submission
+    assert file.stat().st_size < 1_000_000
+    functions = [name for name, value in names.items() if callable(value)]
+    assert functions[-1] == "agent" and names["MADE_OF"] == "champion:hard"
+    imported = {line.split()[1] for line in file.read_text().splitlines() if line.startswith(("import ", "from "))}
+    assert imported == {"base64", "io", "time", "typing", "numpy"}
+
+
+def test_its_network_is_the_player_s(submission):
+    _, names = submission
+    last, single = positions(200)
+    player = players.make("champion@1", GAME)
+    expected = np.asarray(player.turn.make_value(player.params)(last._position))
+    board, value = names["prepare"](6, 7, 4)
+    found = value([tuple(stones(state)) for state in single])
+    assert np.abs(found - expected).max() < 1e-5
+
+
+def stones(state):
+    cells = to_plain(state._position, 6, 7)
+    mover = 1 + np.count_nonzero(cells) % 2
+    own = taken = 0
+    for row, column in np.argwhere(cells).tolist():
+        square = 1 << column * 7 + 5 - row
+        taken |= square
+        own |= square * int(cells[row, column] == mover)
+    return own, taken
+
+
+def test_its_search_finds_the_best_moves(data_dir):
+    """Late positions: all columns that the exact scores call best, whatever the horizon says."""
+    lines = (data_dir / "connect_four" / "Test_L3_R1").read_text().splitlines()[:60]
+    wrong = 0
+    for line in lines:
+        moves, score = line.split()
+        cells = to_plain(GAME.from_string(moves)._position, 6, 7)
+        began = time.perf_counter()
+        column, worth, _ = connect_x_agent.think(cells.ravel().tolist(), 1 + len(moves) % 2, 6, 7, 4, seconds=30)
+        assert time.perf_counter() - began < 20
+        exact = np.sign(int(score))
+        wrong += np.sign(worth) * (abs(worth) >= 2) != exact
+        assert cells[0, column] == 0
+    assert not wrong
+
+
+def test_any_board(submission):
+    _, names = submission
+    configuration = SimpleNamespace(rows=5, columns=4, inarow=3)
+    board = [0] * 16 + [1, 1, 0, 2]
+    names["SECONDS"] = 0.1
+    assert names["agent"](SimpleNamespace(board=board, mark=1), configuration) == 2
+    assert names["agent"](SimpleNamespace(board=board, mark=2), configuration) == 2
+
+
+def test_a_submission_is_a_player(submission, data_dir, monkeypatch):
+    file, _ = submission
+    text = file.read_text().replace("SECONDS = 1.0", "SECONDS = 0.05")
+    file.with_name("quick.py").write_text(text)
+    player = kaggle.submission_player(GAME, str(file.with_name("quick.py")))
+    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl", 40))
+    assert found.good > 0.7
+    bad = file.with_name("bad.py")
+    bad.write_text("def agent(observation, configuration):\n    return observation.board.index(7)\n")
+    with pytest.raises(ValueError, match="no move in a position of the positions: kaggle:.*: ValueError: 7 is not in"):
+        accuracy.score(
+            kaggle.submission_player(GAME, str(bad)), solved.read(data_dir / "connect_four" / "Test_L3_R1", 5)
+        )
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("export kaggle random --out {path}/a.py", "random neither searches nor has a network: there is nothing"),
+        ("export kaggle champion --game checkers --out {path}/a.py", "plays checkers; Kaggle's Connect X is connect_"),
+        ("export kaggle champion --out {path}/no/a.py", "a.py cannot be made: there is no folder"),
+        ("export kaggle champion --out {path}", "exists already and is never overwritten"),
+        ("export onnx random --game checkers --out {path}/a", "random has no network to export"),
+        ("export onnx champion@1 --out {path}/a", "which game does champion@1 play? name it with --game"),
+    ],
+)
+def test_bad_exports_get_one_line(tmp_path, capsys, command, message):
+    assert cli.main(command.format(path=tmp_path).split()) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and message in said.err
+    assert not list(tmp_path.iterdir())

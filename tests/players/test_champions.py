@@ -1,0 +1,197 @@
+"""The players that travel with the package: their files, cards and levels; and players made weaker."""
+
+import dataclasses
+import json
+import shutil
+from importlib import resources
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import cli, players
+from jaxgames.arena import every_line, match
+from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.players import champions
+from jaxgames.players.player import Player
+from jaxgames.players.weak import weak
+
+GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
+CARDS = {name: champions.card(name) for name in GAMES}
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
+MOST_BYTES = 1_000_000
+QUICK = {("tic_tac_toe", level) for level in champions.LEVELS} | {(game, "easy") for game in GAMES}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_weights_travel_with_the_package(name):
+    file, game = resources.files("jaxgames") / "champions" / f"{name}.npz", jaxgames.make(name)
+    assert len(file.read_bytes()) == CARDS[name]["bytes"] < MOST_BYTES
+    with np.load(file, allow_pickle=False) as arrays:
+        assert all(arrays[key].dtype == np.float32 and np.isfinite(arrays[key]).all() for key in arrays)
+    assert {"recipe", "setting", "seed", "games"} <= CARDS[name]["trained"].keys()
+    for level in champions.LEVELS:
+        player = players.make(f"champion:{level}", game)
+        assert player.name == f"champion:{level}" and player.game == game
+    assert players.make("champion", game).turn == players.make("champion:hard", game).turn
+
+
+def measured(slow):
+    """The matches of all cards, each as game and row; those that need a search are slow."""
+    for name in GAMES:
+        for row in CARDS[name].get("matches", ()):
+            if ((name, row["level"]) in QUICK and row["opponent"] == "random") != slow:
+                yield pytest.param(name, row, id=f"{name}-{row['level']}-{row['opponent']}")
+
+
+def replay(name, row, games):
+    """Plays other games than the card tells of; both are samples of the same strength."""
+    game = jaxgames.make(name)
+    pair = players.make(f"champion:{row['level']}", game), players.make(row["opponent"], game)
+    result = match(*pair, games, seed=row["seed"] + 1)
+    spread = np.hypot(row["ppg_high"] - row["ppg_low"], result.ppg_high - result.ppg_low) / 2
+    assert abs(result.ppg - row["ppg"]) < 2.5 * spread + 0.02, (result.ppg, row)
+
+
+@pytest.mark.parametrize(("name", "row"), list(measured(slow=False)))
+def test_figures_of_the_cards(name, row):
+    replay(name, row, 400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "row"), list(measured(slow=True)))
+def test_all_other_figures_of_the_cards(name, row):
+    replay(name, row, min(400, row["games"]))
+
+
+def test_tic_tac_toe_loses_no_line():
+    assert every_line(players.make("champion", TIC_TAC_TOE)).lost == CARDS["tic_tac_toe"]["lines_lost"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", CARDS["connect_four"].get("solved", ()), ids=lambda row: row["level"])
+def test_solved_positions_of_the_card(data_dir, row):
+    player = players.make(f"champion:{row['level']}", jaxgames.make("connect_four"))
+    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl"), seed=row["seed"])
+    assert abs(found.perfect - row["perfect"]) < 0.03 and abs(found.good - row["good"]) < 0.03
+
+
+def test_levels_differ():
+    for name in GAMES:
+        levels = [CARDS[name]["levels"][level] for level in champions.LEVELS]
+        assert len(set(levels)) == 3
+        points = [
+            row["ppg"]
+            for level in champions.LEVELS
+            for row in CARDS[name]["matches"]
+            if (row["level"], row["opponent"]) == (level, "random")
+        ]
+        assert points == sorted(points)
+
+
+def test_other_boards_are_searched():
+    small = jaxgames.make("connect_four", rows=4, cols=5)
+    assert champions.spec(small, "normal") == CARDS["connect_four"]["levels_elsewhere"]["normal"]
+    assert players.make("champion:easy", small).game == small
+    with pytest.raises(ValueError, match=r"the champion of connect_four has learned on ConnectFour\(rows=6.*not on"):
+        players.make("champion@1", small)
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """The folder of the champions, to be spoilt."""
+    shutil.copytree(str(champions.FOLDER), tmp_path / "champions")
+    monkeypatch.setattr(champions, "FOLDER", tmp_path / "champions")
+    champions.card.cache_clear()
+    yield tmp_path / "champions"
+    champions.card.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "spoil", "message"),
+    [
+        ("npz", lambda content: content[:-50], "does not hold the weights that its card tells of; install jaxgames"),
+        ("npz", lambda content: b"", "does not hold the weights that its card tells of; install jaxgames"),
+        ("json", lambda content: content[:-50], "is no card: "),
+    ],
+)
+def test_a_spoilt_file_gets_one_line(copied, capsys, file, spoil, message):
+    path = copied / f"tic_tac_toe.{file}"
+    path.write_bytes(spoil(path.read_bytes()))
+    assert cli.main("match champion random --game tic_tac_toe --games 2".split()) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and str(path) in said and message in said
+
+
+def test_foreign_weights_get_one_line(copied):
+    """Those of another game, under a card that knows them."""
+    card = json.loads((copied / "tic_tac_toe.json").read_text())
+    shutil.copy(copied / "checkers.npz", copied / "tic_tac_toe.npz")
+    (copied / "tic_tac_toe.json").write_text(json.dumps(card | {"sha256": CARDS["checkers"]["sha256"]}))
+    with pytest.raises(ValueError, match=r"the weights lack params/Dense_0/kernel, float32\[18, 64\]"):
+        players.make("champion", TIC_TAC_TOE)
+
+
+def test_a_game_without_a_champion(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Other(type(TIC_TAC_TOE)):
+        id = "other"
+
+    with pytest.raises(ValueError, match="there is no champion of other; there are champions of backgammon, checkers"):
+        players.make("champion", Other())
+
+
+@dataclasses.dataclass(frozen=True)
+class Leftmost:
+    """Plays the first free cell."""
+
+    def __call__(self, params, positions, bits):
+        actions = jnp.argmax(jax.vmap(TIC_TAC_TOE.legal)(positions), axis=1).astype(jnp.int32)
+        return jax.vmap(TIC_TAC_TOE.play)(positions, actions)
+
+
+def test_weak_players_err_as_often_as_they_say():
+    position = jax.tree.map(lambda x: jnp.broadcast_to(x, (9000,)), TIC_TAC_TOE.init_position(jax.random.key(0)))
+    bits = jax.random.bits(jax.random.key(1), (9000,))
+    shares = {}
+    for probability in (0.0, 0.3, 1.0):
+        player = weak(Player("leftmost", TIC_TAC_TOE, Leftmost()), "weak", probability)
+        cells = np.asarray(player.turn(player.params, position, bits).position.cells) >> 16
+        shares[probability] = np.bincount(np.log2(cells).astype(int), minlength=9) / 9000
+    assert shares[0.0].tolist() == [1] + [0] * 8
+    for probability in (0.3, 1.0):
+        expected = np.full(9, probability / 9) + [1 - probability, *[0] * 8]
+        assert np.abs(shares[probability] - expected).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("champion:best", "champions are champion:easy, champion:normal and champion:hard, not 'champion:best'"),
+        ("champion:easy:3", "champions are .*, not 'champion:easy:3'"),
+        ("champion,c=1", "player 'champion,c=1': no option 'c'; it has none"),
+        ("weak", "weak needs a probability and a player: write weak:0.2:champion, not 'weak'"),
+        ("weak:0.2", "weak needs a probability and a player: .*, not 'weak:0.2'"),
+        ("weak:2:random", "player 'weak:2:random': probability '2': expected a number from 0 to 1"),
+        ("weak:x:random", "probability 'x': expected a number from 0 to 1"),
+        ("weak:0.1:weak:0.1:random", "is weak twice; give it a larger probability"),
+        ("weak:0.1:nobody", "unknown player 'nobody'"),
+        ("alphabeta:nowhere:3", "nowhere"),
+        ("alphabeta:champion:0", "'0': expected a whole number from 1"),
+    ],
+)
+def test_wrong_specs(spec, message):
+    with pytest.raises(ValueError, match=message):
+        players.make(spec, TIC_TAC_TOE)
+
+
+def test_specs_with_players_in_them():
+    player = players.make("weak:0.2:alphabeta:champion:2,ties=first", TIC_TAC_TOE)
+    assert player.name == "weak:0.2:alphabeta:champion:2,ties=first"
+    assert player.turn.turn == players.make("alphabeta:champion:2,ties=first", TIC_TAC_TOE).turn
+    assert player.turn.turn.make_value is not None and player.turn.turn.search.ties == "first"
+    assert players.game_of("weak:0.2:pubeval") == "backgammon" and players.game_of("champion@2") is None
+    with pytest.raises(ValueError, match="pubeval plays backgammon, not tic_tac_toe"):
+        players.make("weak:0.2:pubeval", TIC_TAC_TOE)

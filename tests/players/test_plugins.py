@@ -1,0 +1,201 @@
+"""Players and games of other people: plug-in files, entry points, players in plain Python, and how they fail."""
+
+import dataclasses
+import json
+import re
+import shutil
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import cli, players
+from jaxgames.arena import host_games, match
+from jaxgames.arena.session import Session
+from jaxgames.envs import registry as games
+from jaxgames.players import jax_player, plugins, registry
+from jaxgames.players.host import HostTurn, PlayerFailed
+from jaxgames.players.player import Player
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "docs" / "play" / "plugin_example.py"
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
+NO_NUMBER = "mine: ValueError: move(state) gave ['x']; expected the number of an action"
+TIMES = ("a", "b", "seconds", "games_per_second")
+
+
+@pytest.fixture(autouse=True)
+def own_registries(monkeypatch):
+    """What is registered here is forgotten."""
+    monkeypatch.setattr(registry, "PLAYERS", dict(registry.PLAYERS))
+    monkeypatch.setattr(games, "GAMES", dict(games.GAMES))
+
+
+def python(move, game=TIC_TAC_TOE, name="mine"):
+    return Player(name, game, HostTurn(game, move, name))
+
+
+def first(state):
+    return int(np.argmax(state.legal_action_mask))
+
+
+def without_times(result):
+    return {name: value for name, value in result.to_dict().items() if name not in TIMES}
+
+
+CASES = [("tic_tac_toe", ("random", "random"), 6), ("backgammon", ("random", "simple:2"), 70)]
+
+
+@pytest.mark.parametrize(("game", "names", "most_plies"), CASES)
+def test_games_outside_of_jit_are_those_inside(monkeypatch, game, names, most_plies):
+    """Two compiled players in the loop of plain Python: the same openings, dice, seats and limits."""
+    game = jaxgames.make(game)
+    pair = [players.make(name, game) for name in names]
+    usual = match(*pair, 70, seed=3, most_plies=most_plies)
+    monkeypatch.setattr(sys.modules["jaxgames.arena.match"], "on_host", lambda player: True)
+    plain = match(*pair, 70, seed=3, most_plies=most_plies)
+    assert without_times(plain) == without_times(usual) and 0 < usual.stopped < 70
+
+
+def test_python_and_jax_players_agree():
+    registry.register("slow", first)
+    registry.register("fast", jax_player(lambda states, bits: jnp.argmax(states.legal_action_mask, axis=-1)))
+    champion = players.make("champion@1", TIC_TAC_TOE)
+    slow, fast = (match(players.make(name, TIC_TAC_TOE), champion, 40) for name in ("slow", "fast"))
+    assert without_times(slow) == without_times(fast) and slow.loss_rate > 0.5
+
+
+def test_a_plug_in_that_fails_loses_its_game_and_says_why():
+    calls = []
+
+    def fails(state):
+        calls.append(state)
+        if len(calls) % 5 == 0:
+            raise ZeroDivisionError("division\nby zero")
+        return first(state) if len(calls) % 7 else 99
+
+    good = python(first, name="good")
+    result = match(python(fails), good, 20)
+    assert result.games == 20 and sum(result.forfeits.values()) > 5
+    assert any(reason == "mine: ZeroDivisionError: division by zero" for reason in result.forfeits)
+    assert any(reason.startswith("mine: ValueError: illegal action 99 in ") for reason in result.forfeits)
+    lost = match(python(lambda state: 1 / 0), good, 6)
+    assert lost.loss_rate == 1 and lost.forfeits == {"mine: ZeroDivisionError: division by zero": 6}
+    won = match(good, python(lambda state: "x"), 6)
+    assert won.win_rate == 1 and list(won.forfeits) == [NO_NUMBER]
+
+
+def test_illegal_actions_of_jax_players_lose():
+    registry.register("zero", jax_player(lambda states, bits: jnp.zeros(bits.shape, jnp.int32)))
+    result = match(players.make("zero", TIC_TAC_TOE), players.make("random", TIC_TAC_TOE), 40)
+    assert result.loss_rate == 1 and result.plies_per_game <= 4
+
+
+def test_a_turn_of_several_actions_is_played_whole():
+    """A jump and the next one, as a list or one after the other."""
+    game = jaxgames.make("checkers")
+    start = game.from_string("B:W9,17,25,32:B6,K30")
+    asked = []
+
+    def jumps(state):
+        asked.append(game.to_string(state))
+        return game.string_to_turn(state, "6x13x22x29")
+
+    session = Session(game, start, players=(python(jumps, game), None))
+    assert session.play_on().text == "6x13x22x29" and len(asked) == 1
+
+
+def test_a_session_goes_on_without_a_player_that_fails():
+    session = Session(TIC_TAC_TOE, players=(python(lambda state: 1 / 0), None))
+    with pytest.raises(PlayerFailed, match="mine: ZeroDivisionError: division by zero"):
+        session.suggest()
+    assert session.play_on() is None
+    assert session.end == (-1.0, "mine: ZeroDivisionError: division by zero")
+
+
+def test_the_example_of_the_docs(capsys):
+    page = (ROOT / "docs" / "play" / "plugins.md").read_text("utf-8")
+    assert '--8<-- "docs/play/plugin_example.py"' in page
+    command = f"match replies first --plugin {EXAMPLE} --game tic_tac_toe --games 20 --json"
+    assert cli.main(command.split()) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["a"] == "replies" and result["win_rate"] == 1 and not result["forfeits"]
+    game = jaxgames.make("small_connect")
+    assert game.cols == 5 and "small_connect" in jaxgames.available_games()
+    assert match(players.make("highest", game), players.make("random", game), 20).games == 20
+    with pytest.raises(ValueError, match="replies plays games without chance, not backgammon"):
+        players.make("replies", jaxgames.make("backgammon"))
+
+
+REFUSED = {
+    "no file": (None, "plug-in {path}: there is no such file"),
+    "nothing in it": ("x = 1", "plug-in {path} has no player: define move(state), PLAYERS = {{name: move}} or"),
+    "syntax": ("def move(:", "plug-in {path}: SyntaxError"),
+    "raises": ("x = 1\nx / 0", "plug-in {path}, line 2: ZeroDivisionError: division by zero"),
+    "exits": ("import sys; sys.exit(3)", "plug-in {path}, line 1: SystemExit: 3"),
+    "taken": ("PLAYERS = {'random': len}", "plug-in {path}: there is a player 'random' already"),
+    "name": ("PLAYERS = {'a:b': len}", "plug-in {path}: 'a:b' is no name of a player"),
+    "no function": ("PLAYERS = {'a': 3}", "plug-in {path}: player 'a' is int; expected a function move(state)"),
+    "no game": ("GAMES = [int]", "plug-in {path}: <class 'int'> is no game; expected a dataclass"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_plug_ins_get_one_line(tmp_path, capsys, name):
+    text, message = REFUSED[name]
+    path = tmp_path / "plug.py"
+    if text is not None:
+        path.write_text(text)
+    assert cli.main(["match", "random", "random", "--plugin", str(path), "--games", "2"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and message.format(path=path) in said.err
+
+
+def test_the_file_name_is_the_player(tmp_path):
+    shutil.copy(EXAMPLE, tmp_path / "other.py")
+    (tmp_path / "bot.py").write_text("def move(state):\n    return 0\n")
+    assert plugins.load(tmp_path / "bot.py") == ["bot"]
+    assert players.make("bot", TIC_TAC_TOE).name == "bot"
+    with pytest.raises(ValueError, match="bot has no options: write bot, not 'bot:3'"):
+        players.make("bot:3", TIC_TAC_TOE)
+
+
+def test_entry_points_of_other_packages(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Renamed(type(TIC_TAC_TOE)):
+        id = "renamed"
+
+    offered = {"jaxgames.players": {"theirs": first}, "jaxgames.games": {"renamed": Renamed, "wrong": Renamed}}
+
+    def entry_points(group, name=None):
+        points = [EntryPoint(key, "somewhere", group) for key in offered[group] if name in (None, key)]
+        for point in points:
+            object.__setattr__(point, "load", lambda point=point: offered[group][point.name])
+        return points
+
+    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr(games, "entry_points", entry_points)
+    game = jaxgames.make("renamed")
+    assert game.id == "renamed" and "renamed" in jaxgames.available_games()
+    assert match(players.make("theirs", game), players.make("random", game), 4).games == 4
+    with pytest.raises(ValueError, match="entry point wrong of jaxgames.games leads to .*; expected the game"):
+        jaxgames.make("wrong")
+    with pytest.raises(ValueError, match="unknown game 'nothing'; available: tic_tac_toe"):
+        jaxgames.make("nothing")
+
+
+def test_our_own_entry_points_lead_somewhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name, place in project["entry-points"]["jaxgames.players"].items():
+        entry = EntryPoint(name, place, "jaxgames.players").load()
+        assert registry.entry_of(name, entry).examples and re.match(name, entry.examples[0])
+
+
+def test_a_player_in_python_is_no_part_of_a_program():
+    with pytest.raises(ValueError, match="mine runs as plain Python: it plays, but is no part of a compiled program"):
+        host_games._turn(python(first), np.zeros(1), np.zeros(1, np.uint32))
