@@ -77,7 +77,11 @@ def serve(
         raise ImportError(MISSING) from error
     found = listen(host, port)
     use_disk_cache()
-    server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+    try:
+        server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+    except BaseException:
+        found.close()
+        raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{found.getsockname()[1]}/"
     print(f"playing at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
