@@ -57,8 +57,8 @@ MEASURED = {
     "backgammon": [
         ("easy", "random", 4_000),
         ("easy", "pubeval", 4_000),
-        ("normal", "pubeval", 40_000),
-        ("hard", "pubeval", 2_000),
+        ("normal", "pubeval", 20_000),
+        ("hard", "pubeval", 400),
     ],
 }
 SEED = 2026

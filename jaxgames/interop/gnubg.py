@@ -1,6 +1,6 @@
 """GNU Backgammon: our players in its games (its external-player protocol), and its player in ours (its Python package).
 
-The program connects and sends boards as FIBS writes them, `board:...`, one a line. The answer is a line: a move, `roll`,
+The program connects and sends boards as FIBS writes them, `board:...`, one a line. The answer is a move, `roll`,
 `take` or `drop`. It plays something else instead of a move that is illegal, without a word, so every move is checked.
 """
 

@@ -55,13 +55,13 @@ def replay(name, row, games):
     assert abs(result.ppg - row["ppg"]) < 2.5 * spread + 0.02, (result.ppg, row)
 
 
-@pytest.mark.parametrize(("name", "row"), measured(slow=False))
+@pytest.mark.parametrize(("name", "row"), list(measured(slow=False)))
 def test_figures_of_the_cards(name, row):
     replay(name, row, 400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "row"), measured(slow=True))
+@pytest.mark.parametrize(("name", "row"), list(measured(slow=True)))
 def test_all_other_figures_of_the_cards(name, row):
     replay(name, row, min(400, row["games"]))
 

@@ -1,0 +1,136 @@
+"""GNU Backgammon's external-player protocol, and its Python package as a player."""
+
+import socket
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import cli, players
+from jaxgames.arena.session import Session
+from jaxgames.envs.backgammon.board import to_plain
+from jaxgames.interop import gnubg
+from jaxgames.players.player import Player
+
+GAME = jaxgames.make("backgammon")
+# As gnubg 1.07 sent them: the opening, and a board with a point of three, a stacked one and blots.
+NAMES, SETTINGS = "board:us:them:0:0:0:", ":1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1"
+OPENING = f"{NAMES}0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:-1:2:1:2:1{SETTINGS}"
+LATER = f"{NAMES}-2:1:2:2:2:0:3:0:0:0:0:1:-4:3:-1:0:0:-3:0:-5:0:0:0:0:1:0:-1:1:4:1:4{SETTINGS}"
+
+
+def fields(line, **changes):
+    """A board with some fields changed: dice, doubled, and on which side of the board the player is."""
+    parts = line.split(":")
+    for place, value in changes.items():
+        parts[int(place[1:])] = str(value)
+    return ":".join(parts)
+
+
+def test_boards_are_read():
+    board = gnubg.parse(OPENING + "\n\0")
+    start = to_plain(jax.device_get(GAME.init_position(jax.random.key(0))))
+    assert (list(board.own), list(board.opponent)) == start[:2] and board.dice == (2, 1) and not board.doubled
+    later = gnubg.parse(LATER)
+    assert later.opponent[24] == 2 and later.own[24] == 0 and sum(later.own) == sum(later.opponent) == 15
+    assert later.own[0] == 1 and later.opponent[24 - 12] == 4  # points of the two numberings
+    assert gnubg.parse(fields(OPENING, f33=0, f34=0)).dice is None and gnubg.parse(fields(OPENING, f40=1)).doubled
+
+
+def test_a_board_seen_from_the_other_side():
+    """Colours and directions exchanged: the same position."""
+    parts = LATER.split(":")
+    mirrored = [*parts[:6], *[str(-int(text)) for text in reversed(parts[6:32])], *parts[32:]]
+    line = fields(":".join(mirrored), f41=-1, f42=1)
+    assert gnubg.parse(line) == gnubg.parse(LATER)
+
+
+@pytest.mark.parametrize("line", ["", "board:us", "x" + OPENING, OPENING.replace(":5:", ":five:")])
+def test_other_texts_are_refused(line):
+    with pytest.raises(ValueError, match="is no FIBS board"):
+        gnubg.parse(line)
+
+
+def test_cube_and_roll():
+    player = players.make("champion@1", GAME)
+    assert gnubg.answer(player, fields(OPENING, f33=0, f34=0)) == "roll"
+    assert gnubg.answer(player, fields(OPENING, f40=1)) == "take"
+    lost = ["0"] * 26
+    lost[1], lost[24] = "-1", "15"
+    hopeless = ":".join([*OPENING.split(":")[:6], *lost, *OPENING.split(":")[32:]])
+    assert gnubg.answer(player, fields(hopeless, f40=1)) == "drop"
+
+
+def test_every_move_is_legal_and_is_the_player_s():
+    """A served player plays the same games as one that sits at the board."""
+    player = players.make("random", GAME)
+    session, moves = Session(GAME, seed=5, players=(player, player)), 0
+    while not session.over and moves < 40:
+        own, opponent, dice = to_plain(session.state._position)
+        board = ["0"] * 26
+        for place in range(25):
+            board[place + 1] = str(own[place]) if own[place] else board[place + 1]
+            if opponent[place]:
+                board[24 - place] = str(-opponent[place])
+        roll = {"f33": dice[0], "f34": dice[1]}
+        line = fields(":".join([*OPENING.split(":")[:6], *board, *OPENING.split(":")[32:]]), **roll)
+        text = gnubg.answer(player, line, bits=moves)
+        session.play(text)
+        moves += 1
+    assert moves == 40 or session.over
+
+
+def test_the_server_answers_line_by_line(monkeypatch):
+    player, said, ready = players.make("random", GAME), [], threading.Event()
+
+    def say(line):
+        said.append(line)
+        ready.set()
+
+    server = threading.Thread(target=gnubg.serve, args=(player, 0), kwargs={"say": say, "connections": 1}, daemon=True)
+    server.start()
+    assert ready.wait(30)
+    port = int(said[0].rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, connection.makefile("r") as answers:
+        for line, begins in ((fields(OPENING, f33=0, f34=0), "roll"), ("rubbish", "Error: 'rubbish' is no FIBS board")):
+            connection.sendall((line + "\n\0").encode())
+            assert answers.readline().startswith(begins)
+    server.join(30)
+    assert not server.is_alive() and len(said) == 2
+
+
+def test_a_port_that_is_taken_gets_one_line(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert cli.main(["serve-gnubg", "random", "--port", str(taken.getsockname()[1])]) == 2
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1 and "Address already in use" in said.err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("serve-gnubg random --port 70000", "--port 70000: expected a number from 0 to 65535"),
+        ("serve-gnubg alphabeta:3", "alphabeta plays games without chance, not backgammon"),
+    ],
+)
+def test_bad_servers_get_one_line(capsys, command, message):
+    assert cli.main(command.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err == f"jaxgames: {message}\n"
+
+
+def test_gnubg_chooses_its_best_move():
+    """The move of its package, as actions of ours; the published best plays of opening rolls."""
+    pytest.importorskip("gnubg")
+    player = gnubg.gnubg_player(GAME, "0")
+    assert isinstance(player, Player) and player.name == "gnubg:0"
+    for roll, play in {(3, 1): "8/5 6/5", (4, 2): "8/4 6/4", (6, 1): "13/7 8/7"}.items():
+        session = Session(GAME, rolls=False)
+        state = GAME.state(jax.device_get(gnubg.from_plain(*to_plain(session.state._position)[:2], roll)))
+        actions = gnubg.choose_turn(player, state, 0)
+        assert GAME.turn_to_string(state, actions) == play
+    with pytest.raises(ValueError, match="player 'gnubg:9': plies '9': expected a whole number from 1 to 4"):
+        gnubg.gnubg_player(GAME, "9")
+    assert np.isfinite(gnubg._worth(players.make("champion@1", GAME), gnubg.parse(LATER)))
