@@ -59,7 +59,7 @@ def test_a_submission_stands_alone(submission):
     file, names = submission
     assert file.stat().st_size < 1_000_000
     functions = [name for name, value in names.items() if callable(value)]
-    assert functions[-1] == "agent" and names["MADE_OF"] == "champion:hard"
+    assert functions[-1] == "agent" and names["MADE_OF"] == "champion"
     imported = {line.split()[1] for line in file.read_text().splitlines() if line.startswith(("import ", "from "))}
     assert imported == {"base64", "io", "time", "typing", "numpy"}
 
