@@ -21,6 +21,8 @@ from pathlib import Path
 import numpy as np
 from _machine import machine
 
+EARLY = 20.0
+"""Seconds in which the programs for many positions at once are compiled; reported by themselves."""
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 
 
@@ -78,7 +80,7 @@ class Person:
         self.times["answered"].append(time.perf_counter() - began)
 
 
-async def play(address, number, game, against, until, think, times):
+async def play(address, number, game, against, until, think, times, early=None, counted=0.0):
     import websockets
 
     rng = random.Random(number)
@@ -87,8 +89,9 @@ async def play(address, number, game, against, until, think, times):
         await person.create(game, against)
         await asyncio.sleep(rng.uniform(0, think))
         while time.perf_counter() < until:
+            person.times = times if early is None or time.perf_counter() > counted else early
             await person.turn()
-            times["turns"] += 1
+            person.times["turns"] += 1
             await asyncio.sleep(rng.uniform(0.5, 1.5) * think)
 
 
@@ -99,13 +102,11 @@ async def load(address, games, against, sessions, seconds, think):
         warm = {"shown": [], "answered": [], "turns": 0}
         await play(address, 0, game, against, time.perf_counter() + 3, 0.05, warm)
         times = {"shown": [], "answered": [], "turns": 0}
-        # The programs for many positions at once are compiled while the first turns go on: those are not counted.
         early = {"shown": [], "answered": [], "turns": 0}
-        until = time.perf_counter() + 20
-        await asyncio.gather(*(play(address, n, game, against, until, think, early) for n in range(sessions)))
-        until = time.perf_counter() + seconds
-        await asyncio.gather(*(play(address, n, game, against, until, think, times) for n in range(sessions)))
-        found[game] = summary(times) | {"first_20_seconds": summary(early)}
+        counted = time.perf_counter() + EARLY
+        numbers = game, against, counted + seconds, think, times, early, counted
+        await asyncio.gather(*(play(address, n, *numbers) for n in range(sessions)))
+        found[game] = summary(times) | {"early": summary(early)}
         print(game, found[game], file=sys.stderr, flush=True)
     return found
 

@@ -6,6 +6,7 @@ still level after `most_games` is decided by who is ahead.
 """
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -79,7 +80,7 @@ def knockout(
         slots: games of two players at once. The result does not depend on it.
         threads: pairs of players at once.
         known: meetings of an earlier run with the same arguments, by round and players; they are not played again.
-        progress: is told the number of the round (from 0) and each meeting when it is over.
+        progress: is told the number of the round (from 0) and each meeting when it is over, one after the other.
 
     Raises `ValueError` for fewer than two players, players of different games, and numbers that make no sense.
     """
@@ -90,7 +91,7 @@ def knockout(
             raise ValueError(f"{player.name} plays {player.game.id}, {players[0].name} plays {players[0].game.id}")
     if not behind > 0 or most_games < 2:
         raise ValueError(f"behind={behind}, most_games={most_games}: expected points above 0 and 2 games or more")
-    begun, key = time.perf_counter(), jax.random.key(seed)
+    begun, key, telling = time.perf_counter(), jax.random.key(seed), threading.Lock()
     left, rounds = np.arange(len(players)), list[tuple[Meeting, ...]]()
     with ThreadPoolExecutor(threads) as pool:
         while len(left) > 1:
@@ -108,7 +109,8 @@ def knockout(
                     )
                     meeting = _decide(games, pair, behind)
                 if progress is not None:
-                    progress(number, meeting)
+                    with telling:
+                        progress(number, meeting)
                 return meeting
 
             # The first one alone: it compiles what the others share.

@@ -60,7 +60,7 @@ class TournamentResult:
         """Games won by each row against each column, drawn and stopped ones counted as half."""
         found = np.zeros((len(self.players),) * 2)
         for (a, b), result in self.matches.items():
-            won = result.games * (1 + result.win_rate - result.loss_rate) / 2
+            won = round(result.games * (1 + result.win_rate - result.loss_rate)) / 2  # rates are rounded numbers
             found[a, b], found[b, a] = won, result.games - won
         return found
 

@@ -4,6 +4,7 @@ import argparse
 import time
 from typing import Any
 
+from jaxgames.cli.games import add_settings, make_game
 from jaxgames.cli.output import ProgressLine, print_json
 
 
@@ -19,17 +20,16 @@ def add(commands: Any) -> None:
         action="store_true",
         help="count ways to jump that lead to the same position once (else each of them, as OEIS A133046)",
     )
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
+    add_settings(parser)
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Counts and prints the counts."""
-    from jaxgames import make
     from jaxgames.envs.testing.perft import divide, perft
 
-    game = make(options.game, **dict(_option(text) for text in options.set))
+    game = make_game(options.game, options.set)
     state = None if options.start is None else game.from_string(options.start)
     progress = ProgressLine(quiet=options.json)
     count = divide if options.divide else perft
@@ -51,10 +51,3 @@ def run(options: argparse.Namespace) -> None:
     for name, number in found.items() if isinstance(found, dict) else enumerate(found):
         print(f"{name!s:>16}  {number:>24,}")
     print(f"{total:,} games in {seconds:.1f} s")
-
-
-def _option(text: str) -> tuple[str, int]:
-    name, equals, value = text.partition("=")
-    if not equals or not value.strip().lstrip("-").isdigit():
-        raise ValueError(f"--set {text!r}: expected NAME=NUMBER, such as rows=5")
-    return name, int(value)

@@ -282,6 +282,10 @@ class Game(Generic[Position]):
 
     # Whole turns of one state for people. A game whose turns are several actions long overrides the first four.
 
+    def board_text(self, state: State) -> str:
+        """One state as lines of text for a terminal; by default the position in the game's notation."""
+        return self.to_string(state)
+
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The legal turns of one state, each as its actions; by default single actions, none where the game is over."""
         over = bool(single(state).terminated | state.truncated)

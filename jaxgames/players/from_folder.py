@@ -61,9 +61,17 @@ def snapshots_of(run: Run) -> tuple[int, Snapshots]:
 
 
 def load_all(path: str | Path, game: Game) -> list[Player]:
-    """The players of all snapshots of the run in folder `path`. Raises `ValueError` as `load`."""
+    """The players of all snapshots of the run in folder `path` or, where it keeps none, of all its checkpoints.
+
+    Raises `ValueError` as `load`, and if there is neither.
+    """
     run, _ = _open(path)
-    every, found = snapshots_of(run)
+    try:
+        every, found = snapshots_of(run)
+    except ValueError:
+        if not run.steps():
+            raise
+        return [load(run.path / "checkpoints" / f"step-{step}", game) for step in run.steps()]
     return [_of_snapshot(run, game, (row + 1) * every) for row in range(len(found))]
 
 

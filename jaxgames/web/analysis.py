@@ -15,7 +15,7 @@ from jaxgames.arena.session import Session
 from jaxgames.envs.core import State
 from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
 from jaxgames.players.player import Player
-from jaxgames.web.evaluate import VALUES, describe, searches, sighted
+from jaxgames.web.evaluate import VALUES, describe, network_of, searches, sighted
 from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, grows
 
 MOST_TURNS = 40
@@ -49,7 +49,7 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
 
     A state that is over has no value and no turns.
     """
-    player = sighted(player)
+    player = network_of(player) or sighted(player)
     if bool(state.terminated | state.truncated):
         yield Finding(None, [], [], "", 0, True)
         return

@@ -142,8 +142,10 @@ class Engine:
     async def prepare(self, game: Game) -> None:
         """Compiles the rules of a game, unless they are; afterwards its sessions answer at once."""
         if game not in self._rules:
-            if len(self._rules) >= 4 * self.limits.programs:
-                self._rules.pop(next(iter(self._rules)))
+            if len(self._rules) >= 4 * self.limits.programs:  # boards of many sizes: all memory of them is freed
+                self._rules.clear()
+                self.programs.clear()
+                jax.clear_caches()
             self._rules[game] = asyncio.ensure_future(self.run("compile", _play_a_turn, game))
         try:
             await asyncio.shield(self._rules[game])

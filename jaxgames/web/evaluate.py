@@ -13,7 +13,7 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.minimax import LIMIT, result
 from jaxgames.algos.minimax.search import Search
-from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
+from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn, LogitsTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn
 from jaxgames.players.player import Player
@@ -33,15 +33,24 @@ def sighted(player: Player) -> Player:
     return player
 
 
+def network_of(player: Player) -> Player | None:
+    """The player that takes the best turn by the network that a player looks ahead with; None if it has none."""
+    player = sighted(player)
+    make_value = getattr(player.turn, "make_value", None)
+    if type(player.turn) not in VALUES or make_value is None:
+        return None
+    return Player(player.name, player.game, GreedyTurn(player.game, make_value), player.params)
+
+
 def searches(player: Player) -> bool:
-    """Whether it searches by simulations."""
-    return isinstance(sighted(player).turn, MCTSTurn)
+    """Whether it searches by simulations, or has a policy that guides such a search."""
+    return isinstance(sighted(player).turn, MCTSTurn | LogitsTurn)
 
 
 def has_values(player: Player) -> bool:
     """Whether it can say what positions are worth."""
     turn = sighted(player).turn
-    return type(turn) in VALUES or isinstance(turn, MCTSTurn)
+    return type(turn) in VALUES or searches(player)
 
 
 def position_values(player: Player, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
@@ -53,7 +62,8 @@ def describe(player: Player) -> str:
     """How far the player looks, in words."""
     turn = sighted(player).turn
     if isinstance(turn, MinimaxTurn):
-        return f"{turn.search.depth} plies"
+        seconds = turn.search.seconds
+        return f"{turn.search.depth} plies" if seconds is None else f"{seconds:g} s"
     if isinstance(turn, ExpectimaxTurn):
         return f"{turn.search.plies} plies"
     return "1 ply" if isinstance(turn, GreedyTurn) else ""

@@ -22,11 +22,13 @@ class Limits:
         games: in a row.
         simulations: of a search, times its trees.
         plies: of a search to a fixed depth; `look_ahead`: of one over chance.
+        think_seconds: of a search that is given a time.
         programs: different players that are kept compiled.
         turns: of a game, after which it is broken off.
         move_seconds: that a program may take for a turn before it is stopped.
         queue: messages that wait for a slow reader.
-        idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection.
+        idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection;
+            `left_seconds_if_full`: the same when there is no room for a new one.
     """
 
     message_bytes: int = 262_144
@@ -45,6 +47,7 @@ class Limits:
     games: int = 1000
     simulations: int = 5000
     plies: int = 8
+    think_seconds: float = 5.0
     look_ahead: int = 2
     programs: int = 24
     turns: int = 2000
@@ -52,6 +55,7 @@ class Limits:
     queue: int = 512
     idle_minutes: float = 30.0
     left_minutes: float = 10.0
+    left_seconds_if_full: float = 5.0
 
     def shown(self) -> dict[str, Any]:
         """What the page is told."""
@@ -68,6 +72,7 @@ _SHOWN = (
     "games",
     "simulations",
     "plies",
+    "think_seconds",
     "idle_minutes",
 )
 USUAL_LIMITS = Limits()

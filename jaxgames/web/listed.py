@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make as make_game
-from jaxgames.players import champions, from_folder, mcts, specs
+from jaxgames.players import champions, from_folder, mcts, minimax, specs
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
 from jaxgames.players.registry import PLAYERS
@@ -20,6 +20,9 @@ CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = ("minimax", "alphabeta")
 NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *FIXED_DEPTH, *mcts.KINDS)
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
+KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")
+"""Those whose bounds are known here; a player with others is not offered."""
+NOT_OFFERED = {"keep": "a search here learns nothing from move to move"}
 MOST_TREES = 16
 _TEXT = re.compile(r"[A-Za-z0-9_.+@:,=-]+")
 _RUN_NAME = re.compile(r"[^A-Za-z0-9_.+-]")
@@ -76,6 +79,8 @@ class ListedPlayers:
         if run in self.runs or (run == CHAMPION and at and _has_weights(game)):
             if at:
                 specs.whole_number(plies, f"player {spec!r}: plies", self._limits.look_ahead)
+            if "games" in parsed.options:
+                specs.whole_number(parsed.options["games"], f"player {spec!r}: games")
             if "keep" in parsed.options:
                 specs.whole_number(parsed.options["keep"], f"player {spec!r}: keep", 64)
             return str(self.runs.get(run, run)) + spec[len(run) :]
@@ -86,7 +91,7 @@ class ListedPlayers:
         runs, found = self.runs_of(game), []
         for name in NAMES:
             entry = PLAYERS.get(name)
-            if entry is None or not entry.plays(game):
+            if entry is None or not entry.plays(game) or not set(entry.arguments) <= set(KINDS_OF_ARGUMENTS):
                 continue
             if name == CHAMPION and not _has_card(game):
                 continue
@@ -108,10 +113,11 @@ class ListedPlayers:
         usual = example.split(":")[1:]
         for place, kind in enumerate(entry.arguments):
             given = usual[place - len(entry.arguments)] if len(usual) >= len(entry.arguments) - place else None
-            if kind == "N":
+            if kind in ("N", "BUDGET"):
                 most = self._limits.plies if name in FIXED_DEPTH else self._limits.simulations
                 default = min(int(given), most) if given and given.isdecimal() else most
-                arguments.append({"name": "N", "default": default, "least": 1, "most": most})
+                seconds = {"most_seconds": self._limits.think_seconds} if kind == "BUDGET" else {}
+                arguments.append({"name": "N", "default": default, "least": 1, "most": most, **seconds})
             elif kind in ("RUN", "[RUN]"):
                 choices = networks if kind == "RUN" else ["", *networks]
                 arguments.append({"name": "RUN", "choices": choices, "default": choices[0]})
@@ -122,7 +128,7 @@ class ListedPlayers:
             else:
                 choices = [text.partition(":")[2] for text in entry.examples]
                 arguments.append({"name": kind, "choices": choices, "default": choices[0]})
-        options = [_option(option, help_) for option, help_ in entry.options.items()]
+        options = [_option(option, help_) for option, help_ in entry.options.items() if option not in NOT_OFFERED]
         try:
             values = has_values(self.make(example, game))
         except ValueError:
@@ -132,6 +138,10 @@ class ListedPlayers:
     def _named(self, parsed: specs.Spec, entry: PlayerEntry, game: Game) -> str:
         """A spec of a named player, within the bounds, with the folders of runs."""
         arguments = entry.arguments
+        if not set(arguments) <= set(KINDS_OF_ARGUMENTS):
+            raise ValueError(f"player {parsed.text!r} is not offered here")
+        for option in set(parsed.options) & set(NOT_OFFERED):
+            raise ValueError(f"player {parsed.text!r}: option {option!r} is not offered here: {NOT_OFFERED[option]}")
         if arguments[-1:] == ("...",):
             texts = (parsed.text.split(":", len(arguments)) + [""])[1 : len(arguments) + 1]
             if len(texts) != len(arguments) or not texts[-1] or texts[-1].startswith(f"{parsed.name}:"):
@@ -148,9 +158,12 @@ class ListedPlayers:
             texts[0] = str(self.runs.get(texts[0], texts[0]))
         elif len(texts) > len(arguments):
             raise ValueError(f"{entry.usage}, not {parsed.text!r}")
-        if texts and arguments[-1:] == ("N",):
+        if texts and arguments[-1] in ("N", "BUDGET"):
             what = f"player {parsed.text!r}"
-            if parsed.name in FIXED_DEPTH:
+            if arguments[-1] == "BUDGET" and texts[-1].endswith("s"):
+                if specs.budget(texts[-1], f"{what}: time") > self._limits.think_seconds:
+                    raise ValueError(f"{what}: expected a time of at most {self._limits.think_seconds:g}s")
+            elif parsed.name in FIXED_DEPTH:
                 specs.whole_number(texts[-1], f"{what}: plies", self._limits.plies)
             else:
                 trees = specs.whole_number(parsed.options.get("trees", "1"), f"{what}: trees", MOST_TREES)
@@ -212,10 +225,9 @@ def _has_weights(game: Game) -> bool:
 
 
 def _option(name: str, help_: str) -> dict[str, Any]:
-    if name == "ties":
-        return {"name": name, "help": help_, "choices": ["random", "first"]}
-    if name == "value":
-        return {"name": name, "help": help_, "choices": ["material", "pieces"]}
+    choices = minimax.OPTIONS.get(name) or tuple(mcts.CHOICES.get(name, ()))
+    if choices:
+        return {"name": name, "help": help_, "choices": list(choices)}
     most: Mapping[str, float] = {**mcts.LARGEST, "trees": MOST_TREES}
     whole = name in mcts.LARGEST
     return {"name": name, "help": help_, "least": 1 if whole else 0, "most": most.get(name, 1e6), "whole": whole}

@@ -67,7 +67,7 @@ class Lobby:
     async def _create(self, client: Client, message: dict[str, Any]) -> None:
         if not client.creations.allows():
             raise ValueError(f"at most {self.limits.creations_per_minute} new sessions a minute; wait a little")
-        if len(self.rooms) + self._beginning >= self.limits.sessions:
+        if len(self.rooms) + self._beginning >= self.limits.sessions and not await self._make_room():
             raise ValueError(f"the server holds {self.limits.sessions} sessions already; try again later")
         self._beginning += 1
         try:
@@ -92,6 +92,17 @@ class Lobby:
         room.watch = Watch(room)
         self.rooms[room.id] = room
         self._enter(client, room, room.host, message["id"])
+
+    async def _make_room(self) -> bool:
+        """Ends the session that was left longest ago; False if people are in all of them."""
+        before = time.monotonic() - self.limits.left_seconds_if_full
+        left = [room for room in self.rooms.values() if not room.clients and room.left < before]
+        if not left:
+            return False
+        oldest = min(left, key=lambda room: room.left)
+        del self.rooms[oldest.id]
+        await oldest.close("the session has ended, as nobody was in it")
+        return True
 
     async def _join(self, client: Client, message: dict[str, Any]) -> None:
         room, token = self.rooms.get(message["session"]), message["token"]

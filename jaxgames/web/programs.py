@@ -14,7 +14,7 @@ from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.envs.core import State
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players.generic import GreedyTurn
+from jaxgames.players.generic import GreedyTurn, LogitsTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
 from jaxgames.web.evaluate import position_values, sighted
@@ -99,6 +99,13 @@ class ProgramCache:
         self._most, self._lock = most, threading.Lock()
         self._kinds: collections.OrderedDict[Hashable, Programs] = collections.OrderedDict()
 
+    def clear(self) -> None:
+        """Frees all of them."""
+        with self._lock:
+            for programs in self._kinds.values():
+                programs.clear()
+            self._kinds.clear()
+
     def of(self, player: Player) -> Programs:
         """The programs of a player."""
         kind = (player.game, player.turn)
@@ -116,7 +123,7 @@ def grows(player: Player) -> bool:
     turn = sighted(player).turn
     if isinstance(turn, MCTSTurn):
         return not turn.rule.schedules_root
-    return isinstance(turn, GreedyTurn) and not player.game.outcome_probabilities
+    return isinstance(turn, LogitsTurn) or isinstance(turn, GreedyTurn) and not player.game.outcome_probabilities
 
 
 def _stacked(positions: list[Any], batch: int) -> Any:
@@ -144,6 +151,8 @@ def _settings(player: Player) -> tuple[Rule, Any]:
     turn = player.turn
     if isinstance(turn, MCTSTurn):
         return turn.rule, player.params
+    if isinstance(turn, LogitsTurn):
+        return mcts.puct(), mcts.network(turn.apply, player.params)
     assert isinstance(turn, GreedyTurn)
     return mcts.puct(), mcts.valued(turn.make_value, player.params)
 

@@ -44,7 +44,7 @@ def use_disk_cache() -> None:
     """Keeps compiled programs on the disk for the next start: where JAX is told to, or in ~/.cache/jaxgames."""
     import jax
 
-    if jax.config.jax_compilation_cache_dir is None:
+    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxgames" / "xla"
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)

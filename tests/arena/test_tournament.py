@@ -86,7 +86,6 @@ def test_ratings_of_known_strengths():
     ("name", "options", "form"),
     [
         ("tic_tac_toe", {}, "txt"),
-        ("connect_four", {"rows": 4, "cols": 4, "connect": 3}, "txt"),
         ("checkers", {"draw_after": 12}, "pdn"),
         ("backgammon", {}, "sgf"),
     ],

@@ -59,6 +59,19 @@ def test_sessions_connections_watchers_and_texts_are_bounded(small):
     asyncio.run(server.lobby.close())
 
 
+def test_a_session_that_was_left_makes_room_for_a_new_one(small):
+    server, http = small
+    with page(http) as ann:
+        ann.create("tic_tac_toe")
+    with page(http) as bob, page(http) as eve:
+        bob.create("tic_tac_toe")
+        assert "holds 2 sessions already" in eve.refuse("create", game="tic_tac_toe")  # Ann may come back
+        server.lobby.rooms[ann.welcome["session"]].left -= 60
+        eve.create("tic_tac_toe")
+        assert ann.welcome["session"] not in server.lobby.rooms and len(server.lobby.rooms) == 2
+    asyncio.run(server.lobby.close())
+
+
 def test_an_idle_session_ends_and_says_so(small):
     server, http = small
     with page(http) as ann:

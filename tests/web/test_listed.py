@@ -30,6 +30,7 @@ def listed(run_folder):
         ("uct:800,c=1.5", "checkers", "uct:800,c=1.5"),
         ("alphabeta:8,ties=first", "checkers", "alphabeta:8,ties=first"),
         ("simple:2", "backgammon", "simple:2"),
+        ("uct:0.5s", "checkers", "uct:0.5s"),
         ("champion:easy", "tic_tac_toe", "champion:easy"),
         ("champion", "tic_tac_toe", "champion"),
         ("champion@2", "tic_tac_toe", "champion@2"),
@@ -91,6 +92,11 @@ def test_two_runs_of_one_name_and_one_named_as_a_player(tmp_path):
         ("uct:5001", "from 1 to 5000"),
         ("uct:99999999999999999999", "from 1 to 5000"),
         ("uct:800:900", "not 'uct:800:900'"),
+        ("uct:6s", "at most 5s"),
+        ("uct:999999s", "at most 3600 s"),
+        ("alphabeta:champion:6s", "at most 5s"),
+        ("lgr:100,keep=1", "option 'keep' is not offered here"),
+        ("gumbel:champion:1s", "expected a whole number"),
         ("uct:800,trees=16", "from 1 to 312"),
         ("uct:10,trees=17", "from 1 to 16"),
         ("uct:10,c=1e9", "from 0 to 1,000,000"),
@@ -128,6 +134,15 @@ def test_what_is_described_can_be_played(listed, game_id):
                 spec = spec.replace(":9", f":{argument['most']}") if "most" in argument else spec
             assert listed.make(spec, game).game == game
     json.dumps(found, allow_nan=False)
+
+
+def test_a_player_with_arguments_of_other_kinds_is_not_offered(listed, monkeypatch):
+    """The bounds of numbers must not be lost when players change."""
+    entry = registry.PLAYERS["uct"]
+    monkeypatch.setitem(registry.PLAYERS, "uct", entry._replace(arguments=("SOMETHING",)))
+    with pytest.raises(ValueError, match="is not offered here"):
+        listed.resolve("uct:99999", make("checkers"))
+    assert "uct" not in [player["name"] for player in listed.describe(make("checkers"))]
 
 
 def test_every_listed_name_is_known():

@@ -183,6 +183,10 @@ class Backgammon(Game[Position]):
         """The board as an SVG document; player 0 has the light checkers and sits at the bottom."""
         return drawing.board_svg(*to_plain(position), player=player, theme=theme)
 
+    def board_text(self, state: State) -> str:
+        """The board as lines of text."""
+        return drawing.board_text(*to_plain(single(state)._position), player=int(state.current_player))
+
     def action_to_string(self, state: State, action: int) -> str:
         """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to
         move.

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.envs.backgammon import drawing
-from jaxgames.envs.backgammon.board import from_plain, to_plain
+from jaxgames.envs.backgammon.board import from_plain
 from jaxgames.envs.backgammon.game import Backgammon
-from jaxgames.envs.core import State, single
+from jaxgames.envs.core import State
 from jaxgames.envs.deprecated import warn_renamed
 
 
@@ -51,4 +50,4 @@ def string_to_play(state: State, text: str) -> list[int]:
 
 def board_text(state: State) -> str:
     """The board of one state as lines of text; player 0 has the X checkers and sits at the bottom."""
-    return drawing.board_text(*to_plain(single(state)._position), player=int(state.current_player))
+    return Backgammon().board_text(state)

@@ -172,6 +172,10 @@ class Checkers(Game[Position]):
         """The board as an SVG document, White at the bottom."""
         return drawing.board_svg(to_plain(position), theme=theme, player=player, draw_after=self.draw_after)
 
+    def board_text(self, state: State) -> str:
+        """The board as lines of text."""
+        return drawing.board_text(to_plain(single(state)._position), int(state.current_player), self.draw_after)
+
     def action_to_string(self, state: State, action: int) -> str:
         """A step, `11-15`, or one jump, `22x15`."""
         return notation.action_name(to_plain(single(state)._position), int(action))

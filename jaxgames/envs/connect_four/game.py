@@ -125,6 +125,10 @@ class ConnectFour(Game[Position]):
         """The board as an SVG document."""
         return drawing.board_svg(to_plain(position, self.rows, self.cols), self.connect, theme=theme, player=player)
 
+    def board_text(self, state: State) -> str:
+        """The board as lines of text."""
+        return drawing.board_text(to_plain(single(state)._position, self.rows, self.cols))
+
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the column, from 1 on."""
         return notation.action_name(int(action))

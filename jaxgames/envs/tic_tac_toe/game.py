@@ -79,6 +79,10 @@ class TicTacToe(Game[Position]):
         """The board as an SVG document."""
         return drawing.board_svg(to_plain(position), theme=theme, player=player)
 
+    def board_text(self, state: State) -> str:
+        """The board as lines of text."""
+        return drawing.board_text(to_plain(single(state)._position))
+
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the cell, `1` to `9`."""
         return notation.action_name(to_plain(single(state)._position), int(action))

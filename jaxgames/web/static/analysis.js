@@ -109,6 +109,6 @@ export function initAnalysis(app) {
     const how = current ? [current.spec, current.depth, current.simulations ? `${current.simulations.toLocaleString("en")} simulations` : null].filter(Boolean).join(", ") : "";
     const words = !app.analyses ? "" : current ? `${value === null ? "" : `${signed(value)} for ${app.sideName(0)} · `}${how}${current.final ? "" : " …"}` : look ? "" : state.over ? "" : "Evaluating …";
     setText(byId("analysis-note"), words);
-    setText(byId("line"), current?.line?.length ? `Line: ${current.line.join("  ")}` : "");
+    setText(byId("line"), current?.line?.length ? `Line: ${current.line.join(" · ")}` : "");
   };
 }

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 
 const PERSON = "person";
+const TITLES = { N: "Number", RUN: "Guided by", PLAYER: "Player", LEVEL: "Level", P: "Share of random moves" };
 
 /** A fieldset for one seat. `value()` is the SEAT of the protocol. */
 export function playerPicker(game, legend, seat) {
@@ -51,7 +52,7 @@ export function playerPicker(game, legend, seat) {
 
 function argumentField({ name, label, choices, default: usual, least, most }, value) {
   const shown = value ?? usual ?? choices?.[0] ?? "";
-  const title = label ?? { N: "Number", RUN: "Run", PLAYER: "Player" }[name] ?? name.toLowerCase();
+  const title = label ?? TITLES[name] ?? name.toLowerCase();
   if (choices) {
     const select = h("select", { "data-argument": name }, ...choices.map((choice) => h("option", { value: choice }, String(choice) || "usual")));
     select.value = shown;
@@ -77,6 +78,8 @@ export function readSpec(game, spec) {
   const whole = game.players.find(({ name }) => name === start);
   const [name, ...rest] = whole ? [start] : start.split(":");
   const count = game.players.find((player) => player.name === name)?.arguments?.length ?? rest.length;
-  const values = rest.length > count ? [...rest.slice(0, count - 1), rest.slice(count - 1).join(":")] : rest;
+  // A last argument may have colons itself; arguments that may be left out are the first ones.
+  const parts = rest.length > count ? [...rest.slice(0, count - 1), rest.slice(count - 1).join(":")] : rest;
+  const values = [...Array(count - parts.length).fill(""), ...parts];
   return { name, arguments: values, options: Object.fromEntries(options.map((option) => option.split("="))) };
 }

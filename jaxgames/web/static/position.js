@@ -88,7 +88,7 @@ export function initPosition(app) {
     const start = panel.querySelector(".start");
     try {
       const { position } = await app.connection.send("check_setup", fields());
-      setText(verdict, position);
+      setText(verdict, position || "The empty board");
       verdict.classList.remove("wrong");
       start.disabled = false;
     } catch (error) {

@@ -2,7 +2,6 @@
 
 import os
 import re
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
     with opened(browser, server.url) as table:
         board, keys = table.open("game=connect_four&against=random"), table.page.keyboard
         keys.press("b")
-        for turn in count():
+        for turn in range(300):
             now = board.look()
             if now["over"] == "true":
                 break
@@ -296,20 +295,22 @@ def test_changes_in_mid_game(browser: Any, server: Server) -> None:
     """Another player on a seat, swapped sides, a flipped board, resigning, a new size of board."""
     with opened(browser, server.url) as table:
         table.open("game=checkers&against=random")
-        first = table.look()["middles"]["1"]
+        first = table.look()["middles"]
+        assert first["1"][1] > first["32"][1]  # Black plays from below
         table.button("flip")
-        assert table.look()["middles"]["1"] != first
+        assert table.look()["middles"]["1"] == first["32"]
         table.button("flip")
         table.page.locator("#plate-top .who").click()
         dialog = table.page.locator("#seat-dialog")
-        dialog.get_by_role("combobox").select_option("alphabeta")
-        dialog.get_by_role("spinbutton").first.fill("2")
+        dialog.get_by_role("combobox").select_option("weak")
+        dialog.get_by_label("Share of random moves").fill("0.5")
+        dialog.get_by_label("Player", exact=True).fill("random")
         dialog.get_by_role("button", name="Take the seat").click()
-        table.wait_for("document.getElementById('plate-top').textContent.includes('alphabeta:2')")
+        table.wait_for("document.getElementById('plate-top').textContent.includes('weak:0.5:random')")
         table.play(11, 15)
         table.button("swap")
         table.wait_for_moves(3)
-        assert "alphabeta:2" in table.page.locator("#plate-top").text_content()
+        assert "weak:0.5:random" in table.page.locator("#plate-top").text_content()
         table.button("resign")
         table.button("resign")
         table.wait_for_status("wins")
@@ -414,7 +415,7 @@ if PICTURES:  # for the documents; what is evaluated may have to be compiled fir
     @pytest.mark.parametrize(
         ("name", "address", "scheme"),
         [
-            ("backgammon", "game=backgammon&position=sM%2FBATDgbmcAWA%3A31", "light"),
+            ("backgammon", "game=backgammon&position=mNfBAyBoz8EBAw%3A42", "light"),
             (
                 "checkers",
                 "game=checkers&position=B%3AW17%2C18%2C21%2C22%2C26%2CK31%2C32%3AB1%2C3%2C6%2C8%2C10%2C12%2CK28",
@@ -425,9 +426,17 @@ if PICTURES:  # for the documents; what is evaluated may have to be compiled fir
     )
     def test_gallery(browser: Any, server: Server, name: str, address: str, scheme: str) -> None:
         with opened(browser, server.url, viewport=WIDE, color_scheme=scheme) as table:
-            table.open(address)
+            table.open(f"{address}&against=random")
             table.page.get_by_role("switch", name="Evaluate").check()
             table.wait_for("document.querySelector('#variants .best')")
-            table.page.wait_for_timeout(4000)
+            moves = {"backgammon": ["20/16 13/11"], "checkers": ["12-16", "8-11"], "connect_four": ["4", "4"]}
+            for text in moves[name]:
+                version = table.look()["version"]
+                table.page.locator("#entry-text").fill(text)
+                table.page.locator("#entry-text").press("Enter")
+                table.wait(version)
+            table.page.keyboard.press("Tab")
+            table.page.wait_for_timeout(5000)
             table.button("draw-curve")
+            table.wait_for("document.querySelector('#curve .trace')")
             picture(table, PICTURES, name)

@@ -99,7 +99,7 @@ def positions(seed: int, depth: int = 4, count: int = 128) -> Any:
 
 def time_per_move(study: Study, variant: str, depth: int) -> Mapping[str, Any]:
     """Milliseconds for each of some moves, one after the other, and all their nodes."""
-    count = study.amount({7: 32, 8: 16, 9: 8}.get(depth, 48), {5: 4, 6: 2}.get(depth, 8))
+    count = study.amount({7: 32, 8: 16, 9: 4}.get(depth, 48), {5: 4, 6: 2}.get(depth, 8))
     settings = {"depth": depth, "positions": count, "seed": study.seed, **VARIANTS[variant]}
 
     def measure() -> Mapping[str, Any]:
@@ -222,7 +222,7 @@ def against_random(study: Study) -> list[Row]:
     """Section 6: alpha-beta by depth against random moves, and how long games of two of them are."""
     published, rows = PUBLISHED["minimax against random"], []
     share = {name: 100 * published[name] / published["games"] for name in ("won", "lost", "drawn")}
-    whole = {5: 10_000, 6: 4_000, 7: 1_000, 8: 400, 9: 150, 10: 50}
+    whole = {5: 10_000, 6: 2_000, 7: 500, 8: 200, 9: 100, 10: 40}
     for depth in study.amount(range(5, 11), range(5, 6)):
         count = study.amount(whole[depth], 100)
 

@@ -33,16 +33,16 @@ MINIMAX = "alphabeta:4,ties=first,value=pieces"
 
 SELF_PLAY: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "adamczyk-2018": (
-        {"opponents": "others*12"},
+        {"opponents": "others*8"},
         {"opponents": "others*2", "generations": "4", "population": "24", "keep": "4", "elites": "4"},
     ),
-    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "20"}, {}),
+    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "10"}, {}),
 }
 """What is changed of each setting in a whole study, and in a quick one, which leaves out what has no changes.
 
 In the program all play all, 80,000 games an epoch here; a drawn part of them ranks the networks nearly alike.
 """
-FEWER = "each network meets 12 of the 200, drawn in each epoch, instead of all"
+FEWER = "each network meets 8 of the 200, drawn in each epoch, instead of all"
 
 
 def settings_of(setting: str, changes: Mapping[str, str]) -> GeneticConfig:
@@ -181,7 +181,7 @@ def legal_moves(study: Study) -> list[Row]:
 
 def against_minimax(study: Study) -> list[Row]:
     """Section 4.3: networks that evolve against one deterministic minimax, until the best one wins both games."""
-    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("100", "")
+    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("60", "")
     if not most:
         return [Row("minutes until it is beaten", published, why="not in a quick study")]
     config = settings_of("adamczyk-2018-minimax", {"generations": most})

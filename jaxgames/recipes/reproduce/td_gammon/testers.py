@@ -17,7 +17,7 @@ from jaxgames.players.backgammon.measures import checkers_off, contact
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
+from jaxgames.recipes.reproduce.td_gammon.tables import OURS, QUICKLY, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
 
 GAMES, PLIES = 256, 400
@@ -73,12 +73,11 @@ def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") ->
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
     rows = []
-    game = player(study, "pubeval").game
+    game, ours = player(study, "pubeval").game, study.amount(OURS, QUICKLY)
     made = {
         "td": (lambda: player(study, "td"), LEARNER),
-        "fast": (lambda: make(str(train_ours(study, "fast")), game), "fast"),
-        "six": (lambda: make(str(train_ours(study, "six")), game), "six"),
         "pubeval": (lambda: player(study, "pubeval"), ""),
+        **{name: (lambda name=name: make(str(train_ours(study, name)), game), name) for name in ours},
     }
     for name, (function, learner) in made.items():
         found = _errors(study, name, function)
@@ -86,7 +85,7 @@ def complaints(study: Study) -> list[Row]:
         what = f"{name}, {outputs}: bear-off turns that take off fewer checkers than they could"
         rows.append(_share_row(what, found["errors"], found["turns"], learner))
     matches = {"td": (meet(study, "td", "pubeval", games_of(study)), LEARNER)}
-    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in OURS}
+    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in ours}
     for name, (result, learner) in matches.items():
         gammons, backgammons = (
             round(result[k] * result["games"]) for k in ("gammon_loss_rate", "backgammon_loss_rate")

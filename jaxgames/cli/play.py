@@ -1,0 +1,62 @@
+"""`jaxgames play GAME`: a game in the terminal, against a player or another person; by a pipe, too."""
+
+import argparse
+import os
+import secrets
+import sys
+from typing import Any
+
+from jaxgames.cli.games import add_settings, make_game
+from jaxgames.cli.output import print_json, seed
+from jaxgames.cli.plugins import add_plugins
+
+PERSON = "person"
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("play", help="play a game in the terminal")
+    parser.add_argument("game", metavar="GAME", help="tic_tac_toe, connect_four, checkers, backgammon")
+    parser.add_argument("--against", default="champion", metavar="SPEC", help="a player, as for match; or person")
+    parser.add_argument("--seat", choices=("first", "second"), default="first", help="where you sit (first)")
+    parser.add_argument("--from", dest="start", metavar="TEXT", help="a position in the game's notation")
+    parser.add_argument("--hints", metavar="SPEC", help="who gives hints (the champion, or who plays)")
+    add_settings(parser)
+    add_plugins(parser)
+    parser.add_argument("--seed", type=seed, help="of the dice and of the player (drawn anew each time)")
+    parser.add_argument("--json", action="store_true", help="nothing but the record of the game, at its end")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Plays until the input ends or says `quit`."""
+    from jaxgames.arena.records.json_lines import to_dict
+    from jaxgames.arena.session import Session
+    from jaxgames.arena.terminal import TerminalGame
+    from jaxgames.players import make as make_player
+
+    game = make_game(options.game, options.set)
+    player = None if options.against == PERSON else make_player(options.against, game)
+    advisor = make_player(options.hints, game) if options.hints else player
+    seats = [None, player] if options.seat == "first" else [player, None]
+    drawn = secrets.randbits(31) if options.seed is None else options.seed
+    session = Session(game, options.start, drawn, seats)
+    if session.over:
+        raise ValueError(f"the game is over in {options.start!r}; give a position in which somebody can move")
+    talks = sys.stdin.isatty() and not options.json
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    table = TerminalGame(session, (lambda text: None) if options.json else print, colour, advisor)
+    if talks:
+        import readline  # noqa: F401  # lets `input` edit lines and remember them
+
+        print(f"{game.id} against {options.against}; help lists what you can write")
+    table.begin()
+    while not table.done:
+        try:
+            line = input(table.prompt) if talks else next(sys.stdin).rstrip("\n")
+        except (EOFError, StopIteration):
+            break
+        table.take(line)
+        sys.stdout.flush()
+    if options.json:
+        print_json(to_dict(table.session.record()))

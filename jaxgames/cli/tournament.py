@@ -1,0 +1,160 @@
+"""`jaxgames tournament SPEC...`: a round robin with ratings; or a knock-out over the networks that a run has saved."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from jaxgames.cli.games import add_settings, make_game
+from jaxgames.cli.output import ProgressLine, print_json, seed
+from jaxgames.cli.plugins import add_plugins
+
+GAMES = 1000
+_PLANNED = ("players", "game", "games", "seed", "knockout", "behind", "most_games", "set", "games_out")
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("tournament", help="a round robin with ratings, or a knock-out of a run's networks")
+    parser.add_argument("players", nargs="*", metavar="SPEC", help="two or more players, as for match")
+    parser.add_argument("--game", help="the game (that of the run folders, else backgammon)")
+    parser.add_argument("--games", type=int, help=f"of each pair of players ({GAMES}); pairs of the same dice")
+    parser.add_argument("--seed", type=seed, help="of all random numbers (0)")
+    add_settings(parser)
+    add_plugins(parser)
+    parser.add_argument("--knockout", metavar="RUN", help="a knock-out over all networks that a run has saved")
+    parser.add_argument("--behind", type=float, help="knock-out: points by which a player drops out (50)")
+    parser.add_argument("--most-games", type=int, help="knock-out: then who is ahead goes on (2,000)")
+    parser.add_argument("--games-out", metavar="FILE", help="records of all games, by its end PDN, MAT, SGF, TXT, JSON")
+    parser.add_argument("--png", metavar="FILE", help="the cross-table and the ratings as a picture")
+    parser.add_argument("--out", metavar="FOLDER", help="keeps every result, the JSON and the picture")
+    parser.add_argument("--resume", action="store_true", help="goes on with the tournament in --out")
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Plays what is still to be played, and prints the results."""
+    from jaxgames.arena.tournament_folder import TournamentFolder
+    from jaxgames.runs import check_extras
+
+    if not options.json:
+        check_extras("rich")
+    if options.png or options.out:
+        check_extras("matplotlib")
+    plan = {name: getattr(options, name) for name in _PLANNED}
+    folder = None
+    if options.resume:
+        if any(plan.values()) or options.out is None:
+            raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
+        folder = TournamentFolder.resume(options.out)
+        plan |= {name: value for name, value in folder.config.items() if name in plan}
+    _check(plan)
+    if options.out and folder is None:
+        folder = TournamentFolder.begin(options.out, plan)
+    line = ProgressLine(quiet=options.json)
+    try:
+        (_knockout if plan["knockout"] else _round_robin)(plan, options, folder, line)
+    except KeyboardInterrupt as stop:
+        advice = f"go on with: jaxgames tournament --out {options.out} --resume" if folder else "nothing was kept"
+        raise type(stop)(advice) from None
+    finally:
+        line.clear()
+
+
+def _round_robin(plan: dict[str, Any], options: argparse.Namespace, folder: Any, line: ProgressLine) -> None:
+    from jaxgames.arena import records
+    from jaxgames.arena.match import MatchResult
+    from jaxgames.arena.standings import draw, show
+    from jaxgames.arena.tournament import tournament
+    from jaxgames.players import make as make_player
+
+    game = _game(plan, plan["players"])
+    players = [make_player(spec, game) for spec in plan["players"]]
+    file, pairs = plan["games_out"], len(players) * (len(players) - 1) // 2
+    form = records.format_for(file, game.id) if file else ""
+    earlier = folder.lines() if folder else []
+    known = {tuple(found["pair"]): MatchResult(**found["match"]) for found in earlier}
+    if file:
+        _cut(Path(file), earlier[-1]["bytes"] if earlier else 0)
+
+    def finished(pair: tuple[int, int], result: Any, games: Any) -> None:
+        size = 0
+        if file:
+            with open(file, "a", encoding="utf-8", newline="") as out:
+                out.write(records.dumps(games, form) + ("\n" if form == "pdn" else ""))
+            size = Path(file).stat().st_size
+        if folder:
+            folder.add({"pair": list(pair), "match": result.to_dict(), "bytes": size})
+
+    def progress(pair: tuple[int, int], done: int) -> None:
+        names = " against ".join(players[number].name for number in pair)
+        line.show(f"{names}: {done:,} of {plan['games']:,} games ({pairs} pairs)")
+
+    result = tournament(
+        players, plan["games"], plan["seed"], known=known, finished=finished, progress=progress, record=bool(file)
+    )
+    line.clear()
+    if folder:
+        folder.write("result.json", result.to_dict())
+        draw(result, folder.path / "tournament.png")
+    if options.png:
+        draw(result, options.png)
+    print_json(result.to_dict()) if options.json else show(result)
+
+
+def _knockout(plan: dict[str, Any], options: argparse.Namespace, folder: Any, line: ProgressLine) -> None:
+    from jaxgames.arena.knockout import Meeting, knockout
+    from jaxgames.arena.standings import show_knockout
+    from jaxgames.players.from_folder import load_all
+
+    game = _game(plan, [plan["knockout"]])
+    players = load_all(plan["knockout"], game)
+    known = {}
+    for found in folder.lines() if folder else ():
+        meeting = Meeting(**found["meeting"])
+        known[found["round"], meeting.a, meeting.b] = meeting
+    played = [0]
+
+    def progress(number: int, meeting: Any) -> None:
+        played[0] += 1
+        if folder and (number, meeting.a, meeting.b) not in known:
+            folder.add({"round": number, "meeting": meeting._asdict()})
+        line.show(f"round {number + 1}: {played[0]:,} of {len(players) - 1:,} meetings")
+
+    result = knockout(players, plan["behind"], plan["most_games"], plan["seed"], known=known, progress=progress)
+    line.clear()
+    if folder:
+        folder.write("result.json", result.to_dict())
+    print_json(result.to_dict()) if options.json else show_knockout(result)
+
+
+def _check(plan: dict[str, Any]) -> None:
+    """Fills in what was not asked for. Raises `ValueError` for what does not go together."""
+    from jaxgames.arena.knockout import BEHIND, MOST_GAMES
+
+    if plan["knockout"]:
+        if plan["players"] or plan["games"] or plan["games_out"]:
+            raise ValueError("--knockout RUN takes neither players nor --games nor --games-out")
+    elif len(plan["players"]) < 2:
+        raise ValueError("a tournament needs two players or more: jaxgames tournament random uct:100 --game checkers")
+    elif plan["behind"] is not None or plan["most_games"] is not None:
+        raise ValueError("--behind and --most-games are those of a knock-out: add --knockout RUN")
+    usual = {"games": GAMES, "seed": 0, "behind": BEHIND, "most_games": MOST_GAMES}
+    plan |= {name: value for name, value in usual.items() if plan[name] is None}
+
+
+def _game(plan: dict[str, Any], specs: list[str]) -> Any:
+    from jaxgames.players import game_of
+
+    found = plan["game"] or next(filter(None, map(game_of, specs)), "backgammon")
+    return make_game(found, plan["set"])
+
+
+def _cut(file: Path, size: int) -> None:
+    """Drops the games of a match that was under way when the process was killed. Raises `ValueError` for others."""
+    if size == 0 and file.exists() and file.stat().st_size:
+        raise ValueError(f"{file} is there already; choose another file, or remove it")
+    with open(file, "ab") as out:
+        if out.tell() < size:
+            raise ValueError(f"{file} is shorter than it was; the tournament cannot go on writing it")
+        out.truncate(size)

@@ -1,0 +1,106 @@
+"""`jaxgames play` by a pipe: moves in the notation of games, undo, hints, files; errors are one line, no more."""
+
+import io
+import json
+
+import pytest
+
+import jaxgames
+from jaxgames.arena.session import Session
+from jaxgames.arena.terminal import TerminalGame
+from jaxgames.cli import main
+from jaxgames.players import make
+
+PERFECT = "alphabeta:9,ties=first"
+
+
+@pytest.fixture
+def play(monkeypatch, capsys):
+    def run(lines, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        status = main(["play", *arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_a_script_plays_a_whole_game(play):
+    status, out, err = play("1 4 2 5 3".split(), "tic_tac_toe", "--against", "person")
+    assert (status, err) == (0, "") and "\x1b" not in out
+    assert out.rstrip().endswith("first wins: the person") and out.count("---+---+---") == 2 * 6
+    assert " X | X | X " in out
+
+
+def test_every_game_takes_its_own_notation(play):
+    for game, moves, shown in (
+        ("backgammon", ["8/5 6/5"], "4HPwATDgc/ABMA:31"),
+        ("checkers", ["11-15", "24-20", "8-11"], None),
+        ("connect_four", ["4", "4", "5"], "445"),
+    ):
+        start = ["--from", shown] if shown else []
+        record = json.loads(play(moves, game, "--against", "person", "--json", "--seed", "1", *start)[1])
+        texts = [turn if isinstance(turn, str) else turn[1] for turn in record["turns"]]
+        assert texts == moves and record["points"] is None and record["game"] == game
+    status, out, _ = play(
+        ["6/3", "22x15x8", "help"], "backgammon", "--against", "person", "--from", "4HPwATDgc/ABMA:31"
+    )
+    errors = [line for line in out.splitlines() if line.startswith("error:")]
+    assert status == 0 and len(errors) == 2 and "undo" in out
+
+
+def test_a_player_answers_and_undo_takes_back_both(play):
+    lines = ["1", "undo", "5", "moves", "position", "quit", "9"]
+    _, out, _ = play(lines, "tic_tac_toe", "--against", PERFECT, "--seed", "3")
+    answers = [line for line in out.splitlines() if line.startswith(PERFECT)]
+    assert len(answers) == 2 and all("(second): " in line for line in answers)
+    position = next(line for line in out.splitlines() if len(line) == 11 and line.count("/") == 2)
+    assert position.count("X") == position.count("O") == 1 and position[5] == "X"
+    _, out, _ = play(["quit"], "tic_tac_toe", "--against", PERFECT, "--seat", "second")
+    assert f"{PERFECT} (first): " in out
+
+
+def test_hints_and_resigning(play):
+    _, out, _ = play(["hint", "resign"], "tic_tac_toe", "--against", PERFECT, "--from", "XX./OO./...")
+    assert f"{PERFECT} would play 3" in out and f"second wins: {PERFECT} (resigned)" in out
+    _, out, _ = play(["hint"], "tic_tac_toe", "--against", "person")
+    assert "error: nobody" in out
+    _, out, _ = play(["resign 4", "resign 2"], "backgammon", "--against", "person")
+    assert "error: a game of backgammon is worth 1 to 3" in out and "second wins 2 points" in out
+
+
+def test_files_are_saved_and_gone_on_with(play, tmp_path):
+    file = tmp_path / "game.txt"
+    _, out, _ = play(["1", "2", f"save {file}", "save", "save x.pdn"], "tic_tac_toe", "--against", "person")
+    assert f"saved {file}" in out and out.count("error:") == 2
+    _, out, _ = play([f"load {file}", "3", "undo", "undo", "redo", "position"], "tic_tac_toe", "--against", "person")
+    assert out.rstrip().splitlines()[-1] == "XO./.../..."
+    file.write_text("# game tic_tac_toe\n11 *\n")
+    _, out, _ = play([f"load {file}"], "tic_tac_toe", "--against", "person")
+    assert "line 2, column 2" in out and out.count("error:") == 1
+
+
+def test_sides_and_colours():
+    game = jaxgames.make("tic_tac_toe")
+    said = []
+    table = TerminalGame(Session(game, "XO./.../...", players=(None, make(PERFECT, game))), said.append, colour=True)
+    table.begin()
+    assert "\x1b[1;33mX\x1b[0m" in said[0] and table.prompt == "your move> "
+    table.take("swap")
+    assert said[1].startswith(f"{PERFECT} (first)") and table.session.seat == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chess"], "unknown game"),
+        (["tic_tac_toe", "--against", "nobody"], "unknown player"),
+        (["tic_tac_toe", "--from", "XXX/OO./..."], "the game is over"),
+        (["tic_tac_toe", "--from", "XX"], "ends after 2 characters"),
+        (["connect_four", "--set", "rows=99", "--against", "random"], "rows=99"),
+        (["checkers", "--set", "draw=x"], "NAME=NUMBER"),
+    ],
+)
+def test_bad_input_gets_one_line(play, arguments, message):
+    status, out, err = play([], *arguments)
+    assert (status, out) == (2, "") and message in err and err.count("\n") == 1
