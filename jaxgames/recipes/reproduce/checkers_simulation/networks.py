@@ -193,7 +193,7 @@ def legal_moves(study: Study) -> list[Row]:
 
 def against_minimax(study: Study) -> list[Row]:
     """Section 4.3: networks that evolve against one deterministic minimax, until the best one wins both games."""
-    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("60", "")
+    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("30", "")
     if not most:
         return [Row("minutes until it is beaten", published, why="not in a quick study")]
     config = settings_of("adamczyk-2018-minimax", {"generations": most})
@@ -207,7 +207,7 @@ def against_minimax(study: Study) -> list[Row]:
                 beaten = {"epoch": epoch, "minutes": (time.perf_counter() - began) / 60}
             if points[-1] == 2:
                 break
-        others = {"random": 10_000, "alphabeta:4,value=pieces": 1_000, "alphabeta:2,value=pieces": 1_000}
+        others = {"random": 10_000, "alphabeta:4,value=pieces": 500}
         matches = [
             match(player, make_player(name, GAME), games, seed=study.seed).to_dict() for name, games in others.items()
         ]
