@@ -75,7 +75,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, folder: Any,
     earlier = folder.lines() if folder else []
     known = {tuple(found["pair"]): MatchResult(**found["match"]) for found in earlier}
     if file:
-        _cut(Path(file), earlier[-1]["bytes"] if earlier else 0)
+        _cut(Path(file), earlier[-1]["bytes"] if earlier else 0, options.resume)
 
     def finished(pair: tuple[int, int], result: Any, games: Any) -> None:
         size = 0
@@ -150,9 +150,9 @@ def _game(plan: dict[str, Any], specs: list[str]) -> Any:
     return make_game(found, plan["set"])
 
 
-def _cut(file: Path, size: int) -> None:
+def _cut(file: Path, size: int, resumed: bool) -> None:
     """Drops the games of a match that was under way when the process was killed. Raises `ValueError` for others."""
-    if size == 0 and file.exists() and file.stat().st_size:
+    if not resumed and file.exists() and file.stat().st_size:
         raise ValueError(f"{file} is there already; choose another file, or remove it")
     with open(file, "ab") as out:
         if out.tell() < size:
