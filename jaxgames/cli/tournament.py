@@ -48,9 +48,9 @@ def run(options: argparse.Namespace) -> None:
             raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
         folder = TournamentFolder.resume(options.out)
         plan |= {name: value for name, value in folder.config.items() if name in plan}
-    _check(plan)
-    if options.out and folder is None:
-        folder = TournamentFolder.begin(options.out, plan)
+    else:
+        _check(plan)
+        folder = TournamentFolder.begin(options.out, plan) if options.out else None
     line = ProgressLine(quiet=options.json)
     try:
         (_knockout if plan["knockout"] else _round_robin)(plan, options, folder, line)
