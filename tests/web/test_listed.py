@@ -104,7 +104,6 @@ def test_two_runs_of_one_name_and_one_named_as_a_player(tmp_path):
         ("alphabeta:9", "from 1 to 8"),
         ("minimax:champion:9", "from 1 to 4"),
         ("minimax:5", "from 1 to 4"),
-        ("alphabeta:9", "from 1 to 8"),
         ("champion@3", "from 1 to 2"),
         ("champion:../x", "expected a name from the list"),
         ("champion:best", "champions are"),
