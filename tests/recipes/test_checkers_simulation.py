@@ -112,6 +112,23 @@ def test_ratios_have_intervals():
     assert minimax.ratio_of([10.0, 20.0, 30.0], fast) == (10, 10, 10)
 
 
+def test_the_committed_report_is_a_whole_one():
+    """With a picture for each figure; what the page of the recipes says of it is in it."""
+    folder = DATA.parent.parent / "docs" / "reproductions" / "checkers-simulation"
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    page, recipes = (
+        path.read_text("utf-8") for path in (folder / "index.md", folder.parents[1] / "recipes" / "evolution.md")
+    )
+    assert not report["quick"] and "Quick figures" not in page
+    assert [part["key"] for part in report["parts"]] == [part.key for part in system_named("checkers-simulation").parts]
+    for part in report["parts"]:
+        assert part["picture"] is None or ((folder / part["picture"]).exists() and part["picture"] in page)
+        assert all(row["why"] for row in part["rows"] if row["verdict"] in ("differs", "not done")), part["key"]
+    rows = {row["what"] + row["learner"]: row for part in report["parts"] for row in part["rows"]}
+    won = rows["won against random moves, epoch 200one hidden layer"]
+    assert f"wins {won['ours']:.1f} % of 10,000 games" in recipes and f"wins {won['published']:.1f} %" in recipes
+
+
 @pytest.fixture
 def study(tmp_path):
     return Study.create(tmp_path / "study", "checkers-simulation", True, 0, Report(quiet=True))

@@ -11,6 +11,7 @@ from jax import lax
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import best_plays
 from jaxgames.envs.backgammon.play_lists import after
+from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import make
 from jaxgames.players.backgammon.measures import checkers_off, contact
@@ -70,6 +71,10 @@ def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") ->
     return Row(what, None, 100 * share, low, high, "%", learner=learner, why=why, digits=2)
 
 
+def _made_of_ours(study: Study, name: str, game: Game) -> Player:
+    return make(str(train_ours(study, name)), game)
+
+
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
     rows = []
@@ -77,7 +82,7 @@ def complaints(study: Study) -> list[Row]:
     made = {
         "td": (lambda: player(study, "td"), LEARNER),
         "pubeval": (lambda: player(study, "pubeval"), ""),
-        **{name: (lambda name=name: make(str(train_ours(study, name)), game), name) for name in ours},
+        **{name: (functools.partial(_made_of_ours, study, name, game), name) for name in ours},
     }
     for name, (function, learner) in made.items():
         found = _errors(study, name, function)
