@@ -112,19 +112,28 @@ def board(rng):
     )
 
 
-def message(rng, known):
+def message(rng, known, sizes=True):
     """A message of the page; `known` are the session and tokens of people who play, and the state last seen."""
-    someone = lambda: rng.choice(({"kind": "person"}, {"kind": "player", "spec": rng.choice(SPECS)}))  # noqa: E731
-    sizes = rng.choice(
-        ({}, {}, {}, {"rows": 4}, {"rows": 11}, {"cols": -1}, {"draw_after": 10}, {"points": 4}, {"x": 1})
+    specs = SPECS if sizes else [spec for spec in SPECS if spec not in ("uct:50", "champion:easy", "simple:1")]
+    someone = lambda: rng.choice(({"kind": "person"}, {"kind": "player", "spec": rng.choice(specs)}))  # noqa: E731
+    variants = (
+        {},
+        {},
+        {},
+        {"rows": 11},
+        {"cols": -1},
+        {"points": 4},
+        {"x": 1},
+        *[{"rows": 4}, {"draw_after": 10}] * sizes,
     )
+    options = rng.choice(variants)
     legal = [move["actions"] for move in known.get("moves", ())]
     actions = (
         rng.choice(legal) if legal and rng.random() < 0.7 else [rng.randrange(-1, 160) for _ in range(rng.randrange(6))]
     )
     start = {
         "game": rng.choice(GAMES),
-        "options": sizes,
+        "options": options,
         "position": rng.choice(POSITIONS),
         "to_move": rng.choice((None, 0, 1, 2)),
         "seats": [someone(), someone()],
@@ -337,8 +346,8 @@ SECRETS = ("root:x:", "Traceback (most recent", "site-packages", "BEGIN OPENSSH"
 """What no answer may hold: other people's files, or our code's."""
 
 
-async def fuzz(requests, messages, seed, server=None, progress=None):
-    """The report of so many requests and messages."""
+async def fuzz(requests, messages, seed, server=None, progress=None, sizes=True):
+    """The report of so many requests and messages; without `sizes` only usual boards, and players quick to compile."""
     rng, report = random.Random(seed), Report()
     server = server or WebServer(limits=GENEROUS)
     people = {}
@@ -407,7 +416,7 @@ async def fuzz(requests, messages, seed, server=None, progress=None):
             "version": state.get("version", 0),
         }
         kind = rng.random()
-        found = message(rng, known) if kind > 0.05 else None
+        found = message(rng, known, sizes) if kind > 0.05 else None
         text = noise(rng) if found is None else json.dumps(mutated(rng, found) if kind < 0.3 else found)
         try:
             await asyncio.wait_for(line.say(text), 120)

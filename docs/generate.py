@@ -103,7 +103,7 @@ def champions_table() -> str:
     for name in jaxgames.available_games():
         card = champions.card(name)
         for level, spec in card["levels"].items():
-            met = [row for row in card["matches"] if row["level"] == level]
+            met = [row for row in card.get("matches", ()) if row["level"] == level]
             figures = (
                 f"{row['ppg']:+.3f} ± {(row['ppg_high'] - row['ppg_low']) / 2:.3f} against `{row['opponent']}`"
                 for row in met

@@ -39,7 +39,7 @@ class GameLog:
         turns = concatenate(self._parts)
         order = np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair))
         turns = take(turns, order)
-        forfeited = turns.over & np.asarray(equal(turns.position, turns.target))
+        forfeited = np.asarray(turns.over) & np.asarray(equal(turns.position, turns.target))
         actions = _single_actions(self.game, turns.position, turns.target, ~forfeited)
         chances = _chances(self.game, turns.position, turns.target)
         first = np.flatnonzero(np.diff(2 * turns.pair + ~turns.a_began, prepend=-1))

@@ -78,7 +78,7 @@ class TerminalGame:
     def _help(self, _: str) -> None:
         some = list(self.session.legal_turns())[:3]
         self.write(f"moves are written such as: {', '.join(some)}" if some else "the game is over")
-        for name, (_, text) in self.commands.items():
+        for name, (_command, text) in self.commands.items():
             self.write(f"  {name:9} {text}")
 
     def _moves(self, _: str) -> None:

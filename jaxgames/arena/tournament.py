@@ -135,7 +135,7 @@ def tournament(
 
 def swap(result: MatchResult) -> MatchResult:
     """The same match seen by the other player."""
-    fields = {
+    fields: dict[str, Any] = {
         "a": result.b,
         "b": result.a,
         "ppg": -result.ppg,

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"the game is over in {options.start!r}; give a position in which somebody can move")
     talks = sys.stdin.isatty() and not options.json
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    table = TerminalGame(session, (lambda text: None) if options.json else print, colour, advisor)
+    table = TerminalGame(session, _errors_only if options.json else print, colour, advisor)
     if talks:
         import readline  # noqa: F401  # lets `input` edit lines and remember them
 
@@ -60,3 +60,8 @@ def run(options: argparse.Namespace) -> None:
         sys.stdout.flush()
     if options.json:
         print_json(to_dict(table.session.record()))
+
+
+def _errors_only(text: str) -> None:
+    if text.startswith("error:"):
+        print(text, file=sys.stderr)

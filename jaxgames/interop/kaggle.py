@@ -13,7 +13,7 @@ import numpy as np
 from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
-from jaxgames.interop.networks import PlayerNetwork, network_of
+from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of
 from jaxgames.players.host import HostTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn
@@ -34,6 +34,8 @@ def submission(player: Player) -> str:
     game = player.game
     if not isinstance(game, ConnectFour):
         raise ValueError(f"{player.name} plays {game.id}; Kaggle's Connect X is connect_four")
+    if policy_network_of(player) is not None:
+        raise ValueError(f"{player.name}: only networks that value positions can be exported, not those with a policy")
     network = network_of(player)
     if network is None and not isinstance(player.turn, MinimaxTurn | MCTSTurn):
         raise ValueError(f"{player.name} neither searches nor has a network: there is nothing to export")

@@ -1,5 +1,6 @@
 """The network inside a player, for programs that want the network alone."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,21 @@ class PlayerNetwork(NamedTuple):
     mlp: MLP
     params: Any
     points: np.ndarray
+
+
+class PolicyNetwork(NamedTuple):
+    """A network of a policy and a value: `apply(params, observation) -> (logits, value)`."""
+
+    apply: Callable[[Any, Any], Any]
+    params: Any
+
+
+def policy_network_of(player: Player) -> PolicyNetwork | None:
+    """The network of AlphaZero's kind that a player plays by or searches with; None if it has none."""
+    for owner in (player.turn, player.params):
+        if hasattr(owner, "apply"):
+            return PolicyNetwork(owner.apply, getattr(owner, "params", player.params))
+    return None
 
 
 def network_of(player: Player) -> PlayerNetwork | None:

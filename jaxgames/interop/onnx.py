@@ -1,13 +1,14 @@
 """Networks of trainings as ONNX files, for programs without JAX."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxgames.interop.networks import network_of
+from jaxgames.interop.networks import network_of, policy_network_of
 from jaxgames.players.player import Player
 
 
@@ -15,33 +16,52 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     """Writes the network of a player, and returns what is said of it in the file.
 
     The input `positions` is float32[n, inputs], the player's encoding of positions; the output float32[n, outputs] are
-    the network's outputs, whose products with `points` add up to expected points.
+    the network's outputs, whose products with `points` add up to expected points. A network of AlphaZero's kind takes
+    `observations` float32[n, *shape] and gives `logits` and `values`.
 
     Raises `ValueError` for a player without a network, `ImportError` where jax2onnx is missing.
     """
-    network = network_of(player)
-    if network is None:
-        raise ValueError(f"{player.name} has no network to export; expected the folder of a training, or champion@1")
+    form = _form(player)
     try:
         import onnx
         from jax2onnx import to_onnx
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    params = jax.tree.map(jnp.asarray, network.params)
     model = to_onnx(
-        lambda inputs: network.mlp.apply(params, inputs),
-        inputs=[jax.ShapeDtypeStruct(("n", network.encoding.size), jnp.float32)],
-        input_names=["positions"],
-        output_names=["outputs"],
+        form.function,
+        inputs=[("n", *form.shape)],  # float32
+        input_names=[form.input],
+        output_names=list(form.outputs),
         model_name=player.game.id,
     )
-    said = {
-        "game": player.game.id,
-        "player": player.name,
-        "inputs": network.encoding.size,
-        "points": [float(x) for x in network.points],
-    }
+    said = {"game": player.game.id, "player": player.name, "shape": list(form.shape), **form.said}
     onnx.helper.set_model_props(model, {"jaxgames": json.dumps(said)})
     onnx.checker.check_model(model)
     onnx.save(model, str(file))
     return said
+
+
+class _Form(NamedTuple):
+    """What is exported: a function of arrays [n, *shape], the names of its input and outputs, and what else is said."""
+
+    function: Callable[[Any], Any]
+    shape: tuple[int, ...]
+    input: str
+    outputs: tuple[str, ...]
+    said: dict[str, Any]
+
+
+def _form(player: Player) -> _Form:
+    policy = policy_network_of(player)
+    if policy is not None:
+        weights = jax.tree.map(jnp.asarray, policy.params)
+        shape = player.game.observation_shape
+        return _Form(lambda seen: policy.apply(weights, seen), shape, "observations", ("logits", "values"), {})
+    network = network_of(player)
+    if network is None:
+        raise ValueError(f"{player.name} has no network to export; expected the folder of a training, or champion@1")
+    params = jax.tree.map(jnp.asarray, network.params)
+    said = {"points": [float(x) for x in network.points]}
+    return _Form(
+        lambda inputs: network.mlp.apply(params, inputs), (network.encoding.size,), "positions", ("outputs",), said
+    )

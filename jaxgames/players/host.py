@@ -49,7 +49,7 @@ class HostTurn:
 
     def _play(self, position: Any) -> Outcome:
         """The outcome of one turn."""
-        state = _state(self.game, position)
+        state = jax.device_put(_state(self.game, position))
         try:
             actions = np.atleast_1d(np.asarray(self.move(state)))
             return self._outcome(position, actions)

@@ -42,7 +42,8 @@ def _simple(name: str, help: str) -> PlayerEntry:
 
 
 def _champion(game: Game, level: str) -> Player:
-    return dataclasses.replace(make(champions.spec(game, level), game), name=f"champion:{level}")
+    player = make(champions.spec(game, level or champions.LEVELS[-1]), game)
+    return dataclasses.replace(player, name=f"champion:{level}" if level else "champion")
 
 
 def _weak(game: Game, probability: str, spec: str) -> Player:
@@ -99,7 +100,7 @@ PLAYERS = {
         "champions are champion:easy, champion:normal and champion:hard",
         ("champion", *(f"champion:{level}" for level in champions.LEVELS)),
         ("LEVEL",),
-        usual=(champions.LEVELS[-1],),
+        usual=("",),
     ),
     "weak": PlayerEntry(
         _weak,

@@ -77,6 +77,7 @@ class WebServer:
 
     async def warm_up(self) -> None:
         """Compiles the rules of all games and the usual players, the small ones first."""
+        await self.engine.run("compile", self.games)
         for game_id in VIEWS:
             with contextlib.suppress(Exception):
                 await self.engine.prepare(make(game_id))

@@ -26,7 +26,7 @@ from jaxgames.web.programs import BATCHES, ProgramCache
 
 T = TypeVar("T")
 MOST_PLAYERS = 128
-THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1}
+THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1, "setup": 1}
 
 
 @dataclasses.dataclass(eq=False)

@@ -3,6 +3,7 @@
 What takes time is awaited first; then a room is changed at once.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -231,9 +232,13 @@ async def _set_up(room: Room, message: Message) -> tuple[str, int]:
     if dice is not None and not game.outcome_probabilities:
         raise ValueError(f"there are no dice in {view.title}")
     seat = message["to_move"] or 0
-    position = await room.engine.run("look", view.text, message["board"], game, seat, dice)
+    try:  # whether moves lead to a large board of Connect X may take very long to find out
+        checking = room.engine.run("setup", view.text, message["board"], game, seat, dice)
+        position = await asyncio.wait_for(checking, room.limits.setup_seconds)
+    except TimeoutError:
+        raise ValueError("the board takes too long to check; give the moves that lead to it instead") from None
     await room.engine.prepare(game)
-    await room.engine.run("look", check_start, game, position)
+    await room.engine.run("play", check_start, game, position)
     return position, seat
 
 

@@ -21,11 +21,12 @@ class Limits:
         spec: characters of a player's spec; `text`: of a position.
         games: in a row.
         simulations: of a search, times its trees.
-        plies: of a search to a fixed depth; `look_ahead`: of one over chance.
+        plies: of an alpha-beta search; `plain_plies`: of one without cuts; `look_ahead`: of one over chance.
         think_seconds: of a search that is given a time.
         programs: different players that are kept compiled.
         turns: of a game, after which it is broken off.
         move_seconds: that a program may take for a turn before it is stopped.
+        setup_seconds: that a board set up by hand may take to be checked.
         queue: messages that wait for a slow reader.
         idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection;
             `left_seconds_if_full`: the same when there is no room for a new one.
@@ -47,11 +48,13 @@ class Limits:
     games: int = 1000
     simulations: int = 5000
     plies: int = 8
+    plain_plies: int = 4
     think_seconds: float = 5.0
     look_ahead: int = 2
     programs: int = 24
     turns: int = 2000
     move_seconds: float = 30.0
+    setup_seconds: float = 5.0
     queue: int = 512
     idle_minutes: float = 30.0
     left_minutes: float = 10.0

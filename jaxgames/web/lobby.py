@@ -77,12 +77,7 @@ class Lobby:
                 client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
             session, first, drawn = await start(room, choice, message["position"], message["to_move"])
             client.name = message["name"] or client.name
-            before, client.token = client.token, room.host
-            try:
-                room.chairs = await chairs_for(room, client, choice.game, message["seats"])
-            except ValueError:
-                client.token = before
-                raise
+            room.chairs = await chairs_for(room, client, choice.game, message["seats"])
         finally:
             self._beginning -= 1
         for chair in room.chairs:

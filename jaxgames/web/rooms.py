@@ -211,8 +211,6 @@ class Room:
             self._counted = True
             if self.match is not None:
                 self.match.add(self.points())
-        if not self.over:
-            self._counted = False
         self.broadcast()
         if self.watch is not None:
             self.watch.restart()

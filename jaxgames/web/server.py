@@ -77,7 +77,11 @@ def serve(
         raise ImportError(MISSING) from error
     found = listen(host, port)
     use_disk_cache()
-    server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+    try:
+        server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+    except BaseException:
+        found.close()
+        raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{found.getsockname()[1]}/"
     print(f"playing at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
@@ -89,7 +93,12 @@ def serve(
 
 
 async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
-    config = uvicorn.Config(
+    await uvicorn.Server(configure(uvicorn, server)).serve(sockets=[found])
+
+
+def configure(uvicorn: Any, server: WebServer) -> Any:
+    """How uvicorn serves: with the bounds of the server, and without a word about itself."""
+    return uvicorn.Config(
         server.app,
         log_level="warning",
         access_log=False,
@@ -103,4 +112,3 @@ async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
         timeout_graceful_shutdown=2,
         limit_concurrency=2 * server.limits.connections,
     )
-    await uvicorn.Server(config).serve(sockets=[found])

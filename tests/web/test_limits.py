@@ -144,6 +144,13 @@ def test_a_page_that_reads_too_slowly_is_disconnected():
     assert client.closed == (1008, "this page reads too slowly")
 
 
+def test_a_board_that_takes_too_long_to_check_is_refused(monkeypatch):
+    with serving(limits=Limits(setup_seconds=0.05)) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe")
+        monkeypatch.setattr("jaxgames.web.boards.MarksView.text", lambda *_: time.sleep(0.3))
+        assert "too long to check" in ann.refuse("check_setup", board={"cells": [0] * 9}, to_move=0, dice=None)
+
+
 def test_a_fault_of_the_server_is_counted_and_the_page_is_told(monkeypatch, caplog):
     with serving() as (server, http), page(http) as ann:
         ann.create("tic_tac_toe")

@@ -77,12 +77,12 @@ def _record(text: str, at: int, line: str, record: GameRecord) -> GameRecord:
         raise wrong_at(text, at + line.rindex(result), f"{result!r} is no result; write one of {', '.join(_POINTS)}")
     if session.end and _POINTS[result] != session.end.points:
         raise wrong_at(text, at + line.rindex(result), f"the game ends {_RESULTS[session.end.points]}, not {result}")
-    if not session.over and _POINTS[result] is not None:
-        points = _POINTS[result]
-        if points == 0:
-            session.agree_draw()
-        else:
+    points = _POINTS[result]
+    if points is not None and not session.over:
+        if points:
             session.resign(seat=int(points > 0), reason=" ".join(rest[1:]) or "resigned")
+        else:
+            session.agree_draw()
     return session.record(record.players)
 
 

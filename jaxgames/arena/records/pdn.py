@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from jaxgames.arena.record import GameRecord, RecordedTurn
 from jaxgames.arena.session import Session
+from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.checkers.moves import apply_action, move_to_string
 from jaxgames.envs.checkers.notation import parse, unparse
 from jaxgames.envs.checkers.pdn import PDNGame, read_games, write_game
-from jaxgames.envs.registry import make
 
+DRAW_AFTER = Checkers().draw_after
 _POINTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "0-0": 0.0}
 _RESULTS = {1.0: "1-0", -1.0: "0-1", 0.0: "1/2-1/2", None: "*"}
 _OWN_TAGS = ("Black", "White", "DrawAfter", "Termination")
@@ -36,11 +37,11 @@ def _record(game: PDNGame) -> GameRecord:
         for action in actions:
             board, _ = apply_action(board, action)
         longest = max(longest, board.quiet)
-    draw_after = int(game.tags.get("DrawAfter", make("checkers").draw_after))  # type: ignore[attr-defined]
-    draw_after = max(draw_after, longest)  # what was played went on, so this was no draw before
+    tag = game.tags.get("DrawAfter", "")
+    draw_after = max(int(tag) if tag.isdecimal() else DRAW_AFTER, longest)  # what went on was no draw before
     record = GameRecord(
         game="checkers",
-        options={} if draw_after == 100 else {"draw_after": draw_after},
+        options={} if draw_after == DRAW_AFTER else {"draw_after": draw_after},
         players=_by_seat(game.start.white_to_move, game.tags.get("Black", "Black"), game.tags.get("White", "White")),
         start=unparse(game.start),
         turns=tuple(turns),

@@ -237,7 +237,7 @@ class Backgammon(Game[Position]):
         dice = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", text)
         if not dice:
             raise ValueError(f"{text!r} is no roll; write two dice from 1 to 6, such as 31")
-        return ROLLS.index(tuple(sorted(map(int, dice.groups()), reverse=True)))  # type: ignore[arg-type]
+        return ROLLS.index(tuple(sorted(map(int, dice.groups()), reverse=True)))
 
 
 def _actions(turn: Turn) -> tuple[int, ...]:

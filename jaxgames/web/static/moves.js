@@ -45,8 +45,15 @@ export function initMoves(app) {
     );
   }
 
+  /** All turns, with the roll of the first one: it stands in the position that the game began with. */
+  function turns() {
+    const { history, start } = app.state;
+    const roll = app.game.board === "backgammon" ? /:([1-6]{2})/.exec(start)?.[1] : null;
+    return history.map((turn, index) => (index || turn.dice || !roll ? turn : { ...turn, dice: [...roll].map(Number) }));
+  }
+
   function showList() {
-    const { history } = app.state;
+    const history = turns();
     const content = JSON.stringify(history.map(({ seat, text, dice }) => [seat, text, dice]));
     const list = byId("moves");
     if (content !== drawn) {

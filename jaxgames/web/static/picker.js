@@ -50,15 +50,15 @@ export function playerPicker(game, legend, seat) {
   };
 }
 
-function argumentField({ name, label, choices, default: usual, least, most }, value) {
+function argumentField({ name, label, choices, default: usual, least, most, most_seconds: seconds }, value) {
   const shown = value ?? usual ?? choices?.[0] ?? "";
-  const title = label ?? TITLES[name] ?? name.toLowerCase();
+  const title = label ?? (seconds ? "Number, or time such as 2s" : TITLES[name]) ?? name.toLowerCase();
   if (choices) {
     const select = h("select", { "data-argument": name }, ...choices.map((choice) => h("option", { value: choice }, String(choice) || "usual")));
     select.value = shown;
     return h("label", { class: "stack" }, title, select);
   }
-  const number = least !== undefined && least !== null;
+  const number = least !== undefined && least !== null && !seconds;
   return h("label", { class: "stack" }, title, h("input", { "data-argument": name, value: shown, ...(number ? { type: "number", min: least, max: most, step: "any" } : {}) }));
 }
 

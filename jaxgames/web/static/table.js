@@ -3,7 +3,6 @@
 import { BoardView } from "./board_view.js";
 import { pieceIcon } from "./boards/index.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
-import { setIcon } from "./icons.js";
 import { boardValues } from "./values.js";
 
 /** Which die an action of backgammon uses: actions are (26 - source) * 6 + die - 1. */
@@ -124,7 +123,7 @@ export function initTable(app) {
     const { state } = app;
     const shown = app.setup ?? app.look ?? state;
     const board = { ...shown.board, turn: shown.to_move ?? shown.last?.seat ?? 0, numbering: state.to_move === null ? app.kind.bottom : numbering() };
-    if (shown.game === "backgammon" || app.game.board === "backgammon") {
+    if (app.game.board === "backgammon") {
       const roll = JSON.stringify([state.ply, board.dice]);
       exchanged &&= roll === rolled;
       rolled = roll;
@@ -241,7 +240,6 @@ export function initTable(app) {
     byId("entry-text").placeholder = { marks: "1 to 9", drop: "column", draughts: "11-15", backgammon: "8/5 6/5" }[app.game.board];
   }
 
-  setIcon(byId("hint"), "hint");
   return () => {
     showBoard();
     const bottom = bottomSeat(app);

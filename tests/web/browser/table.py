@@ -53,11 +53,12 @@ class Table:
         page.on("console", lambda line: self.errors.append(line.text) if line.type in ("error", "warning") else None)
 
     def open(self, address: str) -> "Table":
-        """Opens an address and waits until it is this page's turn, with programs that do not pause."""
+        """Opens an address and waits until it is this page's turn, with programs that do not pause between moves."""
         self.page.goto(f"{self.url}/#{address}")
         self.page.wait_for_function("() => document.getElementById('board')?.dataset.version")
+        version = self.look()["version"]
         self.page.get_by_role("radio", name="0 s").check()
-        self.wait(-1)
+        self.wait(version)
         return self
 
     def look(self) -> dict[str, Any]:

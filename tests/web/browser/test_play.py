@@ -52,7 +52,7 @@ def test_whole_game_by_mouse(browser: Any, server: Server, game: str, ends: str)
 
 
 def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
-    """Connect Four with arrows and Enter alone; then a move as text, a hint-free dialog opened and closed by keys."""
+    """Connect Four with arrows and Enter alone; then steps through it, dialogs, and a move as text."""
     with opened(browser, server.url) as table:
         board, keys = table.open("game=connect_four&against=random"), table.page.keyboard
         keys.press("b")
@@ -83,6 +83,7 @@ def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
         keys.press("n")
         table.wait_for("document.getElementById('game-dialog').open")
         keys.press("Enter")
+        table.wait_for("!document.getElementById('game-dialog').open")
         table.wait_for_moves(0)
         keys.press("m")
         keys.type("4")
@@ -113,7 +114,7 @@ def test_checker_by_checker(browser: Any, server: Server) -> None:
         version = table.look()["version"]
         table.button("end-turn")
         table.wait(version)
-        assert table.moves()[0].endswith("8/5 6/5")
+        assert table.moves()[0] == "318/5 6/5"  # the roll, and the turn
         version = table.look()["version"]
         table.button("undo")
         table.wait_for_moves(0)

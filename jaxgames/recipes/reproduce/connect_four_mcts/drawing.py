@@ -29,8 +29,9 @@ def _label(row: Row) -> str:
 
 
 def _setting(row: Row) -> str:
-    words = row.what.rpartition(", ")[2].removeprefix("Cp ").removeprefix("time of ")
-    return words.partition(" ")[0]
+    parts = row.what.split(", ")[1:]
+    part = next((part for part in parts if "iterations" in part), parts[-1] if "Cp" in parts[-1] else "")
+    return part.removeprefix("Cp ").removeprefix("time of ").partition(" ")[0]
 
 
 def _draw(panels: Sequence[tuple[str, dict[str, tuple[Row, ...]]]], unit: str, path: Path) -> None:

@@ -61,7 +61,7 @@ def sweep(
 
 
 def play(player: Player, opponent: Player, settings: int, pairs: int, seed: int, slots: int) -> list[dict[str, Any]]:
-    """Percent of the points of each setting against the opponent, with their 95 % interval; at most `slots` games at once."""
+    """Percent of the points of each setting against the opponent, with intervals; at most `slots` games at once."""
     slots = min(slots, 1 << (2 * settings * pairs - 1).bit_length())
     games = PairedGames(player, opponent, settings * pairs, seed, slots)
     games.play_all()

@@ -1,7 +1,7 @@
 """Section 5.3: what the testers complained of, measured: bear-off errors, and backgammons that are not saved."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from jaxgames.players.backgammon.measures import checkers_off, contact
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon.tables import OURS, QUICKLY, games_of, meet_ours, train_ours
+from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
 
 GAMES, PLIES = 256, 400
@@ -63,6 +63,10 @@ def _errors(study: Study, name: str, made: Any) -> Mapping[str, Any]:
     return study.cell(f"bear-off of {name}", {"plies": plies}, measure)
 
 
+def _ours(study: Study, name: str, game: Any) -> Player:
+    return make(str(train_ours(study, name)), game)
+
+
 def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") -> Row:
     share = part / max(whole, 1)
     margin = 1.96 * (share * (1 - share) / max(whole, 1)) ** 0.5
@@ -73,11 +77,11 @@ def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") ->
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
     rows = []
-    game, ours = player(study, "pubeval").game, study.amount(OURS, QUICKLY)
-    made = {
+    game, ours = player(study, "pubeval").game, study.amount(OURS, ())
+    made: dict[str, tuple[Callable[[], Player], str]] = {
         "td": (lambda: player(study, "td"), LEARNER),
         "pubeval": (lambda: player(study, "pubeval"), ""),
-        **{name: (lambda name=name: make(str(train_ours(study, name)), game), name) for name in ours},
+        **{name: (functools.partial(_ours, study, name, game), name) for name in ours},
     }
     for name, (function, learner) in made.items():
         found = _errors(study, name, function)

@@ -1,0 +1,170 @@
+"""Listening, the page's files, and a little of the fuzzing."""
+
+import asyncio
+import importlib.util
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import jaxgames.web.server as server_module
+from jaxgames.cli import main
+from jaxgames.web.app import WebServer
+from jaxgames.web.guard import HEADERS
+from jaxgames.web.limits import Limits
+from jaxgames.web.server import is_local, listen
+from tests.web.pages import serving
+
+
+@pytest.fixture(scope="module")
+def http():
+    with serving() as (_, client):
+        yield client
+
+
+def test_a_port_in_use_is_one_line(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["web", "--port", str(port)]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"jaxgames: port {port} is in use; choose another one: --port {min(port + 1, 65535)}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--port", "70000"], "expected a port from 0 to 65535"),
+        (["--port", "-1"], "expected"),
+        (["--host", "a..b", "--port", "0"], "no such address"),
+        (["--host", "8.8.8.8", "--port", "0"], "is no address of this machine"),
+        (["no-run", "--port", "0"], "no-run does not exist; expected the folder of a training"),
+    ],
+)
+def test_bad_arguments_are_one_line(arguments, says, capsys):
+    try:
+        status = main(["web", *arguments])
+    except SystemExit as end:
+        status = end.code
+    lines = capsys.readouterr().err.splitlines()
+    assert status == 2 and says in lines[-1] and len(lines) == 1
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
+    assert main(["web", "--port", "0"]) == 2
+    assert "pip install 'jaxgames[web]'" in capsys.readouterr().err
+
+
+def test_what_is_this_machine_only():
+    assert [is_local(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.1", "::")] == [True] * 3 + [
+        False
+    ] * 3
+
+
+def test_the_page_and_its_files(http):
+    for path in ("/", "/train"):
+        answer = http.get(path)
+        assert answer.status_code == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert (
+            "<script>" not in answer.text
+            and "style=" not in answer.text
+            and "http://" not in answer.text.replace("http://www.w3.org", "")
+        )
+        for name, value in HEADERS:
+            assert answer.headers[name] == value
+    assert http.get("/static/main.js").headers["content-type"] == "text/javascript; charset=utf-8"
+    assert "server" not in http.get("/").headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static//etc/passwd",
+        "/static/boards",
+        "/static/",
+        "/docs",
+        "/openapi.json",
+    ],
+)
+def test_no_other_file_is_served(http, path):
+    answer = http.get(path)
+    assert answer.status_code == 404 and set(answer.json()) == {"error"}
+
+
+def test_what_the_page_asks_first(http):
+    found = http.get("/api/games").json()
+    assert [game["id"] for game in found["games"]] == ["tic_tac_toe", "connect_four", "checkers", "backgammon"]
+    assert all(game["analyst"] == "champion" == game["players"][0]["name"] for game in found["games"])
+    assert found["games"][3]["options"][0] == {
+        "name": "points",
+        "label": "Most points of a game",
+        "default": 3,
+        "least": 1,
+        "most": 3,
+        "none": False,
+    }
+    assert found["limits"]["simulations"] == Limits().simulations
+
+
+def test_a_real_server_plays_and_bounds_the_size_of_messages():
+    uvicorn = pytest.importorskip("uvicorn")
+    import httpx
+    from websockets.exceptions import ConnectionClosed, InvalidStatus
+    from websockets.sync.client import connect
+
+    found = listen("127.0.0.1", 0)
+    address = f"127.0.0.1:{found.getsockname()[1]}"
+    running = {}
+
+    def run():
+        loop = asyncio.new_event_loop()
+        config = server_module.configure(uvicorn, WebServer(limits=Limits(message_bytes=3000)))
+        running["server"] = uvicorn.Server(config)
+        loop.run_until_complete(running["server"].serve(sockets=[found]))
+        loop.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        with connect(f"ws://{address}/ws") as ann:
+            ann.send(json.dumps({"type": "create", "game": "tic_tac_toe"}))
+            kinds = []
+            while "state" not in kinds:
+                kinds.append(json.loads(ann.recv(timeout=60))["type"])
+            began = time.perf_counter()
+            ann.send(json.dumps({"type": "turn", "text": "5"}))
+            while (message := json.loads(ann.recv(timeout=60)))["type"] != "state":
+                continue
+            assert message["position"] == ".../.X./..." and time.perf_counter() - began < 5
+            with pytest.raises(ConnectionClosed) as closed:
+                ann.send("x" * 4000)
+                while True:
+                    ann.recv(timeout=60)
+            assert closed.value.rcvd.code == 1009
+        with pytest.raises(InvalidStatus) as refused:
+            connect(f"ws://{address}/ws", additional_headers={"Origin": "http://evil.example"})
+        assert refused.value.response.status_code == 403
+        assert httpx.get(f"http://{address}/", headers={"Host": "evil.example"}).status_code == 403
+    finally:
+        running["server"].should_exit = True
+        thread.join(30)
+
+
+def test_some_fuzzing():
+    """A few thousand of the requests and messages of `benchmarks/web_fuzz.py`; its report has 100,000."""
+    file = Path(__file__).parents[2] / "benchmarks" / "web_fuzz.py"
+    spec = importlib.util.spec_from_file_location("web_fuzz", file)
+    fuzz = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fuzz)
+    report = asyncio.run(fuzz.fuzz(1000, 2000, seed=7, sizes=False))
+    assert report["must_be_empty"] == {}, report["examples"]
+    assert report["answers"]["state"] > 50 and report["answers"]["error"] > 1000
