@@ -19,7 +19,7 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
-from _machine import machine
+from _machine import load_average, machine
 
 EARLY = 20.0
 """Seconds in which the programs for many positions at once are compiled; reported by themselves."""
@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     result = {"machine": machine(), "against": options.against, "sessions": options.sessions, "think_s": options.think}
-    result["seconds"] = options.seconds
+    result["seconds"], result["load_average_before"] = options.seconds, load_average()
     if not options.no_starts:
         result["starts"] = starts(options.games, options.against)
     server = ServerProcess()

@@ -6,6 +6,7 @@ for each game. Seat 0 is the player who moves first in the start position.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -358,8 +359,8 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
 
 def game_options(game: Game) -> dict[str, Any]:
     """The options of a game that are not the usual ones, as `make` takes them."""
-    usual = make(game.id)
-    return {name: value for name, value in vars(game).items() if value != getattr(usual, name)}
+    values = {field.name: (getattr(game, field.name), field.default) for field in dataclasses.fields(game)}
+    return {name: value for name, (value, usual) in values.items() if value != usual}
 
 
 def _seat(start: State, state: State) -> int:

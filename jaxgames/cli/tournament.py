@@ -48,20 +48,24 @@ def run(options: argparse.Namespace) -> None:
             raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
         folder = TournamentFolder.resume(options.out)
         plan |= {name: value for name, value in folder.config.items() if name in plan}
-    _check(plan)
-    if options.out and folder is None:
-        folder = TournamentFolder.begin(options.out, plan)
+    else:
+        _check(plan)
+
+    def opened() -> Any:
+        """The folder, made when the players are known to be there."""
+        return folder or (TournamentFolder.begin(options.out, plan) if options.out else None)
+
     line = ProgressLine(quiet=options.json)
     try:
-        (_knockout if plan["knockout"] else _round_robin)(plan, options, folder, line)
+        (_knockout if plan["knockout"] else _round_robin)(plan, options, opened, line)
     except KeyboardInterrupt as stop:
-        advice = f"go on with: jaxgames tournament --out {options.out} --resume" if folder else "nothing was kept"
+        advice = f"go on with: jaxgames tournament --out {options.out} --resume" if options.out else "nothing was kept"
         raise type(stop)(advice) from None
     finally:
         line.clear()
 
 
-def _round_robin(plan: dict[str, Any], options: argparse.Namespace, folder: Any, line: ProgressLine) -> None:
+def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
     from jaxgames.arena import records
     from jaxgames.arena.match import MatchResult
     from jaxgames.arena.standings import draw, show
@@ -72,6 +76,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, folder: Any,
     players = [make_player(spec, game) for spec in plan["players"]]
     file, pairs = plan["games_out"], len(players) * (len(players) - 1) // 2
     form = records.format_for(file, game.id) if file else ""
+    folder = opened()
     earlier = folder.lines() if folder else []
     known = {tuple(found["pair"]): MatchResult(**found["match"]) for found in earlier}
     if file:
@@ -102,13 +107,13 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, folder: Any,
     print_json(result.to_dict()) if options.json else show(result)
 
 
-def _knockout(plan: dict[str, Any], options: argparse.Namespace, folder: Any, line: ProgressLine) -> None:
+def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
     from jaxgames.arena.knockout import Meeting, knockout
     from jaxgames.arena.standings import show_knockout
     from jaxgames.players.from_folder import load_all
 
     game = _game(plan, [plan["knockout"]])
-    players = load_all(plan["knockout"], game)
+    players, folder = load_all(plan["knockout"], game), opened()
     known = {}
     for found in folder.lines() if folder else ():
         meeting = Meeting(**found["meeting"])

@@ -81,7 +81,7 @@ class NetworkValue:
         return self.last(x) @ self.points
 
 
-class Board:
+class ConnectXBoard:
     """A size of board, and what can be asked of its positions."""
 
     def __init__(self, rows, columns, connect):
@@ -110,7 +110,7 @@ class Board:
         return found & self.squares
 
 
-class Search:
+class DeepeningSearch:
     """The search of one move. Values are expected points; from 2 on, a win so many squares before the board is full."""
 
     def __init__(self, board, value, deadline):
@@ -205,7 +205,7 @@ PLAYERS: dict = {}
 def prepare(rows, columns, connect):
     """The board of a size and what values its positions."""
     if (rows, columns, connect) not in PLAYERS:
-        board = Board(rows, columns, connect)
+        board = ConnectXBoard(rows, columns, connect)
         value: Any = ThreatValue(board)
         if WEIGHTS and (rows, columns, connect) == tuple(BOARD):
             with np.load(io.BytesIO(base64.b64decode(WEIGHTS)), allow_pickle=False) as arrays:
@@ -224,7 +224,7 @@ def think(cells, mark, rows, columns, connect, seconds=SECONDS):
             square = 1 << place % columns * (rows + 1) + rows - 1 - place // columns
             taken |= square
             own |= square if cell == mark else 0
-    return Search(board, value, deadline).root(own, taken)
+    return DeepeningSearch(board, value, deadline).root(own, taken)
 
 
 def agent(observation, configuration):

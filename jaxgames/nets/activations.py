@@ -14,8 +14,8 @@ ACTIVATIONS: dict[str, Activation] = {
     "softsign": lambda x: x / (1 + jnp.abs(x)),
     # In (0, 1): the evolved tic-tac-toe networks.
     "softsign_unit": lambda x: 0.5 * x / (1 + jnp.abs(x)) + 0.5,
-    # 2 / (1 + exp(-x)) - 1, in (-1, 1): the tic-tac-toe self-play networks. That form of the same function loses all
-    # digits near 0 and overflows far from it.
+    # 2 / (1 + exp(-x)) - 1, in (-1, 1). That form of the same function loses all digits near 0 and overflows far from
+    # it. AForge's function of that name has alpha = 2 as its usual value, and is tanh.
     "bipolar_sigmoid": lambda x: jnp.tanh(0.5 * x),
     "relu": jax.nn.relu,
     "identity": lambda x: x,

@@ -10,12 +10,14 @@ import jax.numpy as jnp
 from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.evolution.saved import holds_champions, load_champion, network_of
 from jaxgames.algos.evolution.saved import snapshots_of as champions_of
+from jaxgames.algos.self_play_saved import holds_self_play, load_self_play
 from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
 from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy
 from jaxgames.players.player import Player
+from jaxgames.players.self_play import self_play
 from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 
@@ -39,6 +41,10 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
         return by_policy(str(path), game, network.apply, params)
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
+    if holds_self_play(run):
+        if step is not None:
+            raise ValueError(f"{path} holds many networks; the best one is the player {run.path}")
+        return self_play(str(path), *load_self_play(run))
     return greedy(game, str(path), *load_player_value(run, step))
 
 
@@ -118,5 +124,5 @@ def _open(path: str | Path) -> tuple[Run, int | None]:
 
 
 def _game_id(run: Run) -> str | None:
-    settings = run.config.get("learner", run.config.get("network"))
+    settings = next((run.config[name] for name in ("learner", "network", "self_play") if name in run.config), None)
     return settings.get("game") if isinstance(settings, dict) else None

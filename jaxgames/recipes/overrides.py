@@ -28,5 +28,5 @@ def _parse(kind: Any, text: str) -> Any:
     if kind is bool:
         return _BOOLS[text.lower()]
     if get_args(kind):  # tuple[int, ...]
-        return tuple(int(part) for part in text.split(",") if part)
+        return tuple(get_args(kind)[0](part) for part in text.split(",") if part)
     return kind(text)

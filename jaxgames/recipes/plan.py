@@ -23,6 +23,8 @@ class Plan:
     """
 
     game: str | None = None
+    from_file: str | None = None
+    """A file of networks to begin with."""
     setting: str | None = None
     changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Values of the setting to be changed, as texts: `{"hidden": "80"}`."""

@@ -24,6 +24,11 @@ class Recipe(ABC):
     several_processes: bool = False
     """Whether several processes can share one training."""
 
+    @property
+    def reads_networks(self) -> bool:
+        """Whether a training can begin with the networks of a file."""
+        return False
+
     @abstractmethod
     def help(self) -> str:
         """What `jaxgames train --help` says: a line about it, then indented lines of settings."""
@@ -49,6 +54,8 @@ class Recipe(ABC):
 
         Of several processes only the first makes it.
         """
+        if plan.from_file is not None and not self.reads_networks:
+            raise ValueError(f"{self.name} begins with random weights; --from is for tic-tac-toe-evolution")
         self.check(plan)
         leads = jax.process_index() == 0
         if leads:

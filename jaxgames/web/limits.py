@@ -21,7 +21,7 @@ class Limits:
         spec: characters of a player's spec; `text`: of a position.
         games: in a row.
         simulations: of a search, times its trees.
-        plies: of a search to a fixed depth; `look_ahead`: of one over chance.
+        plies: of an alpha-beta search; `plain_plies`: of one without cuts; `look_ahead`: of one over chance.
         think_seconds: of a search that is given a time.
         programs: different players that are kept compiled.
         turns: of a game, after which it is broken off.
@@ -48,6 +48,7 @@ class Limits:
     games: int = 1000
     simulations: int = 5000
     plies: int = 8
+    plain_plies: int = 4
     think_seconds: float = 5.0
     look_ahead: int = 2
     programs: int = 24

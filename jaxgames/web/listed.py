@@ -17,7 +17,8 @@ from jaxgames.web.evaluate import has_values
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
 CHAMPION, NEWEST = "champion", "newest"
-FIXED_DEPTH = ("minimax", "alphabeta")
+FIXED_DEPTH = {"minimax": "plain_plies", "alphabeta": "plies"}
+"""Searches to a fixed depth, and the bound of it: nothing stops one that has begun."""
 NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *FIXED_DEPTH, *mcts.KINDS)
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
 KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")
@@ -114,7 +115,7 @@ class ListedPlayers:
         for place, kind in enumerate(entry.arguments):
             given = usual[place - len(entry.arguments)] if len(usual) >= len(entry.arguments) - place else None
             if kind in ("N", "BUDGET"):
-                most = self._limits.plies if name in FIXED_DEPTH else self._limits.simulations
+                most = getattr(self._limits, FIXED_DEPTH.get(name, "simulations"))
                 default = min(int(given), most) if given and given.isdecimal() else most
                 seconds = {"most_seconds": self._limits.think_seconds} if kind == "BUDGET" else {}
                 arguments.append({"name": "N", "default": default, "least": 1, "most": most, **seconds})
@@ -164,7 +165,7 @@ class ListedPlayers:
                 if specs.budget(texts[-1], f"{what}: time") > self._limits.think_seconds:
                     raise ValueError(f"{what}: expected a time of at most {self._limits.think_seconds:g}s")
             elif parsed.name in FIXED_DEPTH:
-                specs.whole_number(texts[-1], f"{what}: plies", self._limits.plies)
+                specs.whole_number(texts[-1], f"{what}: plies", getattr(self._limits, FIXED_DEPTH[parsed.name]))
             else:
                 trees = specs.whole_number(parsed.options.get("trees", "1"), f"{what}: trees", MOST_TREES)
                 specs.whole_number(texts[-1], f"{what}: simulations", self._limits.simulations // trees)

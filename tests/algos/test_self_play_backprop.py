@@ -13,8 +13,11 @@ from jaxgames.algos.self_play_backprop import (
     SECOND,
     SELF,
     PopulationMLP,
+    SeenPositions,
     SelfPlayBackprop,
     SelfPlaySettings,
+    SquareEncoding,
+    SquareFeatures,
     encode_with,
 )
 from jaxgames.nets import MLP
@@ -25,6 +28,9 @@ GAME = jaxgames.make("tic_tac_toe")
 MEMBERS, PLIES = 3, 9
 NETWORK = MLP((6, 4, 1), "bipolar_sigmoid", "bipolar_sigmoid", "uniform:1")
 LEARNER = SelfPlayBackprop(GAME, PopulationMLP(NETWORK, 9), encode_with(GAME.encodings["cells_0.01"]), MEMBERS, PLIES)
+SQUARES = SquareEncoding(GAME)
+ABSOLUTE = SelfPlayBackprop(GAME, PopulationMLP(NETWORK, SQUARES.inputs), SQUARES, MEMBERS, PLIES)
+SIDE = 0.5  # the tenth input, where there is one
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 update = jax.jit(LEARNER.update)
 
@@ -53,48 +59,58 @@ def backprop(layers, x, target):
     return gradients[::-1], float(units[-1][0] - target)
 
 
-def inputs(cells, player):
-    return np.array([1.0 if cell == player else 0.01 if cell == 0 else -1.0 for cell in cells])
+def inputs(cells, player, absolute):
+    """What a network sees after a move of this player, and for whom it values it: 1 the first player, -1 the second."""
+    view = 1 if absolute else player
+    squares = [0.01 if cell == 0 else cell * view for cell in cells]
+    return np.array([*squares, -player * SIDE] if absolute else squares), view
 
 
-def reference_game(layers, kind, words, both_sides, step_size):
-    """One game of one network and the step after it: layers, result, squared error, number of positions."""
+def reference_game(layers, kind, words, both_sides, step_size, absolute):
+    """One game of one network and the steps after it: layers, result, squared error, number of positions."""
     cells, learned, result = [0] * 9, [], 0
     for ply in range(9):
         player = 1 if ply % 2 == 0 else -1
         free = [i for i in range(9) if cells[i] == 0]
         network = kind == SELF or (kind == FIRST) == (player == 1)
         if network:
-            after = [inputs([player if i == cell else c for i, c in enumerate(cells)], player) for cell in free]
-            action = free[int(np.argmax([activations(layers, x)[-1][0] for x in after]))]
+            after = [[player if i == cell else c for i, c in enumerate(cells)] for cell in free]
+            seen = [inputs(board, player, absolute) for board in after]
+            action = free[int(np.argmax([view * player * activations(layers, x)[-1][0] for x, view in seen]))]
         else:
             action = free[int(words[ply]) * len(free) >> 32]
         cells[action] = player
         if network or both_sides:
-            learned.append((inputs(cells, player), player))
+            learned.append(inputs(cells, player, absolute))
         if any(all(cells[i] == player for i in line) for line in LINES):
             result = player
             break
-    steps = [backprop(layers, x, result * player) for x, player in learned]
-    new = []
-    for i, (kernel, bias) in enumerate(layers):
-        of_kernel, of_bias = (sum(gradients[i][part] for gradients, _ in steps) for part in (0, 1))
-        new.append((kernel - step_size * of_kernel, bias - step_size * of_bias))
-    return new, result * (-1 if kind == SECOND else 1), sum(error**2 for _, error in steps), len(learned)
+    squares = 0.0
+    for x, view in learned:
+        gradients, error = backprop(layers, x, result * view)
+        squares += error**2
+        layers = [
+            tuple(old - step_size * g for old, g in zip(*pair, strict=True))
+            for pair in zip(layers, gradients, strict=True)
+        ]
+    return layers, result * (-1 if kind == SECOND else 1), squares, len(learned)
 
 
-@pytest.mark.parametrize("both_sides", [True, False])
-def test_games_and_steps_are_those_of_the_reference(both_sides):
-    state = LEARNER.init(jax.random.key(5), settings([SELF, FIRST, SECOND], both_sides))
+@pytest.mark.parametrize(("both_sides", "absolute"), [(True, False), (False, False), (True, True)])
+def test_games_and_steps_are_those_of_the_reference(both_sides, absolute):
+    learner, step = (ABSOLUTE, jax.jit(ABSOLUTE.update)) if absolute else (LEARNER, update)
+    features = SquareFeatures(*map(jnp.float32, (0.01, 1, SIDE))) if absolute else ()
+    first = settings([SELF, FIRST, SECOND], both_sides)._replace(features=features)
+    state = learner.init(jax.random.key(5), first)
     networks = [[(np.float64(k[..., m]), np.float64(b[..., m])) for k, b in state.params] for m in range(MEMBERS)]
     results = set()
     for number in range(12):
         key = jax.random.fold_in(jax.random.key(6), number)
         words = np.asarray(random_bits(key, (PLIES, MEMBERS)))
-        state, metrics = update(state, key)
+        state, metrics = step(state, key)
         assert metrics.kind == number % 3
         for m in range(MEMBERS):
-            networks[m], *expected = reference_game(networks[m], number % 3, words[:, m], both_sides, 0.3)
+            networks[m], *expected = reference_game(networks[m], number % 3, words[:, m], both_sides, 0.3, absolute)
             found = metrics.result[m], metrics.squared_error[m], metrics.positions[m]
             np.testing.assert_allclose(found, expected, rtol=1e-4)
             results.add((number % 3, expected[0]))
@@ -130,15 +146,17 @@ def test_a_population_is_its_networks():
 def test_positions_are_seen_by_the_player_who_moved():
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(GAME.parse(text) for text in ("X../.O./...", "X../.../...")))
     seen = encode_with(GAME.encodings["cells_0.01"])((), positions, jnp.asarray([1, 0]), jnp.asarray([True, True]))
-    np.testing.assert_array_equal(seen[:, 0], np.float32([-1, 0.01, 0.01, 0.01, 1, 0.01, 0.01, 0.01, 0.01]))
-    assert seen[0, 1] == 1
+    np.testing.assert_array_equal(seen.sign, [1, 1])
+    np.testing.assert_array_equal(seen.inputs[:, 0], np.float32([-1, 0.01, 0.01, 0.01, 1, 0.01, 0.01, 0.01, 0.01]))
+    assert seen.inputs[0, 1] == 1
 
 
 def test_any_game_without_chance_is_learned():
     game = Nim()
 
     def encode(features, positions, mover, turned):
-        return jax.vmap(game.observe_position, in_axes=(0, None))(positions, jnp.bool_(True)).astype(jnp.float32).T
+        seen = jax.vmap(game.observe_position, in_axes=(0, None))(positions, jnp.bool_(True)).astype(jnp.float32).T
+        return SeenPositions(seen, jnp.ones(len(mover), jnp.float32))
 
     network = MLP((8, 1), "tanh", "tanh", "uniform:0.5")
     learner = SelfPlayBackprop(game, PopulationMLP(network, 13), encode, members=8, max_plies=12)

@@ -12,6 +12,8 @@ from jaxgames.interop import pettingzoo as pair
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 
 
+# Advice: masks of the agent that waits are zeros, and observations with masks are dictionaries, as in its own games.
+@pytest.mark.filterwarnings("ignore:Observation:UserWarning")
 @pytest.mark.parametrize("name", GAMES)
 def test_pettingzoo_api(name, capsys):
     from pettingzoo.test import api_test, seed_test

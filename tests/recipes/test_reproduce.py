@@ -7,7 +7,7 @@ import pytest
 
 from jaxgames.cli import main
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.reproduce import Part, Row, Study, System
+from jaxgames.recipes.reproduce import SYSTEMS, Part, Row, Study, System, system_named
 from jaxgames.recipes.reproduce.report import cells_of
 
 QUIET = Report(quiet=True)
@@ -111,6 +111,13 @@ def test_a_report_holds_every_row_and_picture(tmp_path: Path):
     ):
         assert text in page, text
     assert (tmp_path / "a" / "table-1.png").exists() and "figure-2.png" not in page
+
+
+def test_every_system_says_who_wrote_it():
+    for name in SYSTEMS:
+        system = system_named(name)
+        assert system.name == name and any(year in system.citation for year in ("2007", "2018", "2020", "article"))
+        assert len({part.key for part in system.parts}) == len(system.parts) > 1
 
 
 @pytest.mark.parametrize(

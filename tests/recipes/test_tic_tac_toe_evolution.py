@@ -1,5 +1,6 @@
 """The recipe `tic-tac-toe-evolution`: exact measures, what a run leaves on disk, and how it goes on."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -17,10 +18,18 @@ from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, networks_file
 from jaxgames.recipes.evolution.registry import config_of
-from jaxgames.recipes.evolution.tic_tac_toe import PUBLISHED, RECIPE, kept_moves, quick
-from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, kept, measured
+from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, kept_moves, quick
+from jaxgames.recipes.evolution.tic_tac_toe_exact import (
+    ILLEGAL,
+    against,
+    all_positions,
+    choices_of,
+    kept,
+    measured,
+    share_of,
+)
 from jaxgames.runs import Run, checkpoints
 
 NETWORK = RECIPE.settings["original"].network
@@ -93,14 +102,14 @@ def test_a_run_leaves_champions_curves_and_metrics(finished):
     run, result = finished.run, finished.result
     metrics = run.metrics()
     assert [line["step"] for line in metrics] == [1, 2, 3, 4]
-    assert [line["games"] for line in metrics] == [step * 3 * (4 + 3 * 2) * 4 for step in (1, 2, 3, 4)]
+    assert [line["games"] for line in metrics] == [step * 3 * (4 + 2 * 2) * 4 for step in (1, 2, 3, 4)]
     for line in metrics:
         assert line["win_random"] + line["draw_random"] + line["loss_random"] == pytest.approx(100)
         assert 0 < line["diversity"] < 2 and 0 <= line["fitness_mean"] <= line["fitness"] <= 1
     assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
     assert len(result["champions"]["kept"]) == 3
     assert result["mean"]["kept"] == pytest.approx(metrics[-1]["kept"], abs=0.001)
-    assert result["published"] == [PUBLISHED]
+    assert result["published"] == [RERUN]
 
 
 def test_a_run_is_a_player(finished, capsys):
@@ -116,6 +125,63 @@ def test_a_run_is_a_player(finished, capsys):
     )
     assert cli.main(["match", f"{path}@2", "random"]) == 2
     assert "does not value positions" in capsys.readouterr().err
+
+
+def networks_of(run, generation):
+    return RECIPE.text_form.read(config_of(run.config).network, networks_file(run, generation))
+
+
+def test_each_round_s_best_networks_are_written_as_the_program_does(finished):
+    written = [path.name for path in sorted((finished.run.path / "networks").iterdir())]
+    assert written == [f"generation-{number:06d}.txt" for number in (1, 2, 3, 4)]
+    text = networks_file(finished.run, 4).read_text("utf-8")
+    assert text.count("softsign_norm:{[[") == text.count("\n") == 3
+    champions = finished.run.restore_leaf("champions", 4)
+    written = np.asarray(networks_of(finished.run, 4))
+    assert sorted(map(bytes, written)) == sorted(map(bytes, champions)), "the same bits, in the order of the groups"
+
+
+def test_a_training_goes_on_from_a_file(finished, tmp_path, capsys):
+    file = networks_file(finished.run, 2)
+    path = tmp_path / "more"
+    assert cli.main(["train", "tic-tac-toe-evolution", "--out", str(path), "--from", str(file), *TINY]) == 0
+    run = Run.open(path)
+    begun = networks_of(run, 0)
+    np.testing.assert_array_equal(begun, networks_of(finished.run, 2))
+    method = config_of(run.config).method()
+    first = method.init_from(jax.random.key(0), begun)
+    np.testing.assert_array_equal(first.genomes, np.repeat(np.asarray(begun)[:, None], 4, axis=1))
+    alone = method.init_from(jax.random.key(0), begun[:1])
+    assert np.array_equal(alone.genomes, np.broadcast_to(begun[0], alone.genomes.shape))
+    state, scores = jax.jit(method.generation)(first)
+    np.testing.assert_array_equal(scores.networks, networks_of(run, 1))
+    capsys.readouterr()
+
+
+def test_illegal_choices_lose_where_they_are_allowed():
+    genomes = np.asarray(NETWORK.genomes().init(jax.random.key(1), jnp.arange(3, dtype=jnp.int32)))
+    strict = dataclasses.replace(NETWORK, strict=True)
+    choices, legal = choices_of(strict, genomes), choices_of(NETWORK, genomes)
+    assert (choices == ILLEGAL).any() and (legal >= 0).all()
+    np.testing.assert_array_equal(choices[choices != ILLEGAL], legal[choices != ILLEGAL])
+    found = measured(strict, genomes)
+    np.testing.assert_allclose(found["illegal"], 100 * (choices == ILLEGAL).mean(axis=1))
+    never = np.full((1, 4_520), ILLEGAL)
+    assert against(never).loss[0] == 1 and kept(never)[0] == 0
+    assert (found["loss_random"] > measured(NETWORK, genomes)["loss_random"]).all()
+
+
+def test_wins_and_threats_are_those_of_the_rules():
+    every = all_positions()
+    index = {int(word): number for number, word in enumerate(every.cells)}
+
+    def cells(flags, own, other):
+        return np.flatnonzero(flags[index[sum(1 << cell for cell in own) | sum(1 << cell for cell in other) << 16]])
+
+    assert cells(every.wins, [0, 1], [3, 4]).tolist() == [2] and not cells(every.blocks, [0, 1], [3, 4]).size
+    assert cells(every.blocks, [0, 8], [3, 4]).tolist() == [5] and not cells(every.wins, [0, 8], [3, 4]).size
+    assert cells(every.blocks, [1, 3], [0, 4, 6]).tolist() == [2, 8]
+    assert share_of(every.blocks[every.open].argmax(axis=1)[None], every.blocks) == 1
 
 
 def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path):
@@ -136,8 +202,11 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
 
 def test_settings_differ_in_what_they_say():
     original = RECIPE.settings["original"]
-    assert original.method().games(1) == 20 * (10 + 100 * 5) * 38
-    assert abs(original.generations * 387_600 / PUBLISHED["games"] - 1) < 0.02
+    assert original.method().games(1) == 20 * (10 + 99 * 5) * 38
+    assert original.generations == 900 and original.network.initializer == "uniform:1"
+    assert RECIPE.settings["illegal-loses"] == dataclasses.replace(
+        original, network=dataclasses.replace(original.network, strict=True)
+    )
     assert RECIPE.settings["parallel"].schedule == "parallel" and RECIPE.settings["crossover"].crossover == "segments"
 
 
@@ -146,13 +215,13 @@ def test_the_table_fits_80_columns(finished, capsys):
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
     row = next(line for line in text.splitlines() if "keep the result" in line)
-    assert f"{finished.result['mean']['kept']:.1f}" in row and f"{PUBLISHED['kept']:.1f}" in row
+    assert f"{finished.result['mean']['kept']:.1f}" in row and f"{RERUN['kept']:.1f}" in row
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("--setting foo", "available: original, parallel, crossover, best"),
+        ("--setting foo", "available: original, parallel, crossover, illegal-loses, best"),
         ("--set sigma=1", "unknown setting 'sigma'; available: generations"),
         ("--set groups=1", "groups=1: expected a number from 2"),
         ("--set keep=10", "keep=10 of groups of 10: expected less"),
@@ -167,6 +236,12 @@ def test_the_table_fits_80_columns(finished, capsys):
         ("--setting best --set population=16000000 --set block=1000000", "fits"),
         ("--games 400000 --set generations=2", "not both"),
         ("--process 1", "several processes need"),
+        ("--from nowhere.txt", "nowhere.txt cannot be read"),
+        ("--from tests/data/tic_tac_toe/evolution/round_robin_nets_0_9.csv", "line 1: begins with"),
+        ("--from tests/data/tic_tac_toe/evolution/nets.txt --set groups=3", "20 networks; expected one, or 3"),
+        ("--from tests/data/tic_tac_toe/evolution/nets.txt --set hidden=5", "is 9-18-18-9; expected 9-5-9"),
+        ("--from tests/data/tic_tac_toe/evolution/nets.txt --set activation=tanh", "these have other ones"),
+        ("--from tests/data/tic_tac_toe/evolution/nets.txt --setting best", "begins with random weights"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF
+from jaxgames import cli
+from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, SelfPlayState, SquareEncoding, SquareFeatures
+from jaxgames.nets import activation
+from jaxgames.players import make as make_player
+from jaxgames.players.self_play import SelfPlayTurn
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of
-from jaxgames.recipes.tic_tac_toe_self_play.lines import NetworkTurn
-from jaxgames.recipes.tic_tac_toe_self_play.population import Features, Populations, encode
+from jaxgames.recipes.tic_tac_toe_self_play.population import Populations
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, _train
-from jaxgames.recipes.tic_tac_toe_self_play.variants import PUBLISHED, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, PUBLISHED, SETTINGS, VARIANTS
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12
@@ -43,10 +46,12 @@ def test_a_run_has_a_curve_for_each_variant(finished):
     assert [line["games"] for line in metrics] == [100 * (i + 1) for i in range(LINES)] == result["at_games"]
     assert list(result["variants"]) == list(SETTINGS["all"])
     for name, variant in result["variants"].items():
-        for kind in ("training", "measured"):
+        for kind in ("training", "random", "measured") if name != "only-self-play" else ("training", "measured"):
             low, median, high = (np.array(variant["curve"][kind + end]) for end in ("/low", "", "/high"))
             assert np.all((low >= 0) & (low <= median) & (median <= high) & (high <= 100))
         for line, again in zip(metrics, metrics_of(result), strict=True):
+            ones = {key: again.pop(key) for key in list(again) if key.endswith("/one")}
+            assert all(line[key][-1:] == value for key, value in ones.items())
             assert {key: line[key] for key in again} == pytest.approx(again, abs=0.051)
             assert f"{name}/measured/high" in again
         assert 0 <= variant["draw_themselves"] <= SEEDS == len(variant["lines_lost"])
@@ -64,8 +69,7 @@ def test_even_a_short_training_makes_better_networks(finished):
     def good(lines, *names):
         return np.mean([line[f"{name}/training"] for line in lines for name in names])
 
-    for names in (("faithful", "empty-zero", "side-input"), ("large-steps",)):
-        assert good(metrics[-4:], *names) > good(metrics[:3], *names) + 5
+    assert good(metrics[-4:], "symmetric") > good(metrics[:3], "symmetric") + 5
     assert metrics[-1]["loss"] < 0.9 * metrics[0]["loss"]
 
 
@@ -88,20 +92,22 @@ def test_good_results_are_draws_against_itself_and_wins_against_random(finished)
     populations, key = VARIANTS_AT_ONCE, jax.random.key(3)
     states = jax.jit(populations.init)(key)
     learner, update = populations.learner, jax.jit(populations.learner.update)
-    _, good, errors = _train(populations, jax.tree.map(jnp.copy, states), key, 1, 2)
-    counts, errors = populations.by_variant(good), populations.by_variant(errors)
+    _, found = _train(populations, jax.tree.map(jnp.copy, states), key, 1, 1)
+    counts, random, errors = map(populations.by_variant, found)
     assert counts.shape == (len(SETTINGS["all"]), 1, SEEDS)
     for name, kinds in (("faithful", {SELF, FIRST, SECOND}), ("only-random", {FIRST, SECOND})):
         block = list(SETTINGS["all"]).index(name)
         state = jax.tree.map(lambda x, block=block: x[block], states)
-        expected, squares, positions, met = np.zeros(SEEDS, int), 0, 0, set()
+        expected, squares, positions, met, won = np.zeros(SEEDS, int), 0, 0, set(), []
         for _ in range(100):
             state, metrics = update(state, jax.random.fold_in(jax.random.fold_in(key, 0), state.games))
             met.add(int(metrics.kind))
             expected += np.asarray(metrics.result) == (0 if metrics.kind == SELF else 1)
+            won += [np.asarray(metrics.result) == 1] * int(metrics.kind != SELF)
             squares, positions = squares + np.asarray(metrics.squared_error), positions + np.asarray(metrics.positions)
         assert met == kinds
         np.testing.assert_array_equal(counts[block, 0], expected)
+        np.testing.assert_allclose(random[block, 0], 100 * np.mean(won, axis=0), rtol=1e-5)
         np.testing.assert_allclose(errors[block, 0], squares / positions, rtol=1e-4)
     assert learner.members == SEEDS
 
@@ -111,12 +117,16 @@ def test_what_the_networks_see():
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(game.parse(text) for text in ("X../.O./...", "X../.O./..X")))
     turned, mover = jnp.ones(2, bool), jnp.asarray([1, 0], jnp.int32)  # O has moved, X has moved
 
-    def seen(empty, side):
-        return np.asarray(encode(Features(jnp.float32(empty), jnp.float32(side)), positions, mover, turned)).T
+    def seen(*features):
+        found = SquareEncoding(game)(SquareFeatures(*map(jnp.float32, features)), positions, mover, turned)
+        return np.asarray(found.inputs).T, np.asarray(found.sign).tolist()
 
     e = np.float32(0.01)
-    np.testing.assert_array_equal(seen(e, 0), [[-1, e, e, e, 1, e, e, e, e, 0], [1, e, e, e, -1, e, e, e, 1, 0]])
-    np.testing.assert_array_equal(seen(0, 1), [[1, 0, 0, 0, -1, 0, 0, 0, 0, -1], [1, 0, 0, 0, -1, 0, 0, 0, 1, 1]])
+    own, absolute, side = seen(e, 0, 0), seen(0, 1, 0), seen(0, 1, 1)
+    np.testing.assert_array_equal(own[0], [[-1, e, e, e, 1, e, e, e, e, 0], [1, e, e, e, -1, e, e, e, 1, 0]])
+    np.testing.assert_array_equal(absolute[0], [[1, 0, 0, 0, -1, 0, 0, 0, 0, 0], [1, 0, 0, 0, -1, 0, 0, 0, 1, 0]])
+    np.testing.assert_array_equal(side[0], [[1, 0, 0, 0, -1, 0, 0, 0, 0, 1], [1, 0, 0, 0, -1, 0, 0, 0, 1, -1]])
+    assert own[1] == [1, 1] and absolute[1] == side[1] == [-1, 1]  # for whom: O's choice of the highest is X's lowest
 
 
 def test_lines_are_lost_by_the_network_s_own_choices():
@@ -124,15 +134,43 @@ def test_lines_are_lost_by_the_network_s_own_choices():
     state = jax.tree.map(lambda x: x[0], jax.jit(populations.init)(jax.random.key(2)))
     position = game.parse("X../.../...")
     batch = jax.tree.map(lambda x: x[None], position)
-    turn = jax.jit(NetworkTurn(populations.learner))
+    turn = jax.jit(SelfPlayTurn(populations.learner))
     outcome = turn((state.params, state.settings), batch, jnp.zeros(1, jnp.uint32))
     values, network = {}, populations.learner.network
     apply = jax.jit(network.network.apply)
     for text in (f"{'X........'[:i]}O{'X........'[i + 1 :]}" for i in range(1, 9)):
-        squares = np.array([{"X": 1.0, "O": -1.0, ".": 0.01}[cell] for cell in text] + [-1.0], np.float32)
+        squares = np.array([{"X": 1.0, "O": -1.0, ".": 0.01}[cell] for cell in text] + [1.0], np.float32)
         value = apply(network.member(state.params, 0), squares)
         values[f"{text[:3]}/{text[3:6]}/{text[6:]}"] = float(value[0])
-    assert game.to_string(game.state(jax.tree.map(lambda x: x[0], outcome.position))) == max(values, key=values.get)
+    assert game.to_string(game.state(jax.tree.map(lambda x: x[0], outcome.position))) == min(values, key=values.get)
+
+
+def test_the_best_network_is_a_player(finished, capsys):
+    run, result = finished
+    assert cli.main(["match", str(run.path), "random", "--games", "40", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == "tic_tac_toe"
+    player = make_player(str(run.path), jaxgames.make("tic_tac_toe"))
+    kept = result["kept"]
+    template = jax.eval_shape(lambda: VARIANTS_AT_ONCE.init(jax.random.key(0)))
+    states = run.restore(template, kept["step"])[1]
+    expected = VARIANTS_AT_ONCE.network(states, list(SETTINGS["all"]).index(kept["variant"]), kept["seed"])
+    for one, other in zip(jax.tree.leaves(player.params), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert cli.main(["match", f"{run.path}/checkpoints/step-{LINES}", "random"]) == 2
+    assert "the best one is the player" in capsys.readouterr().err
+
+
+def test_networks_begin_as_aforge_s():
+    """Uniform in [0, 1], thresholds too, and with the bipolar sigmoid of alpha 2."""
+    params = jax.jit(Populations((VARIANTS["faithful"], VARIANTS["symmetric"]), 16).init)(jax.random.key(1)).params
+    for layer in params:
+        for weights in layer:
+            mine, symmetric = np.asarray(weights[0]), np.asarray(weights[1])
+            assert mine.min() >= 0 and mine.max() <= 1
+            np.testing.assert_allclose(symmetric, 2 * mine - 1, atol=1e-6)
+    assert params[0].kernel[0].mean() == pytest.approx(0.5, abs=0.02)
+    x = np.linspace(-3, 3, 7, dtype=np.float32)
+    np.testing.assert_allclose(activation(NETWORK.activation)(x), 2 / (1 + np.exp(-2 * x)) - 1, atol=1e-6)
 
 
 def test_seeds_fill_blocks():
@@ -143,6 +181,9 @@ def test_seeds_fill_blocks():
     found = populations.by_variant(of_blocks)
     assert found.shape == (3, 5, 40)
     np.testing.assert_array_equal(found[1, :, 20:], of_blocks[3])
+    params = (jnp.arange(6 * 20).reshape(6, 1, 20),)
+    (found,), _ = populations.network(SelfPlayState(params, jnp.arange(6), jnp.int32(0)), 1, 23)
+    assert found.tolist() == [[3 * 20 + 3]], "block 3, member 3"
     assert Populations((VARIANTS["faithful"],), 33).by_variant(jnp.zeros((2, 17))).shape == (1, 33)
 
 
@@ -154,7 +195,8 @@ def test_seeds_fill_blocks():
         (dict(minutes=5.0), "--games"),
         (dict(games=0), "from 1"),
         (dict(changes={"hidden": "3"}), "available: seeds, weights"),
-        (dict(changes={"weights": "0"}), "above 0"),
+        (dict(changes={"weights": "1,0"}), "the lowest and the highest"),
+        (dict(changes={"weights": "x"}), "numbers as in"),
         (dict(changes={"seeds": "x"}), "whole number"),
         (dict(changes={"seeds": "0"}), "from 1"),
         (dict(setting="faithful", devices=2), "evenly"),

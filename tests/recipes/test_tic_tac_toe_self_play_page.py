@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
-from jaxgames.recipes.tic_tac_toe_self_play.variants import PUBLISHED, SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play.variants import SETTINGS, VARIANTS
 
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))
@@ -23,12 +23,12 @@ def row(name: str, variant: dict) -> str:
 
 
 def test_the_tables_are_those_of_the_results():
-    whole, small, positions = RESULTS
-    assert list(whole["variants"]) == list(small["variants"]) == list(SETTINGS["all"])
-    variants = [*whole["variants"].items(), *positions["variants"].items(), *small["variants"].items()]
+    beside, whole = RESULTS
+    assert list(beside["variants"]) == list(SETTINGS["all"]) and list(whole["variants"]) == ["faithful"]
+    variants = [*beside["variants"].items(), *whole["variants"].items()]
     assert [line for line in ROWS if " .. " in line] == [row(*variant) for variant in variants]
-    assert all(result["games"] == GAMES and result["seeds"] == SEEDS for result in RESULTS)
-    assert f"{whole['games_per_second'] / 1000:.0f},000 games/s" in TEXT
+    assert all(result["seeds"] == SEEDS for result in RESULTS)
+    assert whole["games"] == GAMES and f"{beside['games']:,} games" in TEXT
 
 
 def test_settings_are_all_explained():
@@ -36,10 +36,6 @@ def test_settings_are_all_explained():
     assert set(VARIANTS) < set(SETTINGS)
 
 
-def test_the_published_figure_is_reached():
-    low, high = PUBLISHED
-    faithful = RESULTS[0]["variants"]["faithful"]
-    assert low <= faithful["final"]["good"]["low"] <= faithful["final"]["good"]["high"] <= high
-    games, curve = RESULTS[0]["at_games"], faithful["curve"]["training"]
-    assert all(good > 90 for game, good in zip(games, curve, strict=True) if game >= 85_000)
-    assert all(good > 94 for game, good in zip(games, curve, strict=True) if game >= 165_000)
+if __name__ == "__main__":  # the rows, to be pasted
+    for result in RESULTS:
+        print(*(row(*variant) for variant in result["variants"].items()), sep="\n")

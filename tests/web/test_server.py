@@ -117,6 +117,7 @@ def test_what_the_page_asks_first(http):
 
 def test_a_real_server_plays_and_bounds_the_size_of_messages():
     uvicorn = pytest.importorskip("uvicorn")
+    import httpx
     from websockets.exceptions import ConnectionClosed, InvalidStatus
     from websockets.sync.client import connect
 
@@ -149,10 +150,10 @@ def test_a_real_server_plays_and_bounds_the_size_of_messages():
                 while True:
                     ann.recv(timeout=60)
             assert closed.value.rcvd.code == 1009
-        for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
-            with pytest.raises(InvalidStatus) as refused:
-                connect(f"ws://{address}/ws", additional_headers=headers)
-            assert refused.value.response.status_code == 403
+        with pytest.raises(InvalidStatus) as refused:
+            connect(f"ws://{address}/ws", additional_headers={"Origin": "http://evil.example"})
+        assert refused.value.response.status_code == 403
+        assert httpx.get(f"http://{address}/", headers={"Host": "evil.example"}).status_code == 403
     finally:
         running["server"].should_exit = True
         thread.join(30)
@@ -164,6 +165,6 @@ def test_some_fuzzing():
     spec = importlib.util.spec_from_file_location("web_fuzz", file)
     fuzz = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fuzz)
-    report = asyncio.run(fuzz.fuzz(1500, 2000, seed=7, sizes=False))
+    report = asyncio.run(fuzz.fuzz(1000, 2000, seed=7, sizes=False))
     assert report["must_be_empty"] == {}, report["examples"]
     assert report["answers"]["state"] > 50 and report["answers"]["error"] > 1000

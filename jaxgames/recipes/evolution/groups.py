@@ -37,7 +37,7 @@ class GroupsConfig(EvolutionConfig):
     rate: float = number(0.2, 0, 10)
     """A mutation is x + r x with r uniform in [-rate, rate] for each weight x."""
     turn: int = number(100, 1, 10**6)
-    """Iterations of a group, while all others stay as they are."""
+    """Iterations of a group, while all others stay as they are: what is new is scored, and the worst are replaced."""
     schedule: str = choice("sequential", "parallel")
     """`sequential`: one group after the other; `parallel`: all at once, against the best at the turn's beginning."""
     crossover: str = choice(*CROSSOVERS)
@@ -82,6 +82,14 @@ class Groups(BaseMethod):
         """As `BaseMethod.init`."""
         return self.groups.init(key)
 
+    def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> GroupState:
+        """As `BaseMethod.init_from`: all members of a group are one network; there is one for each, or for all."""
+        groups, members = self.config.groups, self.config.members
+        if len(networks) not in (1, groups):
+            raise ValueError(f"{len(networks)} networks; expected one, or {groups} for as many groups (--set groups=N)")
+        state = self.init(key)
+        return state._replace(genomes=jnp.broadcast_to(networks[:, None], (groups, members, networks.shape[1])))
+
     def generation(self, state: GroupState) -> tuple[GroupState, Scores]:
         """As `BaseMethod.generation`; scores as shares of the most that is possible."""
         config = self.config
@@ -94,7 +102,8 @@ class Groups(BaseMethod):
 
         after, metrics = self.groups.update(state, play_matrix)
         possible = jnp.float32(self.groups.opponents * (2 if config.sides == "both" else 1))
-        return after, Scores(jnp.max(metrics.scores) / possible, jnp.mean(metrics.scores[:, 0]) / possible)
+        best = metrics.scores[:, 0] / possible
+        return after, Scores(jnp.max(best), jnp.mean(best), self.groups.champions(after))
 
     def best(self, state: GroupState) -> Float32[Array, "groups dimension"]:
         """As `BaseMethod.best`."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -17,8 +18,9 @@ from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_o
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.training import Block, Job
+from jaxgames.recipes.training import Block, Job, Training
 from jaxgames.runs import Panel, Run
+from jaxgames.runs.files import replace
 
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
@@ -46,6 +48,16 @@ class Measures(NamedTuple):
     panels: Callable[[Sequence[Mapping[str, Any]]], list[Panel]]
 
 
+class TextForm(NamedTuple):
+    """How networks are written to files and read again: `is_writable(network)` says which, `write(network, genomes)`
+    makes the text, and `read(network, path)` the genomes of a file.
+    """
+
+    is_writable: Callable[[NetworkConfig], bool]
+    write: Callable[[NetworkConfig, Champions], str]
+    read: Callable[[NetworkConfig, Path], Float32[Array, "n dimension"]]
+
+
 @dataclasses.dataclass(frozen=True)
 class EvolutionRecipe(Recipe):
     """An evolution of networks for one game: named settings, the first of them the usual ones, and how champions are
@@ -61,6 +73,8 @@ class EvolutionRecipe(Recipe):
     fitnesses: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judged: str = "best"
     """Whom the results are about: the `best` champions of all that were measured, or the `last` ones."""
+    text_form: TextForm | None = None
+    """How each generation's networks are written into the run folder, if they are."""
     measured_games: int = 1_000
     final_games: int = 10_000
     several_processes: bool = True
@@ -91,9 +105,36 @@ class EvolutionRecipe(Recipe):
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
         return config
 
+    @property
+    def reads_networks(self) -> bool:
+        """As `Recipe.reads_networks`."""
+        return self.text_form is not None
+
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        self.config(plan)
+        config = self.config(plan)
+        self._first_networks(plan, config)
+
+    def begin(self, plan: Plan, path: str, report: Report) -> Training:
+        """As `Recipe.begin`; the networks that it begins with are written as those of generation 0."""
+        training, config = super().begin(plan, path, report), self.config(plan)
+        networks = self._first_networks(plan, config)
+        if networks is not None and self.text_form is not None:
+            write_networks(training.run, 0, self.text_form.write(config.network, networks))
+        return training
+
+    def _first_networks(self, plan: Plan, config: EvolutionConfig) -> Champions | None:
+        """The networks of the plan's file. Raises `ValueError` if it holds none, or others than the setting can begin
+        with.
+        """
+        if plan.from_file is None or self.text_form is None:
+            return None
+        networks = self.text_form.read(config.network, Path(plan.from_file))
+        try:
+            jax.eval_shape(config.method(fitnesses=self.fitnesses).init_from, jax.random.key(0), networks)
+        except ValueError as error:
+            raise ValueError(f"{plan.from_file}: {error}") from None
+        return np.asarray(networks)
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
         """As `Recipe.content`. Generations are rounded up to whole blocks."""
@@ -111,6 +152,7 @@ class EvolutionRecipe(Recipe):
             "seed": plan.seed or 0,
             "devices": devices,
             **content_of(config),
+            "from_file": plan.from_file,
             "champions": method.champions,
             "generations_per_line": per_line,
             "measured_games": plan.measured_games or self.measured_games,
@@ -148,14 +190,20 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
     def start(self, checkpoint: EvolutionCheckpoint | None) -> EvolutionCheckpoint:
         """As `Job.start`."""
         if checkpoint is None:
-            state = jax.jit(self.method.init)(jax.random.key(self.settings["seed"]))
-            checkpoint = EvolutionCheckpoint(np.zeros((0, 0), np.float32), state)
+            checkpoint = EvolutionCheckpoint(np.zeros((0, 0), np.float32), self._first_state())
         mesh = mesh_of(self.devices)
         return checkpoint if mesh is None else checkpoint._replace(state=replicated(checkpoint.state, mesh))
+
+    def _first_state(self) -> Any:
+        key, form = jax.random.key(self.settings["seed"]), self.recipe.text_form
+        if form is None or not self.settings.get("from_file"):
+            return jax.jit(self.method.init)(key)
+        return jax.jit(self.method.init_from)(key, form.read(self.config.network, networks_file(self.run, 0)))
 
     def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:
         """As `Job.advance`."""
         state, scores = advance(self.method, checkpoint.state, self.per_line)
+        self._write_networks(scores.networks, step)
         step += self.per_line
         if self.method.generations_per_line:
             state = self.method.after_block(state)
@@ -171,6 +219,13 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         }
         counts = {"games": self.method.games(self.per_line), "generations": self.per_line}
         return Block(EvolutionCheckpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
+
+    def _write_networks(self, networks: Array | None, step: int) -> None:
+        form = self.recipe.text_form
+        if form is None or networks is None or not form.is_writable(self.config.network):
+            return
+        for number, of_generation in enumerate(np.asarray(networks), step + 1):
+            write_networks(self.run, number, form.write(self.config.network, of_generation))
 
     def progress(self, checkpoint: EvolutionCheckpoint, step: int) -> float:
         """As `Job.progress`."""
@@ -219,6 +274,18 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             **self.recipe.measures.thorough(self.config.network, champions, games, seed),
             "published": [dict(published) for published in self.recipe.published],
         }
+
+
+def networks_file(run: Run, generation: int) -> Path:
+    """Where the networks of a generation are written."""
+    return run.path / "networks" / f"generation-{generation:06d}.txt"
+
+
+def write_networks(run: Run, generation: int, text: str) -> None:
+    """Writes the networks of a generation."""
+    path = networks_file(run, generation)
+    path.parent.mkdir(exist_ok=True)
+    replace(path, text.encode())
 
 
 def check_devices(config: EvolutionConfig, asked: int | None) -> int:

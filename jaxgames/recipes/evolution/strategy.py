@@ -97,10 +97,11 @@ class EvolutionConfig:
 
 
 class Scores(NamedTuple):
-    """What the candidates of one generation scored."""
+    """What the candidates of one generation scored, and the networks that are worth writing down after it, if any."""
 
     best: Float32[Array, "..."]
     mean: Float32[Array, "..."]
+    networks: Float32[Array, "... networks dimension"] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +139,13 @@ class BaseMethod:
     def init(self, key: Key[Array, ""]) -> Any:
         """The state before the first generation."""
         raise NotImplementedError
+
+    def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> Any:
+        """The state before the first generation, where it begins with networks that are there already.
+
+        Raises `ValueError` for a method that cannot, and for a number of networks that it cannot begin with.
+        """
+        raise ValueError(f"{self.config.strategy} begins with random weights, not with networks of a file")
 
     def generation(self, state: Any) -> tuple[Any, Scores]:
         """One generation."""

@@ -1,6 +1,5 @@
 """How good choices of moves in tic-tac-toe are: exactly, in all 4,520 positions and games, nothing is drawn by lot."""
 
-import dataclasses
 import functools
 from typing import NamedTuple
 
@@ -15,6 +14,8 @@ from jaxgames.envs.tic_tac_toe import Position
 from jaxgames.envs.tic_tac_toe.notation import LINES
 
 WIN, DRAW, LOSS = range(3)
+ILLEGAL = -1
+"""In place of an action: the choice is not allowed, and loses."""
 
 
 class AllPositions(NamedTuple):
@@ -42,6 +43,24 @@ class AllPositions(NamedTuple):
         """The actions that keep the result of perfect play."""
         left = np.where(self.after < 0, -1, 2 - _at(self.value, self.after))
         return (self.after >= 0) & (left == self.value[:, None])
+
+    @property
+    def wins(self) -> Bool[np.ndarray, "positions 9"]:
+        """The actions that win at once."""
+        return (self.after >= 0) & (_at(self.result, self.after) == WIN)
+
+    @property
+    def blocks(self) -> Bool[np.ndarray, "positions 9"]:
+        """Where none wins at once: the empty cells in which the other player would win with its next move."""
+        other = self.cells >> 16
+        lines = [(sum(1 << cell for cell in line if cell != own), own) for line in LINES for own in line]
+        threats = np.zeros(self.after.shape, bool)
+        for rest, own in lines:
+            threats[:, own] |= np.equal(other & rest, rest)
+        quiet = np.flatnonzero(~self.wins.any(axis=1))
+        found = np.zeros_like(threats)
+        found[quiet] = threats[quiet] & (self.after[quiet] >= 0)
+        return found
 
     @property
     def reached(self) -> Float[np.ndarray, " positions"]:
@@ -93,10 +112,18 @@ def all_positions() -> AllPositions:
 
 def kept(choices: Int[np.ndarray, "players open"]) -> Float[np.ndarray, " players"]:
     """The share of positions in which players choose an action that keeps the result; one row for each player, with an
-    action for each of `all_positions().open`.
+    action for each of `all_positions().open`, or ILLEGAL.
     """
+    return share_of(choices, all_positions().keeps)
+
+
+def share_of(
+    choices: Int[np.ndarray, "players open"], actions: Bool[np.ndarray, "positions 9"]
+) -> Float[np.ndarray, " players"]:
+    """Of the positions with some of these `actions`, the share in which players choose one of them."""
     every = all_positions()
-    return every.keeps[every.open, choices].mean(axis=1)
+    right = actions[every.open, choices] & (choices != ILLEGAL)
+    return right[:, actions[every.open].any(axis=1)].mean(axis=1)
 
 
 def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> Record:
@@ -115,6 +142,7 @@ def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> 
         here = np.flatnonzero((every.marks == ply) & (every.result < 0))
         reached = every.after[here[None], chosen[:, here]]
         acts[:, here] = np.take_along_axis(waits, reached[:, :, None], axis=1)
+        acts[:, here] = np.where((chosen[:, here] == ILLEGAL)[:, :, None], np.eye(3)[LOSS], acts[:, here])
         weight = allowed[here] / allowed[here].sum(axis=1, keepdims=True)
         waits[:, here] = sum(weight[None, :, action, None] * acts[:, every.after[here, action]] for action in range(9))
     return Record(*((acts[:, 0] + waits[:, 0]) / 2).T)
@@ -123,33 +151,38 @@ def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> 
 def choices_of(
     network: NetworkConfig, genomes: Float[np.ndarray, "players dimension"]
 ) -> Int[np.ndarray, "players open"]:
-    """The actions of networks in each of `all_positions().open`; of those that may be illegal, the best legal ones."""
-    policy = dataclasses.replace(network, strict=False).policy()
+    """The actions of networks in each of `all_positions().open`; with `strict` some may be ILLEGAL."""
     every = all_positions()
     cells = jnp.broadcast_to(jnp.asarray(every.cells[every.open], jnp.uint32)[None], (len(genomes), len(every.open)))
-    reached = np.asarray(_reached(policy, jnp.asarray(genomes), Position(cells)))
+    reached, legal = map(np.asarray, _reached(network.policy(), jnp.asarray(genomes), Position(cells)))
     cell = (reached >> 16) & ~every.cells[every.open][None] & 0x1FF  # the mover's new cell
-    return np.log2(cell).astype(int)
+    return np.where(legal, np.log2(np.where(legal, cell, 1)), ILLEGAL).astype(int)
 
 
 def measured(
     network: NetworkConfig, genomes: Float[np.ndarray, "players dimension"]
 ) -> dict[str, Float[np.ndarray, " players"]]:
-    """How good networks are, in percent: games against random moves and against perfect play, and kept results."""
+    """How good networks are, in percent: games against random moves and against perfect play, kept results, wins that
+    are taken and threats that are met where there are some, and with `strict` illegal choices, which lose.
+    """
+    every = all_positions()
     choices = choices_of(network, genomes)
     random, perfect = against(choices), against(choices, perfect=True)
     shares = {
         **{f"{name}_random": getattr(random, name) for name in Record._fields},
         "kept": kept(choices),
         "perfect_draw": perfect.draw,
+        "wins": share_of(choices, every.wins),
+        "blocks": share_of(choices, every.blocks),
+        **({"illegal": (choices == ILLEGAL).mean(axis=1)} if network.strict else {}),
     }
     return {name: 100 * share for name, share in shares.items()}
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _reached(policy: Policy, genomes: jax.Array, positions: Position) -> jax.Array:
+def _reached(policy: Policy, genomes: jax.Array, positions: Position) -> tuple[jax.Array, jax.Array]:
     turned = policy.turn(genomes, positions, jnp.zeros(positions.cells.shape, jnp.uint32))
-    return turned.outcome.position.cells
+    return turned.outcome.position.cells, turned.legal
 
 
 def _at(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ class Study:
         self._lock = lock(folder / LOCK)
         entries = metrics.read(folder / CELLS)
         self._count, self._cells = len(entries), {entry["cell"]: entry for entry in entries}
+        self._asked: set[str] = set()
         self.seconds = 0.0
         """Wall time of all cells asked for so far, those of earlier processes included."""
 
@@ -81,8 +82,11 @@ class Study:
             entry = {"step": self._count, "cell": name, "settings": wanted, "seconds": seconds, "result": result}
             metrics.append(self.folder / CELLS, entry)
             self._cells[name] = entry
+            self._asked.discard(name)
             self.report.say(f"  {name}: {seconds:,.1f} s")
-        self.seconds += entry["seconds"]
+        if name not in self._asked:
+            self._asked.add(name)
+            self.seconds += entry["seconds"]
         return entry["result"]
 
     def seconds_of(self, name: str) -> float:

@@ -19,13 +19,20 @@ EXPLAINED = (
 )
 
 
-CURVES = ("one", *(f"{kind}{end}" for kind in ("training", "measured") for end in ("", "/low", "/high")))
+KINDS = ("training", "random", "measured")
+CURVES = tuple(f"{kind}{end}" for kind in KINDS for end in ("", "/low", "/high"))
 """What the metrics tell of each variant, as `<variant>/<curve>`."""
 
 
 def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[float]]:
-    """All curves of one variant, to a tenth."""
-    return {curve: [round(entry[f"{name}/{curve}"], 1) for entry in metrics] for curve in CURVES}
+    """All curves of one variant, to a tenth, and the latest 100 games of one network at each of their points."""
+    found = {curve: [_rounded(entry[f"{name}/{curve}"]) for entry in metrics] for curve in CURVES}
+    return {"one": [entry[f"{name}/one"][-1:] for entry in metrics], **found}
+
+
+def _rounded(value: float | None) -> float | None:
+    """To a tenth; None, which JSON has for NaN, stays."""
+    return None if value is None else round(value, 1)
 
 
 def metrics_of(result: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -72,7 +79,8 @@ def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[st
     axis.set_title(label, loc="left", fontsize=10, color="#22303c")
     axis.axhspan(*PUBLISHED, color=LIGHT, alpha=0.55, linewidth=0, zorder=0)
     games = [entry["games"] for entry in metrics]
-    axis.plot(games, _column(metrics, f"{name}/one"), ".", color=TRAINING, alpha=0.35, markersize=2.5)
+    one = [float(entry[f"{name}/one"][-1]) for entry in metrics]
+    axis.plot(games, one, ".", color=TRAINING, alpha=0.35, markersize=2.5)
     for kind, color in (("measured", MEASURED), ("training", TRAINING)):
         low, high = (_column(metrics, f"{name}/{kind}/{end}") for end in ("low", "high"))
         axis.fill_between(games, low, high, color=color, alpha=0.2, linewidth=0)

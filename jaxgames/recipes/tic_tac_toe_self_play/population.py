@@ -14,32 +14,32 @@ from jaxgames.algos.self_play_backprop import (
     FIRST,
     SECOND,
     SELF,
-    PopulationMLP,
+    Params,
     SelfPlayBackprop,
     SelfPlaySettings,
     SelfPlayState,
+    SquareFeatures,
 )
-from jaxgames.envs.registry import make
-from jaxgames.nets import MLP
+from jaxgames.algos.self_play_saved import CYCLE
 from jaxgames.ops.devices import device_mesh
-from jaxgames.recipes.tic_tac_toe_self_play.variants import GAME, HIDDEN, Variant
+from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, Variant
 
 WINDOW = 100
 """Good results are counted in so many games."""
 WIDEST = 32
 """Networks of a block: their weights stay in the processor's first cache."""
-INITIALIZER = "uniform:1"
 KINDS = {"self": SELF, "first": FIRST, "second": SECOND}
-CYCLE = 6  # all cycles repeat after so many games, so that one program does them all
-MOST_PLIES = 9
 AXIS = "blocks"
 
 
-class Features(NamedTuple):
-    """How squares are put into numbers."""
+class Counts(NamedTuple):
+    """What comes of the training games of each network, per 100 games."""
 
-    empty: Float32[Array, ""]
-    side: Float32[Array, ""]
+    good: Int32[Array, "blocks windows width"]
+    random: Float32[Array, "blocks windows width"]
+    """Of the games against random moves alone, in percent; NaN where there are none."""
+    error: Float32[Array, "blocks windows width"]
+    """The mean squared error of the positions."""
 
 
 class Measured(NamedTuple):
@@ -86,28 +86,32 @@ class Populations:
     @property
     def learner(self) -> SelfPlayBackprop:
         """How a block learns. All networks have ten inputs; but for `side` the tenth is always 0."""
-        network = MLP((*HIDDEN, 1), "bipolar_sigmoid", "bipolar_sigmoid", INITIALIZER)
-        return SelfPlayBackprop(make(GAME), PopulationMLP(network, 10), encode, self.width, MOST_PLIES)
+        return NETWORK.learner(self.width)
 
     def init(self, key: Key[Array, ""]) -> SelfPlayState:
         """The states of all blocks before the first game."""
         variants = [variant for variant in self.variants for _ in range(self.groups)]
         settings = jax.tree.map(lambda *x: jnp.stack(x), *map(_settings, variants))
-        sizes = jnp.asarray([variant.weights for variant in variants], jnp.float32)
+        ranges = jnp.asarray([variant.weights for variant in variants], jnp.float32)
 
         def block(of):
-            group, one, size = of
+            group, one, (low, high) = of
             state = self.learner.init(jax.random.fold_in(key, group), one)
-            return state._replace(params=jax.tree.map(lambda weight: size * weight, state.params))
+            params = jax.tree.map(lambda weight: low + (high - low) * (0.5 * weight + 0.5), state.params)
+            return state._replace(params=params)
 
-        return jax.lax.map(block, (jnp.tile(self._group(), len(self.variants)), settings, sizes))
+        return jax.lax.map(block, (jnp.tile(self._group(), len(self.variants)), settings, ranges))
+
+    def network(self, states: SelfPlayState, variant: int, seed: int) -> tuple[Params, SelfPlaySettings]:
+        """The weights of one network, as one of a single member, and its settings."""
+        block, member = variant * self.groups + seed // self.width, seed % self.width
+        params = jax.tree.map(lambda x: x[block, ..., member : member + 1], states.params)
+        return params, jax.tree.map(lambda x: x[block], states.settings)
 
     def train(
         self, states: SelfPlayState, key: Key[Array, ""], windows: int, devices: int
-    ) -> tuple[SelfPlayState, Int32[Array, "blocks windows width"], Float32[Array, "blocks windows width"]]:
-        """After `windows` times 100 games of each network: the states, the good ones among each 100 games, and the
-        mean squared errors.
-        """
+    ) -> tuple[SelfPlayState, Counts]:
+        """`windows` times 100 games of each network."""
 
         def window(carry, _):
             (state, key), learner = carry, self.learner
@@ -115,16 +119,18 @@ class Populations:
             def game(state, _):
                 state, metrics = learner.update(state, jax.random.fold_in(key, state.games))
                 wanted = jnp.where(metrics.kind == SELF, 0.0, 1.0).astype(jnp.float32)
-                return state, (metrics.result == wanted, metrics.squared_error, metrics.positions)
+                good, is_random = metrics.result == wanted, metrics.kind != SELF
+                return state, (good, is_random, metrics.squared_error, metrics.positions)
 
-            state, (good, error, positions) = jax.lax.scan(game, state, length=WINDOW)
+            state, (good, is_random, error, positions) = jax.lax.scan(game, state, length=WINDOW)
             positions = jnp.maximum(jnp.sum(positions, 0), 1).astype(jnp.float32)
-            return (state, key), (jnp.sum(good, 0, dtype=jnp.int32), jnp.sum(error, 0) / positions)
+            won = jnp.mean(good, 0, where=is_random[:, None], dtype=jnp.float32)
+            return (state, key), Counts(jnp.sum(good, 0, dtype=jnp.int32), 100 * won, jnp.sum(error, 0) / positions)
 
         def block(arguments):
             state, group = arguments
-            (state, _), (good, error) = jax.lax.scan(window, (state, jax.random.fold_in(key, group)), length=windows)
-            return state, good, error
+            (state, _), counts = jax.lax.scan(window, (state, jax.random.fold_in(key, group)), length=windows)
+            return state, counts
 
         return self._spread(block, states, devices)
 
@@ -166,21 +172,6 @@ class Populations:
         return on_each((states, jnp.tile(self._group(), len(self.variants))))
 
 
-def encode(features: Features, positions: Any, mover: Array, turned: Array) -> Float32[Array, "10 n"]:
-    """A number for each square, and the tenth input.
-
-    As published: the squares of the player who just moved are 1, those of the other one -1. With `side` the first
-    player's are 1 instead, and the tenth input says who moved: 1 the first player, -1 the second.
-    """
-    # Positions last: four times faster so.
-    planes = jax.vmap(make(GAME).observe_position, out_axes=-1)(positions, ~turned)
-    own, other = (planes[:, :, plane].reshape(9, -1) for plane in (0, 1))
-    name = jnp.where(mover == 0, 1.0, -1.0).astype(jnp.float32)
-    sign = jnp.where(features.side > 0, name, 1.0)[None]
-    squares = jnp.where(own, sign, jnp.where(other, -sign, features.empty))
-    return jnp.concatenate([squares, (name * features.side)[None]])
-
-
 def _share(good: Bool[Array, "games width"]) -> Float32[Array, " width"]:
     return jnp.mean(good.astype(jnp.float32), axis=0)
 
@@ -190,6 +181,6 @@ def _settings(variant: Variant) -> SelfPlaySettings:
     return SelfPlaySettings(
         step_size=jnp.float32(variant.step_size),
         cycle=jnp.asarray(kinds * (CYCLE // len(kinds)), jnp.int32),
-        both_sides=jnp.bool_(variant.both_sides),
-        features=Features(jnp.float32(variant.empty), jnp.float32(variant.side)),
+        both_sides=jnp.bool_(True),
+        features=SquareFeatures(*map(jnp.float32, (variant.empty, variant.absolute, variant.side))),
     )

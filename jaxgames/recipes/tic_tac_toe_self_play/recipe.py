@@ -19,7 +19,7 @@ from jaxgames.recipes.report import Report, show_results
 from jaxgames.recipes.tic_tac_toe_self_play.curves import curves, draw
 from jaxgames.recipes.tic_tac_toe_self_play.lines import lines_lost
 from jaxgames.recipes.tic_tac_toe_self_play.population import AXIS, WINDOW, Measured, Populations
-from jaxgames.recipes.tic_tac_toe_self_play.variants import GAME, PUBLISHED, SETTINGS, VARIANTS, Variant
+from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Variant
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
 
@@ -40,7 +40,7 @@ class SelfPlayRecipe(Recipe):
 
     def help(self) -> str:
         """As `Recipe.help`."""
-        summary = f"9-18-9-3-1 networks that learn {GAME} from the results of their games"
+        summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
         length = f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
         return f"{summary}\n{'':24}settings: {', '.join(SETTINGS)}; {length}"
 
@@ -53,10 +53,13 @@ class SelfPlayRecipe(Recipe):
 
     def variants(self, plan: Plan) -> dict[str, Variant]:
         """The variants of a plan by name. Raises `ValueError` for what makes no sense."""
-        names = SETTINGS[plan.setting_of(self.name, GAME, SETTINGS)]
-        weights = _changes(plan).get("weights", 1.0)
-        if not 0 < weights <= 10:
-            raise ValueError(f"weights={plan.changes['weights']!r}: expected a number above 0, at most 10")
+        names = SETTINGS[plan.setting_of(self.name, NETWORK.game, SETTINGS)]
+        weights = _changes(plan).get("weights")
+        if weights is None:
+            return {name: VARIANTS[name] for name in names}
+        if len(weights) != 2 or not -10 <= weights[0] < weights[1] <= 10:
+            text = plan.changes["weights"]
+            raise ValueError(f"weights={text!r}: expected two numbers, the lowest and the highest, from -10 to 10")
         return {name: dataclasses.replace(VARIANTS[name], weights=weights) for name in names}
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
@@ -72,7 +75,8 @@ class SelfPlayRecipe(Recipe):
         return {
             "recipe": self.name,
             "setting": plan.setting or next(iter(SETTINGS)),
-            "game": GAME,
+            "game": NETWORK.game,
+            "self_play": dataclasses.asdict(NETWORK),
             "variants": [{"name": name} | dataclasses.asdict(variant) for name, variant in variants.items()],
             "seed": plan.seed or 0,
             "seeds": seeds,
@@ -105,6 +109,8 @@ class SelfPlayJob(Job[SelfPlayState]):
         self.devices = self.settings["devices"]
         device_mesh(self.devices, AXIS)  # raises if there are not so many
         self.key = jax.random.key(self.settings["seed"])
+        self._good = np.zeros((len(self.variants), self.settings["seeds"]))
+        """How good each network is, by the last measurement."""
 
     def template(self) -> SelfPlayState:
         """As `Job.template`."""
@@ -117,18 +123,22 @@ class SelfPlayJob(Job[SelfPlayState]):
     def advance(self, states: SelfPlayState, step: int) -> Block[SelfPlayState]:
         """As `Job.advance`.
 
-        The metrics are for each variant the good results per 100 games of training, those of one network in its last
-        100 games, and the good ones in all kinds of games without learning.
+        The metrics are for each variant the good results per 100 games of training, also of the games against random
+        moves alone and of each network by itself; those of one network in each of its 100 games; and the good ones in
+        all kinds of games without learning.
         """
         per_line, step = self.settings["games_per_line"], step + 1
         windows = per_line // WINDOW
-        states, good, errors = _train(self.populations, states, self.key, windows, self.devices)
+        states, found = _train(self.populations, states, self.key, windows, self.devices)
         measured = self._measure(states, step)
-        counts, loss = self.populations.by_variant(good), self.populations.by_variant(errors)
+        counts, won, loss = map(self.populations.by_variant, found)
+        self._good = measured.good
         entry = {"step": step, "games": step * per_line, "loss": float(loss[0].mean())}
         for i, name in enumerate(self.variants):
-            entry[f"{name}/one"] = int(counts[i, -1, 0])
-            entry |= _spread(f"{name}/training", counts[i].mean(axis=0))
+            entry[f"{name}/one"] = counts[i, :, 0].tolist()
+            for kind, of_windows in (("training", counts[i]), ("random", won[i])):
+                each = of_windows.mean(axis=0)
+                entry |= _spread(f"{name}/{kind}", each) | {f"{name}/{kind}/each": np.round(each, 3).tolist()}
             entry |= _spread(f"{name}/measured", 100 * measured.good[i])
         networks = self.populations.seeds * len(self.variants)
         return Block(states, entry, {"games": networks * per_line}, finite=bool(np.all(np.isfinite(loss))))
@@ -140,6 +150,16 @@ class SelfPlayJob(Job[SelfPlayState]):
     def is_measured(self, step: int) -> bool:
         """As `Job.is_measured`; strength is in the metrics of every block."""
         return step % BLOCKS_PER_CHECKPOINT == 0
+
+    def measure(self, states: SelfPlayState, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Job.measure`: the network with most good results without learning is kept, if none before had more."""
+        variant, seed = map(int, np.unravel_index(np.argmax(self._good), self._good.shape))
+        strength, kept = 100 * float(self._good[variant, seed]), self.run.best_info()
+        if kept is None or strength >= kept["strength"]:
+            info = {"variant": list(self.variants)[variant], "seed": seed, "strength": strength}
+            best = jax.device_get(self.populations.network(states, variant, seed))
+            self.run.save_best(best, {"step": entry["step"], "games": entry["games"], **info})
+        return {}
 
     def draw(self) -> None:
         """As `Job.draw`."""
@@ -168,6 +188,7 @@ class SelfPlayJob(Job[SelfPlayState]):
         return {
             **{name: settings[name] for name in ("seed", "seeds", "games")},
             "measured_games": games,
+            "kept": self.run.best_info(),
             "at_games": [entry["games"] for entry in metrics],
             "variants": variants,
         }
@@ -197,11 +218,11 @@ def show(result: Mapping[str, Any]) -> None:
     )
     columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
     title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
-    show_results(result, title, columns, rows, notes)
+    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
 def _changes(plan: Plan) -> dict[str, Any]:
-    return parse_overrides({"seeds": int, "weights": float}, plan.changes)
+    return parse_overrides({"seeds": int, "weights": tuple[float, float]}, plan.changes)
 
 
 def _seeds(plan: Plan) -> int:
@@ -226,7 +247,7 @@ def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
     """The variants in a run's configuration, in the order in which the states are saved."""
     found = {}
     for entry in config["variants"]:
-        fields = entry | {"cycle": tuple(entry["cycle"])}  # JSON knows lists only
+        fields = entry | {name: tuple(entry[name]) for name in ("cycle", "weights")}  # JSON knows lists only
         name = fields.pop("name")
         found[name] = Variant(**fields)
     return found

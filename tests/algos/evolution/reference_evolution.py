@@ -10,6 +10,7 @@ import numpy as np
 
 MASK = 2**32 - 1
 GOLDEN = 0x9E3779B9
+SHUFFLING = 2**32 - 1
 
 
 # Words.
@@ -130,7 +131,8 @@ def next_generation(genomes, scores, key, keep, elites, mutation, cuts):
 class Groups:
     """Groups of members that meet the best of the others: `genomes[group][place]`, best first.
 
-    `play(genome, opponent, number, key)` is one score; how often it was asked for is counted.
+    `play(genome, opponent, place, number, key)` is one score, against the opponent at this place of the shuffled ones;
+    how often it was asked for is counted.
     """
 
     def __init__(self, genomes, play, keep, best, iterations, mutation, cuts=None):
@@ -142,34 +144,45 @@ class Groups:
     def score(self, group, place, genome, rivals, key):
         number = group * len(self.genomes[0]) + place
         self.games += len(rivals)
-        return sum(self.play(genome, rival, number, key) for rival in rivals)
+        return sum(self.play(genome, rival, where, number, key) for where, rival in rivals)
 
-    def rivals(self, group, genomes):
-        return [genome for other, members in enumerate(genomes) if other != group for genome in members[: self.best]]
+    def rivals(self, group, genomes, key, everyone=False):
+        """The best of the other groups, each with its place among all that are shuffled."""
+        met = [
+            (other, genome)
+            for other, members in enumerate(genomes)
+            if everyone or other != group
+            for genome in members[: self.best]
+        ]
+        shuffled = [met[i] for i in sorted(range(len(met)), key=lambda i: candidate_word(key, i))]
+        return [(place, genome) for place, (other, genome) in enumerate(shuffled) if other != group]
 
     def turn(self, group, rivals, key_of):
         members, total = self.genomes[group], sum(map(len, self.genomes))
         places, count = range(len(members)), 1 if self.cuts is None else 2
-        scored = [(self.score(group, place, members[place], rivals, key_of(0)), members[place]) for place in places]
-        for iteration in range(1, self.iterations + 1):
+        scored = [(None, member) for member in members]
+        for iteration in range(self.iterations):
+            for place, (score, member) in enumerate(scored):
+                if score is None:
+                    scored[place] = self.score(group, place, member, rivals, key_of(iteration)), member
             scored = [scored[i] for i in best_first([score for score, _ in scored])]
-            kept, key = scored[: self.keep], key_of(iteration)
+            kept, key = scored[: self.keep], key_of(iteration + 1)
             scored = list(kept)
             for place in places[self.keep :]:
                 number = group * len(members) + place
                 draws = [candidate_word(key, (number + total) * count + i) for i in range(count)]
                 parents = [kept[truncation(draw, self.keep)][1] for draw in draws]
                 child = bred(parents, candidate_word(key, number), self.mutation, self.cuts)
-                scored.append((self.score(group, place, child, rivals, key), child))
-        scored = [scored[i] for i in best_first([score for score, _ in scored])]
-        self.scores[group] = [score for score, _ in scored]
+                scored.append((None, child))
+        self.scores[group] = [math.nan if score is None else score for score, _ in scored]
         self.genomes[group] = [genome for _, genome in scored]
 
     def sequential_round(self, key_of):
         for group in range(len(self.genomes)):
-            self.turn(group, self.rivals(group, self.genomes), lambda number, group=group: key_of(group, number))
+            rivals = self.rivals(group, self.genomes, key_of(group, SHUFFLING))
+            self.turn(group, rivals, lambda number, group=group: key_of(group, number))
 
     def parallel_round(self, key_of):
         before = [list(group) for group in self.genomes]
         for group in range(len(self.genomes)):
-            self.turn(group, self.rivals(group, before), key_of)
+            self.turn(group, self.rivals(group, before, key_of(SHUFFLING), everyone=True), key_of)

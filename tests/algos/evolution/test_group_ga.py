@@ -20,14 +20,16 @@ def key_words(key) -> list[int]:
 
 
 def play_matrix(genomes, opponents, numbers, key):
-    """Points of few different values, so that there are ties, and of luck by candidate and key."""
+    """Points of few different values, so that there are ties, of luck by candidate and key, and of who begins."""
     luck = (candidate_bits(key, numbers) >> 30).astype(jnp.float32)
-    return jnp.floor(jnp.sum(genomes[:, None] * opponents[None], axis=2) * 2.0) + luck[:, None]
+    begins = 2 - jnp.arange(len(opponents), dtype=jnp.int32) % 2
+    products = jnp.sum(genomes[:, None] * opponents[None], axis=2)
+    return jnp.floor(products * begins.astype(jnp.float32)[None]) + luck[:, None]
 
 
-def play(genome, opponent, number, key):
+def play(genome, opponent, place, number, key):
     product = float(np.sum(genome.astype(np.float32) * opponent.astype(np.float32), dtype=np.float32))
-    return float(np.floor(product * 2)) + (reference.candidate_word(key, number) >> 30)
+    return float(np.floor(product * (2 - place % 2))) + (reference.candidate_word(key, number) >> 30)
 
 
 @pytest.mark.parametrize(("schedule", "cuts"), [("sequential", None), ("sequential", 2), ("parallel", None)])
@@ -67,20 +69,23 @@ def folded(key, numbers):
 
 
 def test_the_thesis_plays_so_many_games():
-    """20 groups of 10, of which 5 are kept: 38 opponents; all 10 once and 5 new ones in each of 100 iterations."""
+    """20 groups of 10, of which 5 are kept: 38 opponents; 100 iterations, in the first all 10 play, then 5 new ones."""
     thesis = GroupGA(693, UniformGenomes(693))
-    assert thesis.opponents == 38 and thesis.games == 20 * (10 + 100 * 5) * 38
+    assert thesis.opponents == 38 and thesis.games == 20 * (10 + 99 * 5) * 38
+    assert round(900 * thesis.games, -6) == 345_000_000
 
 
 def test_parts_that_do_not_fit():
     """Of 7 members 3 are new: 3 parts, of which the last two share 2 members."""
-    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS | dict(members=7, keep=4, iterations=0))
+    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS | dict(members=7, keep=4, iterations=1))
     assert evolution.games == GROUPS * 3 * 3 * 6
     state, metrics = jax.jit(lambda state: evolution.update(state, play_matrix))(evolution.init(KEY))
     opponents = np.asarray(state.genomes)[:-1, :2].reshape(-1, DIMENSION)  # of the last group, after all others
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(KEY, 0), GROUPS - 1), 0)
-    points = play_matrix(evolution.init(KEY).genomes[-1], opponents, jnp.arange(21, 28, dtype=jnp.int32), key)
-    np.testing.assert_array_equal(metrics.scores[-1], np.sort(np.sum(points, axis=1))[::-1])
+    key = jax.random.fold_in(jax.random.fold_in(KEY, 0), GROUPS - 1)
+    shuffled = sorted(range(6), key=lambda i: reference.candidate_word(key_words(folded(key, [2**32 - 1])), i))
+    numbers = jnp.arange(21, 28, dtype=jnp.int32)
+    points = play_matrix(evolution.init(KEY).genomes[-1], opponents[shuffled], numbers, jax.random.fold_in(key, 0))
+    np.testing.assert_array_equal(metrics.scores[-1], [*np.sort(np.sum(points, axis=1))[:2:-1], *[np.nan] * 3])
 
 
 def test_games_that_are_no_numbers_are_the_worst():
@@ -91,14 +96,15 @@ def test_games_that_are_no_numbers_are_the_worst():
     state = evolution.init(KEY)
 
     def broken(genomes, opponents, numbers, key):
-        own = numbers[:, None] // MEMBERS == jnp.arange(len(opponents), dtype=jnp.int32)[None] // 2
+        of_group = jnp.any(jnp.all(opponents[:, None, None] == state.genomes[None, :, :2], axis=3), axis=2)
+        own = of_group.T[numbers // MEMBERS]  # the opponents are shuffled
         first = (numbers % MEMBERS == 0)[:, None]
         return jnp.where(own | first, jnp.nan, numbers[:, None].astype(jnp.float32))
 
     after, _ = jax.jit(lambda state: evolution.update(state, broken))(state)
     scores = np.asarray(after.scores)
-    assert np.all(np.isfinite(scores[:, :3]))
-    kept = np.asarray(after.genomes).reshape(-1, DIMENSION)
+    assert np.all(np.isfinite(scores[:, :3])) and np.all(np.isnan(scores[:, 3:]))
+    kept = np.asarray(after.genomes)[:, :3].reshape(-1, DIMENSION)
     assert not any(np.any(np.all(kept == np.asarray(state.genomes)[group, 0], axis=1)) for group in range(GROUPS))
 
 
@@ -108,7 +114,7 @@ def test_games_that_are_no_numbers_are_the_worst():
         (dict(groups=1), "groups=1"),
         (dict(keep=6), "keep=6 of 6 members: expected 1 to 5"),
         (dict(best=7), "best=7 of 6 members: expected 1 to 6"),
-        (dict(iterations=-1), "iterations=-1"),
+        (dict(iterations=0), "iterations=0: expected a number from 1"),
         (dict(schedule="random"), "unknown schedule 'random'; expected one of sequential, parallel"),
     ],
 )

@@ -56,7 +56,7 @@ def free_port() -> int:
 
 
 class Server:
-    """A `jaxgames web` of its own process. `stop` and `start` keep the address, as after a lost machine."""
+    """A `jaxgames web` in a process of its own."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.port, self.arguments, self.log = free_port(), arguments, folder / "server.log"
@@ -80,7 +80,11 @@ class Server:
     def stop(self) -> None:
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(30)
+            try:
+                self.process.wait(3)
+            except subprocess.TimeoutExpired:  # a search may still be under way
+                self.process.kill()
+                self.process.wait()
 
 
 def make_training(folder: Path) -> Path:

@@ -6,7 +6,6 @@ from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jaxtyping import Array, Float32, Int32, Key
 
@@ -22,6 +21,8 @@ from jaxgames.algos.evolution.operators import (
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 
 SCHEDULES = ("sequential", "parallel")
+SHUFFLING = 2**32 - 1
+"""The number that is folded into a turn's key to shuffle its opponents; those from 0 on are for the iterations."""
 
 
 class PlayMatrix(Protocol):
@@ -44,8 +45,9 @@ _Scored = Callable[[Array, Array, Array], Array]
 
 
 class GroupState(NamedTuple):
-    """The members of each group, best first, with the scores by which they stand there (NaN before their first turn),
-    and the number of rounds.
+    """The members of each group: those that were kept, best first, with the scores by which they stand there, then the
+    children of the last iteration, which have no scores yet (NaN, as everybody before the first turn); and the number
+    of rounds.
     """
 
     genomes: Float32[Array, "groups members dimension"]
@@ -56,7 +58,7 @@ class GroupState(NamedTuple):
 
 class GroupMetrics(NamedTuple):
     """One round: the pairings scored (each one game, or as many as the play matrix makes of it), and the members'
-    scores at the end of each group's turn, best first.
+    scores at the end of each group's turn, as in the state.
     """
 
     games: Int32[Array, ""]
@@ -67,10 +69,12 @@ class GroupMetrics(NamedTuple):
 class GroupGA:
     """Truncation selection in `groups` groups of `members`, each against the `best` best of every other group.
 
-    A group's turn: all members are scored against the opponents, then `iterations` times the worst are replaced by
-    children of the best `keep`, parents being drawn by rank as floor(U1 U2 keep), and the children are scored. Since
-    the opponents stay the same for the whole turn, those that are kept are never scored twice. A score is the sum over
-    all opponents, NaN is the worst, and of equal scores that of the older member stands first.
+    A group's turn are `iterations` of these steps: the members that have no score in this turn are scored against the
+    opponents, all are sorted, and the worst are replaced by children of the best `keep`, parents being drawn by rank as
+    floor(U1 U2 keep). Since the opponents stay the same for the whole turn, those that are kept are never scored twice,
+    and the children of the last step are scored in the next turn. A score is the sum over all opponents, NaN is the
+    worst, and of equal scores that of the older member stands first. The opponents are shuffled before each turn, so
+    that who begins against whom is drawn by lot where the play matrix goes by their places.
 
     In a round each group has one turn. `sequential`: one after the other, so a group meets what those before it have
     become in this round. `parallel`: all at once, against what the others were at the beginning of the round.
@@ -96,8 +100,8 @@ class GroupGA:
             raise ValueError(f"keep={self.keep} of {self.members} members: expected 1 to {self.members - 1}")
         if not 1 <= self.best <= self.members:
             raise ValueError(f"best={self.best} of {self.members} members: expected 1 to {self.members}")
-        if self.iterations < 0:
-            raise ValueError(f"iterations={self.iterations}: expected a number from 0")
+        if self.iterations < 1:
+            raise ValueError(f"iterations={self.iterations}: expected a number from 1")
         if self.schedule not in SCHEDULES:
             raise ValueError(f"unknown schedule {self.schedule!r}; expected one of {', '.join(SCHEDULES)}")
 
@@ -109,7 +113,7 @@ class GroupGA:
     @property
     def games(self) -> int:
         """The pairings of a round. Members that fill up the last part of a turn's first scores are scored twice."""
-        return self.groups * (self._parts + self.iterations) * (self.members - self.keep) * self.opponents
+        return self.groups * self._steps * (self.members - self.keep) * self.opponents
 
     def init(self, key: Key[Array, ""]) -> GroupState:
         """The state before the first round; which members come first is still by chance."""
@@ -139,22 +143,24 @@ class GroupGA:
 
         def turn(genomes: Array, group: Array) -> tuple[Array, Array]:
             rivals = genomes.at[others + (others >= group).astype(jnp.int32), : self.best].get(mode="clip")
-            met = rivals.reshape(-1, self.dimension)
+            own_key = jax.random.fold_in(key, group)
+            met = rivals.reshape(-1, self.dimension)[_shuffled(self.opponents, own_key)]
 
             def scored(genomes: Array, places: Array, key: Array) -> Array:
                 points = play_matrix(genomes[0], met, group * self.members + places, key)
                 return jnp.sum(points, axis=1)[None]
 
-            own, scores = self._turn(genomes[group][None], group[None], scored, jax.random.fold_in(key, group))
+            own, scores = self._turn(genomes[group][None], group[None], scored, own_key)
             return lax.dynamic_update_slice_in_dim(genomes, own, group, axis=0), scores[0]
 
         return lax.scan(turn, state.genomes, jnp.arange(self.groups, dtype=jnp.int32))
 
     def _parallel(self, state: GroupState, play_matrix: PlayMatrix, key: Key[Array, ""]) -> tuple[Array, Array]:
-        met = state.genomes[:, : self.best].reshape(-1, self.dimension)
+        order = _shuffled(self.groups * self.best, key)
+        met = state.genomes[:, : self.best].reshape(-1, self.dimension)[order]
         groups = jnp.arange(self.groups, dtype=jnp.int32)
         # Everyone is played against everyone's best, and the games within a group are left out of the sum.
-        other = np.arange(self.groups)[:, None] != np.repeat(np.arange(self.groups), self.best)[None]
+        other = groups[:, None] != (order // self.best)[None]
 
         def scored(genomes: Array, places: Array, key: Array) -> Array:
             numbers = (groups[:, None] * self.members + places[None]).reshape(-1)
@@ -165,7 +171,7 @@ class GroupGA:
         return self._turn(state.genomes, groups, scored, key)
 
     def _turn(self, genomes: Array, groups: Array, scored: _Scored, key: Key[Array, ""]) -> tuple[Array, Array]:
-        """The turns of these groups at once: their members and scores, best first.
+        """The turns of these groups at once: their members and scores.
 
         First all members are scored, in parts as large as what is new in an iteration: games are then played at one
         place of the program, and compiled once.
@@ -176,9 +182,15 @@ class GroupGA:
         parent = jnp.arange(1 if self.crossover is None else self.crossover.parents, dtype=jnp.int32)[None]
 
         def step(carry: tuple[Array, Array], number: Array) -> tuple[tuple[Array, Array], None]:
+            genomes, scores = carry
             start = jnp.minimum(number * count, self.keep)
             places = start + jnp.arange(count, dtype=jnp.int32)
-            own_key = jax.random.fold_in(key, jnp.maximum(number + 1 - self._parts, 0))
+            iteration = jnp.maximum(number + 1 - self._parts, 0)
+            points = scored(
+                lax.dynamic_slice_in_dim(genomes, start, count, axis=1), places, jax.random.fold_in(key, iteration)
+            )
+            scores = lax.dynamic_update_slice_in_dim(scores, points, start, axis=1)
+            own_key = jax.random.fold_in(key, iteration + 1)
 
             def children(genomes: Array, scores: Array, group: Array) -> Array:
                 numbers = group * self.members + places
@@ -189,22 +201,30 @@ class GroupGA:
                 return offspring(genomes[: self.keep], drawn, elite, bits, self.mutation, self.crossover)
 
             def bred() -> tuple[Array, Array]:
-                genomes, scores = _sorted(*carry)
-                born = jax.vmap(children)(genomes, scores, groups)
-                return jnp.concatenate([genomes[:, : self.keep], born], axis=1), scores
+                ranked, points = _sorted(genomes, scores)
+                born = jax.vmap(children)(ranked, points, groups)
+                kept = ranked[:, : self.keep], points[:, : self.keep]
+                return jnp.concatenate([kept[0], born], axis=1), jnp.concatenate([kept[1], unknown[:, :count]], axis=1)
 
-            genomes, scores = lax.cond(number < self._parts, lambda: carry, bred)
-            new = lax.dynamic_slice_in_dim(genomes, start, count, axis=1)
-            points = scored(new, places, own_key)
-            return (genomes, lax.dynamic_update_slice_in_dim(scores, points, start, axis=1)), None
+            return lax.cond(number + 1 < self._parts, lambda: (genomes, scores), bred), None
 
         unknown = jnp.full(genomes.shape[:2], jnp.nan, jnp.float32)
-        numbers = jnp.arange(self._parts + self.iterations, dtype=jnp.int32)
-        return _sorted(*lax.scan(step, (genomes, unknown), numbers)[0])
+        return lax.scan(step, (genomes, unknown), jnp.arange(self._steps, dtype=jnp.int32))[0]
 
     @property
     def _parts(self) -> int:
         return -(-self.members // (self.members - self.keep))
+
+    @property
+    def _steps(self) -> int:
+        """How often as many members are scored as an iteration makes: the first time all are, in parts."""
+        return self._parts + self.iterations - 1
+
+
+def _shuffled(number: int, key: Key[Array, ""]) -> Int32[Array, " number"]:
+    """The numbers below `number` in random order."""
+    bits = candidate_bits(jax.random.fold_in(key, SHUFFLING), jnp.arange(number, dtype=jnp.int32))
+    return jnp.argsort(bits).astype(jnp.int32)
 
 
 def _sorted(genomes: Array, scores: Array) -> tuple[Array, Array]:

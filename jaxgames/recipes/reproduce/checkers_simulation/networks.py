@@ -193,7 +193,7 @@ def legal_moves(study: Study) -> list[Row]:
 
 def against_minimax(study: Study) -> list[Row]:
     """Section 4.3: networks that evolve against one deterministic minimax, until the best one wins both games."""
-    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("30", "")
+    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("15", "")
     if not most:
         return [Row("minutes until it is beaten", published, why="not in a quick study")]
     config = settings_of("adamczyk-2018-minimax", {"generations": most})

@@ -1,7 +1,7 @@
 """Section 5.3: what the testers complained of, measured: bear-off errors, and backgammons that are not saved."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -11,14 +11,13 @@ from jax import lax
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.best import best_plays
 from jaxgames.envs.backgammon.play_lists import after
-from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import select
 from jaxgames.players import make
 from jaxgames.players.backgammon.measures import checkers_off, contact
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon.tables import OURS, QUICKLY, games_of, meet_ours, train_ours
+from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
 
 GAMES, PLIES = 256, 400
@@ -64,6 +63,10 @@ def _errors(study: Study, name: str, made: Any) -> Mapping[str, Any]:
     return study.cell(f"bear-off of {name}", {"plies": plies}, measure)
 
 
+def _ours(study: Study, name: str, game: Any) -> Player:
+    return make(str(train_ours(study, name)), game)
+
+
 def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") -> Row:
     share = part / max(whole, 1)
     margin = 1.96 * (share * (1 - share) / max(whole, 1)) ** 0.5
@@ -71,18 +74,14 @@ def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") ->
     return Row(what, None, 100 * share, low, high, "%", learner=learner, why=why, digits=2)
 
 
-def _made_of_ours(study: Study, name: str, game: Game) -> Player:
-    return make(str(train_ours(study, name)), game)
-
-
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
     rows = []
-    game, ours = player(study, "pubeval").game, study.amount(OURS, QUICKLY)
-    made = {
+    game, ours = player(study, "pubeval").game, study.amount(OURS, ())
+    made: dict[str, tuple[Callable[[], Player], str]] = {
         "td": (lambda: player(study, "td"), LEARNER),
         "pubeval": (lambda: player(study, "pubeval"), ""),
-        **{name: (functools.partial(_made_of_ours, study, name, game), name) for name in ours},
+        **{name: (functools.partial(_ours, study, name, game), name) for name in ours},
     }
     for name, (function, learner) in made.items():
         found = _errors(study, name, function)

@@ -1,0 +1,433 @@
+"""Keller 2018: groups of networks that evolve at tic-tac-toe."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.nets.activations import activation
+from jaxgames.recipes.evolution import tic_tac_toe_text
+from jaxgames.recipes.evolution.groups import GroupsConfig
+from jaxgames.recipes.evolution.recipe import networks_file
+from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN
+from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions, choices_of, measured
+from jaxgames.recipes.reproduce import pictures
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.system import Part, System
+from jaxgames.runs import Run
+from jaxgames.runs.curves import GREY, LINE_COLORS
+
+PUBLISHED: dict[str, Any] = {
+    "groups": 20,
+    "networks of a group": 10,
+    "networks that are kept": 5,
+    "mutation rate": 0.2,
+    "iterations of a turn": 100,
+    "networks that each group sends as opponents": 2,
+    "largest first weight": 1,
+    "layers": [9, 18, 18, 9],
+    "rounds": 900,
+    "results of the network": {"won": 2, "drawn": 1, "lost": 3},
+    "games": ["481762530", "4187265", "417062", "417620583", "4317652", "14672830"],
+}
+"""What the text says in numbers. Cells of games are counted row by row from 0; the network begins every other game."""
+
+MEASURES = {
+    "win_random": "won against random moves",
+    "draw_random": "drawn against random moves",
+    "loss_random": "lost against random moves",
+    "wins": "wins at hand that are taken",
+    "blocks": "threats of the other player that are met",
+    "kept": "moves that keep the result of perfect play",
+    "perfect_draw": "drawn against perfect play",
+}
+SIDE_ROUNDS = 100
+"""Of the settings beside the original one."""
+
+
+class PlayedMove(NamedTuple):
+    """A move of the network in the printed games: in `all_positions().open`, and the cell."""
+
+    position: int
+    cell: int
+
+
+# The program's settings.
+
+
+def settings(study: Study) -> list[Row]:
+    """The program's numbers beside those of the recipe."""
+    config = RECIPE.settings["original"]
+    assert isinstance(config, GroupsConfig)
+    weights = np.abs(np.asarray(config.method().first(jax.random.key(study.seed), jnp.arange(200, dtype=jnp.int32))))
+    ours: dict[str, float] = {
+        "groups": config.groups,
+        "networks of a group": config.members,
+        "networks that are kept": config.keep,
+        "mutation rate": config.rate,
+        "iterations of a turn": config.turn,
+        "networks that each group sends as opponents": config.method().groups.best,
+        "largest first weight": float(np.round(weights.max(), 3)),
+        "rounds": config.generations,
+    }
+    rows = [Row(name, PUBLISHED[name], value, digits=int(name == "mutation rate")) for name, value in ours.items()]
+    genomes = config.network.genomes()
+    for number, (published, found) in enumerate(
+        zip(PUBLISHED["layers"], (genomes.inputs, *(outputs for outputs, _ in genomes.shapes)), strict=True)
+    ):
+        rows.append(Row("inputs" if number == 0 else f"units of layer {number}", published, found, digits=0))
+    return rows
+
+
+# What is learned.
+
+
+def learning(study: Study) -> list[Row]:
+    """The champions after the whole training."""
+    rounds = study.amount(PUBLISHED["rounds"], 8)
+    found = champions(study, "original", rounds)
+    return [
+        *(_row(f"{text}, after {rounds} rounds", found[name]) for name, text in MEASURES.items()),
+        Row("best champion: won against random moves", None, float(np.max(found["win_random"])), unit="%"),
+        Row("games of the training", None, rounds * RECIPE.settings["original"].method().games(1), digits=0),
+        Row(
+            "games a second",
+            None,
+            rounds * RECIPE.settings["original"].method().games(1) / study.seconds_of("training original"),
+            digits=0,
+            why="the text gives no speed; our rerun of its program played 38,400",
+        ),
+    ]
+
+
+def draw_learning(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """The learning curve over rounds."""
+    rounds = _rounds(study.amount(PUBLISHED["rounds"], 8))
+    found = [champions(study, "original", number) for number in rounds]
+    figure = pictures.new_figure(9, 5, "Mean of the 20 groups' best networks, %")
+    axes = figure.subplots(2, 1, sharex=True)
+    groups = (("win_random", "draw_random", "loss_random"), ("wins", "blocks", "kept", "perfect_draw"))
+    for axis, names in zip(axes, groups, strict=True):
+        pictures.tidy(axis)
+        for color, name in zip(LINE_COLORS, names, strict=False):
+            means = [np.mean(values[name]) for values in found]
+            axis.plot(rounds, means, "o-", color=color, markersize=3, linewidth=1.6, label=MEASURES[name])
+        axis.legend(fontsize=8, frameon=False, labelcolor=GREY, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axis.set_ylim(bottom=0)
+        _log_rounds(axis, rounds)
+    axes[-1].set_xlabel("rounds", color=GREY, fontsize=9)
+    pictures.save(figure, path)
+
+
+def rerun(study: Study) -> list[Row]:
+    """The program itself beside ours after as many games."""
+    rounds = study.amount(24, 8)
+    found = champions(study, "original", rounds)
+    why = "" if not study.quick else "quick: fewer rounds than the rerun's 24"
+    return [
+        _row(f"{text}, after {rounds} rounds", found[name], RERUN[name], RERUN["margins"][name], why)
+        for name, text in MEASURES.items()
+        if name in RERUN
+    ]
+
+
+# The six games of the appendix.
+
+
+def games(study: Study) -> list[Row]:
+    """The network's moves in the printed games, beside those of our champions in the same positions."""
+    moves, every = played_moves(), all_positions()
+    choices = _choices(study)
+    rows = [
+        Row(f"games {kind} by the network, of 6", number, digits=0, why="its opponent was a person")
+        for kind, number in PUBLISHED["results of the network"].items()
+    ]
+    positions = np.array([move.position for move in moves])
+    cells = np.array([move.cell for move in moves])
+    for name, right in (("wins", every.wins), ("blocks", every.blocks), ("kept", every.keeps)):
+        open_right = right[every.open]
+        asked = open_right[positions].any(axis=1)
+        theirs = open_right[positions, cells][asked]
+        ours = 100 * open_right[positions[asked], choices[:, positions[asked]]].mean(axis=1)
+        share, number = float(theirs.mean()), len(theirs)
+        margin = 196 * (share * (1 - share) / number) ** 0.5 if 0 < share < 1 else 300 / number
+        why = f"{int(theirs.sum())} of {number} moves in the printed games"
+        rows.append(_row(f"{MEASURES[name]}, in these games", ours, 100 * share, margin, why))
+    same = 100 * (choices[:, positions] == cells).mean(axis=1)
+    rows.append(_row("moves that are the published network's", same))
+    return rows
+
+
+def played_moves() -> list[PlayedMove]:
+    """All moves of the network in the printed games."""
+    every, found = all_positions(), []
+    numbers = {int(word): number for number, word in enumerate(every.cells[every.open])}
+    for game_number, game in enumerate(PUBLISHED["games"]):
+        own = other = 0
+        for ply, cell in enumerate(map(int, game)):
+            if (ply + game_number) % 2 == 0:
+                found.append(PlayedMove(numbers[own | other << 16], cell))
+            own, other = other, own | 1 << cell
+    return found
+
+
+def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """The printed games, move by move; below a move of the network, how many of our champions play the same."""
+    choices, moves = _choices(study), iter(played_moves())
+    figure = pictures.new_figure(10.5, 9.2, "The six printed games: the network's moves blue, the person's grey")
+    axes = figure.subplots(6, 9)
+    for game_number, (game, of_game) in enumerate(zip(PUBLISHED["games"], axes, strict=True)):
+        marks: dict[int, str] = {}
+        for ply, axis in enumerate(of_game):
+            axis.set_axis_off()
+            if ply >= len(game):
+                continue
+            by_network, cell = (ply + game_number) % 2 == 0, int(game[ply])
+            marks[cell] = LINE_COLORS[0] if by_network else GREY
+            note = ""
+            if by_network:
+                move = next(moves)
+                note = f"{int((choices[:, move.position] == move.cell).sum())} of {len(choices)}"
+            _draw_board(axis, marks, cell, f"{'game ' + str(game_number + 1) if ply == 0 else ''}", note)
+    pictures.save(figure, path)
+
+
+def _draw_board(axis: Any, marks: Mapping[int, str], newest: int, title: str, note: str) -> None:
+    for line in (1, 2):
+        axis.plot([0, 3], [line, line], color="#c4ccd3", linewidth=0.8)
+        axis.plot([line, line], [0, 3], color="#c4ccd3", linewidth=0.8)
+    for cell, color in marks.items():
+        text = "X" if color == LINE_COLORS[0] else "O"
+        weight = "bold" if cell == newest else "normal"
+        axis.text(cell % 3 + 0.5, 2.5 - cell // 3, text, color=color, ha="center", va="center", weight=weight)
+    axis.set_aspect("equal")
+    axis.set_title(title, loc="left", fontsize=9, color=pictures.DARK)
+    axis.text(1.5, -0.1, note, ha="center", va="top", fontsize=7.5, color=LINE_COLORS[0])
+
+
+# Sigmoid and modified softsign.
+
+
+def activations(study: Study) -> list[Row]:
+    """How much longer the sigmoid takes than the modified softsign."""
+    repeats = study.amount(60, 10)
+    found: Mapping[str, Any] = study.cell(
+        "activations", {"repeats": repeats, "clock": "processor"}, lambda: _times(repeats)
+    )
+    rows = (Row(f"processor time of the sigmoid, softsign = 1: {what}", None, *found[what]) for what in found)
+    return [row._replace(digits=2, why=CLEARLY) for row in rows]
+
+
+CLEARLY = "the text says clearly faster, without a number"
+
+
+def _times(repeats: int) -> dict[str, list[float]]:
+    """Mean ratios with 95 % intervals: of the function alone, and of whole networks."""
+    x = np.random.default_rng(0).normal(size=2**18)
+    plain = {
+        "sigmoid": lambda: 1 / (1 + np.exp(-x)),
+        "softsign_unit": lambda: 0.5 * x / (1 + np.abs(x)) + 0.5,
+    }
+    inputs = jnp.asarray(np.random.default_rng(1).integers(-1, 2, (200, 9, 128)), jnp.float32)
+
+    def on_jax(name: str) -> Any:
+        function = jax.jit(activation(name))
+        values = jnp.asarray(x, jnp.float32)
+        return lambda: jax.block_until_ready(function(values))
+
+    def network(name: str) -> Any:
+        genomes = NetworkConfig("tic_tac_toe", activation=name, output=name).genomes()
+        rows = genomes.init(jax.random.key(0), jnp.arange(len(inputs), dtype=jnp.int32))
+        function = jax.jit(genomes.apply)
+        return lambda: jax.block_until_ready(function(rows, inputs))
+
+    names = ("sigmoid", "softsign_unit")
+    return {
+        "the function alone, in float64 as in the text (NumPy)": _ratio([plain[name] for name in names], repeats),
+        "the function alone (XLA, float32)": _ratio([on_jax(name) for name in names], repeats),
+        "a whole network 9-18-18-9 (XLA, float32)": _ratio([network(name) for name in names], repeats),
+    }
+
+
+def _ratio(functions: Sequence[Any], repeats: int) -> list[float]:
+    """The median ratio of the processor times of two functions that take turns, and its 95 % interval."""
+    for function in functions:
+        function()
+    ratios = []
+    for _ in range(repeats):
+        times = []
+        for function in functions:
+            began = time.process_time()
+            for _ in range(5):
+                function()
+            times.append(time.process_time() - began)
+        ratios.append(times[0] / times[1])
+    margin = 0.98 / repeats**0.5  # of the rank of the median, 1.96 sqrt(n) / 2
+    return np.quantile(ratios, (0.5, max(0.0, 0.5 - margin), min(1.0, 0.5 + margin))).tolist()
+
+
+def draw_activations(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Both functions, and the ratios."""
+    figure = pictures.new_figure(9, 3.2)
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
+    x = np.linspace(-8, 8, 321)
+    for color, (label, y) in zip(
+        LINE_COLORS, {"sigmoid": 1 / (1 + np.exp(-x)), "modified softsign": 0.5 * x / (1 + abs(x)) + 0.5}.items(),
+        strict=False,
+    ):  # fmt: skip
+        left.plot(x, y, color=color, label=label)
+    pictures.tidy(left, "the two functions")
+    left.legend(fontsize=8, frameon=False, labelcolor=GREY)
+    pictures.tidy(right, "processor time of the sigmoid, softsign = 1")
+    labels = [row.what.partition(": ")[2].replace(" (", "\n(").replace(", in", ",\nin") for row in rows]
+    ours = [row.ours or 0.0 for row in rows]
+    right.bar(range(len(rows)), ours, color=LINE_COLORS[0], width=0.5)
+    for place, (row, value) in enumerate(zip(rows, ours, strict=True)):
+        right.text(place, value / 2, f"{value:.2f}", ha="center", va="center", fontsize=10, color="white")
+        right.vlines(place, row.low, row.high, color=pictures.DARK, linewidth=1)
+    right.axhline(1, color=GREY, linewidth=1, linestyle=(0, (5, 3)))
+    right.set_xticks(range(len(rows)), labels, fontsize=7.5)
+    pictures.save(figure, path)
+
+
+# Illegal moves, and the outlook.
+
+
+def illegal(study: Study) -> list[Row]:
+    """Possibility 1, an illegal choice loses, beside possibility 2, the highest legal output is played."""
+    rounds = study.amount(SIDE_ROUNDS, 4)
+    loses, legal = champions(study, "illegal-loses", rounds), champions(study, "original", rounds)
+    rows = []
+    for name in ("win_random", "loss_random", "kept"):
+        for setting, found in (("illegal moves lose", loses), ("the highest legal output", legal)):
+            rows.append(_row(f"{MEASURES[name]}, after {rounds} rounds", found[name])._replace(learner=setting))
+    text = f"positions with an illegal choice, after {rounds} rounds"
+    return [*rows, _row(text, loses["illegal"])._replace(learner="illegal moves lose")]
+
+
+def draw_illegal(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Won against random moves over rounds, both ways."""
+    figure = pictures.new_figure(9, 3.2, "Won against random moves, mean of the groups' best networks, %")
+    axis = figure.subplots()
+    pictures.tidy(axis, x="rounds")
+    rounds = _rounds(study.amount(SIDE_ROUNDS, 4))
+    labels = {"original": "the highest legal output", "illegal-loses": "illegal moves lose"}
+    for color, (setting, label) in zip(LINE_COLORS, labels.items(), strict=False):
+        means = [np.mean(champions(study, setting, number)["win_random"]) for number in rounds]
+        axis.plot(rounds, means, "o-", color=color, markersize=3, label=label)
+    _log_rounds(axis, rounds)
+    axis.legend(fontsize=8, frameon=False, labelcolor=GREY)
+    axis.set_ylim(bottom=0)
+    pictures.save(figure, path)
+
+
+def outlook(study: Study) -> list[Row]:
+    """Crossover, beside the original after as many rounds."""
+    rounds = study.amount(SIDE_ROUNDS, 4)
+    rows = []
+    crossed, original = champions(study, "crossover", rounds), champions(study, "original", rounds)
+    for name in ("win_random", "loss_random", "kept", "perfect_draw"):
+        for setting, found in (("crossover", crossed), ("as published", original)):
+            rows.append(_row(f"{MEASURES[name]}, after {rounds} rounds", found[name])._replace(learner=setting))
+    return rows
+
+
+def drawings(study: Study) -> list[Row]:
+    """The figures that show no result."""
+    why = "a drawing, of which nothing can be measured"
+    texts = ("a nerve cell", "an artificial neuron", "a feed-forward network")
+    return [Row(f"figure {number}: {text}", None, why=why) for number, text in enumerate(texts, 1)]
+
+
+# What several parts need.
+
+
+def champions(study: Study, setting: str, rounds: int) -> Mapping[str, list[float]]:
+    """How good each group's best network is after so many rounds of a setting, in percent, by `measured`."""
+
+    def measure() -> dict[str, list[float]]:
+        network = RECIPE.settings[setting].network
+        found = measured(network, np.asarray(tic_tac_toe_text.read(network, _networks(study, setting, rounds))))
+        return {name: values.tolist() for name, values in found.items()}
+
+    return study.cell(f"champions of {setting} after {rounds} rounds", {"rounds": rounds}, measure)
+
+
+def _choices(study: Study) -> np.ndarray:
+    """The cells that our champions choose after the whole training, [champions, open positions]."""
+    network = RECIPE.settings["original"].network
+    path = _networks(study, "original", study.amount(PUBLISHED["rounds"], 8))
+    return choices_of(network, np.asarray(tic_tac_toe_text.read(network, path)))
+
+
+def _networks(study: Study, setting: str, rounds: int) -> Path:
+    return networks_file(_run(study, setting), rounds)
+
+
+def _run(study: Study, setting: str) -> Run:
+    rounds = study.amount(PUBLISHED["rounds"], 8) if setting == "original" else study.amount(SIDE_ROUNDS, 4)
+    changes = {} if rounds == RECIPE.settings[setting].generations else {"generations": str(rounds)}
+    return Run.open(study.train(setting, RECIPE.name, setting, changes))
+
+
+def _row(what: str, values: Any, published: float | None = None, margin: float = 0.0, why: str = "") -> Row:
+    """The mean of the champions in percent, with its 95 % interval."""
+    middle, spread = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return Row(what, published, middle, middle - spread, middle + spread, "%", published_margin=margin, why=why)
+
+
+def _rounds(last: int) -> list[int]:
+    """Some rounds from the first to the last."""
+    return [number for number in (1, 2, 3, 5, 8, 12, 24, 50, *range(100, last, 100)) if number < last] + [last]
+
+
+def _log_rounds(axis: Any, rounds: Sequence[int]) -> None:
+    axis.set_xscale("log")
+    axis.set_xticks([number for number in (1, 2, 5, 10, 24, 50, 100, 200, 400, 900) if number <= rounds[-1]])
+    axis.minorticks_off()
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+SYSTEM = System(
+    "tic-tac-toe-evolution",
+    "Evolved tic-tac-toe",
+    "J. Keller: *Entwicklung einer Künstlichen Intelligenz (KI) für Tic-Tac-Toe auf der Basis eines Neuronalen Netzes "
+    "mit evolutionärem Lern-Algorithmus*, 2018.",
+    (
+        Part("settings", "The program's settings (2.2.5)", settings, note=(
+            "All numbers are the text's and its program's. First weights are uniform in [-1, 1]; opponents are "
+            "shuffled before each turn, and the network under test begins against every other one. One thing cannot be "
+                "rebuilt: "
+            "its ten threads share the opponents' activations, so that an opponent may now and then answer to another "
+            "game."
+        )),
+        Part("results", "What is learned (3.1)", learning, draw_learning, note=(
+            "The text gives no rates. After almost 900 rounds, it says, the network often wins where it can and often "
+            "meets a threat, but not always. All shares are exact, over all positions and games; means of the 20 "
+            "groups' best networks."
+        )),
+        Part("rerun", "The program itself, rerun by us for 24 rounds", rerun, note=(
+            "The column *published* holds no published figures here: they are of the 20 champions of the original "
+            "Java program, which we ran for 4 minutes and 9.2 million games."
+        )),
+        Part("games", "The six games of the appendix (5.1)", games, draw_games, note=(
+            "In these games the network, X in the picture, meets a person. Below each of its moves stands how many of "
+            "our 20 champions play the same there."
+        )),
+        Part("activations", "Sigmoid and modified softsign (2.2.3)", activations, draw_activations, note=(
+            "The text prefers the modified softsign because it is clearly faster to compute."
+        )),
+        Part("illegal", "Illegal moves (2.2.2)", illegal, draw_illegal, note=(
+            "The text weighs two ways: an illegal choice loses the game (score = (won + drawn / 2 - illegal) / games), "
+            "or the highest legal output is played, with which learning is clearly faster, it says. It takes that."
+        )),
+        Part("outlook", "Crossover (3.3)", outlook, note="The text proposes crossover, and did not try it."),
+        Part("figures", "Figures 1 to 3", drawings),
+    ),
+)  # fmt: skip
