@@ -30,6 +30,10 @@ from jaxgames.ops.pytrees import select, take
 __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", "single"]
 
 
+MOST_ACTIONS = 16
+"""Of one turn, where the way to a position is looked for: more than any jump of checkers takes."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Game(Generic[Position]):
     """The rules of one game: a frozen, hashable object with nothing but pure functions.
@@ -308,15 +312,22 @@ class Game(Generic[Position]):
         return tuple(actions)
 
     def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
-        """The actions that lead to a position, all of the same player's turn; by default a single action.
+        """The fewest actions that lead to a position, all of the same player's turn.
 
         Raises `ValueError` if there are none.
         """
-        for action in np.flatnonzero(np.asarray(single(state).legal_action_mask)):
-            after = _play_compiled(self, state._position, np.int32(action)).position
-            if all(np.array_equal(*leaves) for leaves in zip(*map(jax.tree.leaves, (after, target)), strict=True)):
-                return (int(action),)
-        raise ValueError("no action leads to that position")
+        ways: list[tuple[tuple[int, ...], Any]] = [((), single(state)._position)]
+        for _ in range(MOST_ACTIONS):
+            longer: list[tuple[tuple[int, ...], Any]] = []
+            for actions, position in ways:
+                for action in np.flatnonzero(np.asarray(_legal_compiled(self, position))):
+                    after = _play_compiled(self, position, np.int32(action))
+                    if _same_leaves(after.position, target):
+                        return (*actions, int(action))
+                    if not (after.turn_passes or after.over):
+                        longer.append(((*actions, int(action)), after.position))
+            ways = longer
+        raise ValueError("no turn leads to that position")
 
     def outcome_to_string(self, outcome: int) -> str:
         """The name that players give to an outcome of chance; by default its number, from 1 on."""
@@ -341,6 +352,15 @@ class Game(Generic[Position]):
     def _legal_action_mask(self, state: State) -> Bool[Array, " actions"]:
         done = (state.terminated | state.truncated) & (state._step_count > 0)  # a game that was reset has no steps yet
         return branchless(self.legal(state._position) | done)
+
+
+def _same_leaves(one: Any, other: Any) -> bool:
+    return all(np.array_equal(*leaves) for leaves in zip(*map(jax.tree.leaves, (one, other)), strict=True))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _legal_compiled(game: Game, position: Any) -> Bool[Array, " actions"]:
+    return game.legal(position)
 
 
 @functools.partial(jax.jit, static_argnums=0)

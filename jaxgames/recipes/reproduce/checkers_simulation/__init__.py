@@ -48,10 +48,13 @@ SYSTEM = System(
             note="The text does not say at which depth it counts. Its search passes no bound from one move of the root "
             "to the next; ours does, and it tries killer moves first.",
         ),
-        Part("figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups, drawing.speedups),
+        Part(
+            "figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups, drawing.speedups,
+            note="At depth 9 only four positions are searched without cuts, so the intervals are wide.",
+        ),
         Part("figure-4-2", "Section 4.2 and figure 4.2: the network", networks.network, drawing.network),
         Part("figure-4-3", "Figure 4.3 (the second): points of an action", networks.points),
-        Part("legality", "Section 4.3: legal moves in a row of networks that learn what is legal", networks.legal_moves),
+        Part("legality", "Section 4.3: legal moves in a row, where legality is learned", networks.legal_moves),
         Part("self-play", "Section 4.3: networks against each other", networks.against_random, _learning),
         Part("against-minimax", "Section 4.3: networks against minimax", networks.against_minimax),
         Part("backpropagation", "Section 4.3: backpropagation", _backpropagation),
