@@ -146,8 +146,10 @@ def good(study: Study, training: str, name: str, curve: str = "training") -> lis
     ones.
     """
 
+    run = _run(study, training)
+
     def measure() -> dict[str, list[float]]:
-        metrics = _run(study, training).metrics()
+        metrics = run.metrics()
         last = metrics[-max(1, round(LAST * len(metrics))) :]
         return {"good": np.mean([line[f"{name}/{curve}/each"] for line in last], axis=0).tolist()}
 

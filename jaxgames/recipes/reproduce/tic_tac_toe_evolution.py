@@ -351,9 +351,11 @@ def drawings(study: Study) -> list[Row]:
 def champions(study: Study, setting: str, rounds: int) -> Mapping[str, list[float]]:
     """How good each group's best network is after so many rounds of a setting, in percent, by `measured`."""
 
+    path = _networks(study, setting, rounds)
+
     def measure() -> dict[str, list[float]]:
         network = RECIPE.settings[setting].network
-        found = measured(network, np.asarray(tic_tac_toe_text.read(network, _networks(study, setting, rounds))))
+        found = measured(network, np.asarray(tic_tac_toe_text.read(network, path)))
         return {name: values.tolist() for name, values in found.items()}
 
     return study.cell(f"champions of {setting} after {rounds} rounds", {"rounds": rounds}, measure)
