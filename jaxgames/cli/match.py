@@ -58,4 +58,4 @@ def _players() -> str:
     from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 
     entries = (*PLAYERS.values(), FROM_FOLDER)
-    return "\n".join(f"  {', '.join(entry.examples):32}{entry.help}" for entry in entries)
+    return "\n".join(f"  {', '.join(entry.examples):30}  {entry.help}" for entry in entries)
