@@ -62,9 +62,8 @@ def noise(rng):
     """A text that is hardly a message."""
     kind = rng.randrange(7)
     if kind == 0:
-        return "".join(
-            chr(rng.choice((rng.randrange(32, 127), rng.randrange(0xD7FF)))) for _ in range(rng.randrange(200))
-        )
+        codes = (rng.choice((rng.randrange(32, 127), rng.randrange(0xD7FF))) for _ in range(rng.randrange(200)))
+        return "".join(map(chr, codes))
     if kind == 1:
         return json.dumps(message(rng, {}))[: rng.randrange(1, 40)]
     if kind == 2:
@@ -72,9 +71,7 @@ def noise(rng):
     if kind == 3:
         return '{"type":"step","actions":[' + "9" * rng.randrange(1, 6000) + "]}"
     if kind == 4:
-        return rng.choice(
-            ("NaN", "[Infinity]", "1e999", "null", "true", '"step"', "[]", "{}", "0", "-", '{"type":1e999}')
-        )
+        return rng.choice(("NaN", "[Infinity]", "1e999", "null", '"step"', "[]", "{}", "0", "-", '{"type":1e999}'))
     if kind == 5:
         return '{"type":"ping","type":"resign","a":' + "[" * 900 + "]" * 900 + "}"
     return "x" * rng.choice((10, 262_143, 262_144, 262_145, 300_000))
@@ -103,10 +100,7 @@ def board(rng):
             {"squares": numbers(32, -2, 2), "quiet": rng.choice((0, 5, HUGE))},
             {"squares": [rng.choice((0, 0, 0, 1, -1, 2, -2)) for _ in range(32)]},
             {"points": [numbers(2, 0, 2) for _ in range(24)], "bar": numbers(2, 0, 1)},
-            {
-                "points": [[rng.choice((0, 0, 1)), 0] for _ in range(12)]
-                + [[0, rng.choice((0, 0, 1))] for _ in range(12)]
-            },
+            {"points": [[numbers(1, 0, 1)[0], 0] for _ in range(12)] + [[0, *numbers(1, 0, 1)] for _ in range(12)]},
             anything(rng),
         )
     )
@@ -116,16 +110,8 @@ def message(rng, known, sizes=True):
     """A message of the page; `known` are the session and tokens of people who play, and the state last seen."""
     specs = SPECS if sizes else [spec for spec in SPECS if spec not in ("uct:50", "champion:easy", "simple:1")]
     someone = lambda: rng.choice(({"kind": "person"}, {"kind": "player", "spec": rng.choice(specs)}))  # noqa: E731
-    variants = (
-        {},
-        {},
-        {},
-        {"rows": 11},
-        {"cols": -1},
-        {"points": 4},
-        {"x": 1},
-        *[{"rows": 4}, {"draw_after": 10}] * sizes,
-    )
+    wrong = [{"rows": 11}, {"cols": -1}, {"points": 4}, {"x": 1}]
+    variants = [{}, {}, {}, *wrong, *[{"rows": 4}, {"draw_after": 10}] * sizes]
     options = rng.choice(variants)
     legal = [move["actions"] for move in known.get("moves", ())]
     actions = (
@@ -495,14 +481,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    report = asyncio.run(
-        fuzz(
-            options.requests,
-            options.messages,
-            options.seed,
-            progress=lambda line: print(line, file=sys.stderr, flush=True),
-        )
-    )
+
+    def show(line):
+        print(line, file=sys.stderr, flush=True)
+
+    report = asyncio.run(fuzz(options.requests, options.messages, options.seed, progress=show))
     text = json.dumps({"machine": machine(), **report}, indent=2)
     print(text)
     if options.out:

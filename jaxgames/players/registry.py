@@ -205,11 +205,12 @@ def register(name: str, player: Any) -> None:
 
 def _entry(name: str) -> PlayerEntry | None:
     """The entry of a name, here or in another package; None if there is none."""
-    if name not in PLAYERS:
-        for point in entry_points(group=GROUP, name=name):
-            register(name, point.load())
-            break
-    return PLAYERS.get(name)
+    if name in PLAYERS:
+        return PLAYERS[name]
+    # Not kept in `PLAYERS`: lists of players are to be the same before and after somebody has named another one.
+    for point in entry_points(group=GROUP, name=name):
+        return entry_of(name, point.load())
+    return None
 
 
 def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:

@@ -48,7 +48,7 @@ class Limits:
     games: int = 1000
     simulations: int = 5000
     plies: int = 8
-    plain_plies: int = 4
+    plain_plies: int = 5
     think_seconds: float = 5.0
     look_ahead: int = 2
     programs: int = 24

@@ -76,6 +76,7 @@ RULES = {
     "gumbel": mcts.gumbel(),
     "rave": mcts.rave(),
     "amaf": mcts.amaf(),
+    "ucd": mcts.ucd(),
     "uct1": mcts.uct1(),
     "uct2": mcts.uct2(),
     "uct3": mcts.uct3(),
@@ -87,7 +88,7 @@ SEARCHES += [("uct", "backgammon"), ("puct", "checkers"), ("bounded", "connect_f
 
 def test_every_rule_is_searched_with():
     """A new rule is to be added above."""
-    assert {rule for rule, _ in SEARCHES} == set(KINDS) - {"lgr", "rave+lgr"}
+    assert {rule for rule, _ in SEARCHES} == set(KINDS) - {"lgr", "rave+lgr", "amaf+lgr", "mast"}
 
 
 @pytest.mark.parametrize(("rule", "name"), SEARCHES)

@@ -13,6 +13,7 @@ from jaxgames.arena.session import Session
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.interop import gnubg
 from jaxgames.players.player import Player
+from tests.oracles import oracle
 
 GAME = jaxgames.make("backgammon")
 # As gnubg 1.07 sent them: the opening, and a board with a point of three, a stacked one and blots.
@@ -123,7 +124,7 @@ def test_bad_servers_get_one_line(capsys, command, message):
 
 def test_gnubg_chooses_its_best_move():
     """The move of its package, as actions of ours; the published best plays of opening rolls."""
-    pytest.importorskip("gnubg")
+    oracle("gnubg")
     player = gnubg.gnubg_player(GAME, "0")
     assert isinstance(player, Player) and player.name == "gnubg:0"
     for roll, play in {(3, 1): "8/5 6/5", (4, 2): "8/4 6/4", (6, 1): "13/7 8/7"}.items():

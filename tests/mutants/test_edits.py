@@ -22,7 +22,9 @@ def test_there_are_enough_edits_of_all_rooms():
 @pytest.mark.parametrize("edit", read(), ids=lambda edit: edit.name)
 def test_edits_and_their_tests_are_there(edit):
     source = (ROOT / edit.file).read_text("utf-8")
-    compile(edit.broken(source), edit.file, "exec")
+    broken = edit.broken(source)
+    if edit.file.endswith(".py"):
+        compile(broken, edit.file, "exec")
     assert edit.new != edit.old and edit.tests
     for test in edit.tests:
         file, *names = test.partition("[")[0].split("::")

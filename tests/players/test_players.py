@@ -26,7 +26,7 @@ def test_built_in_players(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gnubg", "unknown player 'gnubg'; expected the folder of a training, or one of: random, pubeval, simple:1, "),
+        ("gnu", "unknown player 'gnu'; expected the folder of a training, or one of: random, pubeval, simple:1, "),
         ("", "unknown player ''; "),
         ("runs/none-here", "unknown player 'runs/none-here'; expected the folder of a training"),
         ("simple", "simple players are simple:1, simple:2 and simple:3, not 'simple'"),

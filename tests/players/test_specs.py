@@ -154,7 +154,7 @@ class TestRuns:
             ("@2,keep=0", "keep '0': expected a whole number from 1"),
             ("@2,keep=3,within=-1", "within '-1': expected a number from 0 to 1,000,000"),
             ("@2,within=1", "within needs keep"),
-            ("@2,c=1", "no option 'c'; it has: keep, within"),
+            ("@2,c=1", "no option 'c'; it has: games, keep, within"),
             (",keep=3", "a run has options with plies only; write"),
             (":3", "unknown player"),
         ],

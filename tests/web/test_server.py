@@ -116,8 +116,8 @@ def test_what_the_page_asks_first(http):
 
 
 def test_a_real_server_plays_and_bounds_the_size_of_messages():
-    uvicorn = pytest.importorskip("uvicorn")
     import httpx
+    import uvicorn
     from websockets.exceptions import ConnectionClosed, InvalidStatus
     from websockets.sync.client import connect
 
