@@ -100,7 +100,7 @@ def games_table() -> str:
 def champions_table() -> str:
     """What the levels of the champions are, and what they reached."""
     rows: list[tuple] = [("game", "level", "is", "points per game"), ("---",) * 4]
-    for name in jaxgames.available_games():
+    for name in filter(champions.champion_games().__contains__, jaxgames.available_games()):
         card = champions.card(name)
         for level, spec in card["levels"].items():
             met = [row for row in card.get("matches", ()) if row["level"] == level]

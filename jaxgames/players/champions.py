@@ -26,13 +26,18 @@ LEVELS = ("easy", "normal", "hard")
 FOLDER = resources.files("jaxgames") / "champions"
 
 
+def champion_games() -> list[str]:
+    """The ids of the games that have a champion."""
+    return sorted(entry.name.removesuffix(".json") for entry in FOLDER.iterdir() if entry.name.endswith(".json"))
+
+
 @functools.cache
 def card(game_id: str) -> dict[str, Any]:
     """What is known of the champion of a game. Raises `ValueError` if there is none, or its card cannot be read."""
     file = FOLDER / f"{game_id}.json"
     if not file.is_file():
-        known = sorted(entry.name.removesuffix(".json") for entry in FOLDER.iterdir() if entry.name.endswith(".json"))
-        raise ValueError(f"there is no champion of {game_id}; there are champions of {', '.join(known) or 'no game'}")
+        known = ", ".join(champion_games()) or "no game"
+        raise ValueError(f"there is no champion of {game_id}; there are champions of {known}")
     try:
         return json.loads(file.read_text("utf-8"))
     except ValueError as error:
