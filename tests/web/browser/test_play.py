@@ -80,6 +80,7 @@ def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
         keys.press("?")
         table.wait_for("document.getElementById('help-dialog').open")
         keys.press("Escape")
+        table.wait_for("!document.getElementById('help-dialog').open")  # keys are the dialog's while it is open
         keys.press("n")
         table.wait_for("document.getElementById('game-dialog').open")
         keys.press("Enter")
