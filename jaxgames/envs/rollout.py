@@ -49,6 +49,15 @@ def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"
     return draw(states._position, random_bits(key, states.terminated.shape))
 
 
+def step_batch(game: Game, states: State, actions: Int32[Array, " batch"], key: Key[Array, ""]) -> State:
+    """The states after an action in each of a batch; chance is drawn by one key for all of them."""
+    after = jax.vmap(game.apply)(states, actions)
+    if game.outcome_probabilities:
+        outcomes = game.draw_outcome(random_bits(key, actions.shape))
+        after = jax.vmap(game.resolve)(after, outcomes)
+    return after
+
+
 def rollout(
     game: Game,
     states: State,
@@ -88,10 +97,7 @@ def rollout(
     def step(states, keys):
         policy_key, chance_key = keys
         actions = policy(policy_key, states)
-        after = jax.vmap(game.apply)(states, actions)
-        if game.outcome_probabilities:
-            outcomes = game.draw_outcome(random_bits(chance_key, actions.shape))
-            after = jax.vmap(game.resolve)(after, outcomes)
+        after = step_batch(game, states, actions, chance_key)
         return after, jax.tree.map(_flatten, keep(Transition(states, actions, after)))
 
     def step_and_reset(carry, keys):

@@ -20,7 +20,7 @@ from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.td import named as td
 from jaxgames.recipes.td import step_tests, strength
-from jaxgames.recipes.td.recipe import _updates
+from jaxgames.recipes.updates import run_updates
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_blocks_do_not_repeat_their_games():
     def trained(*blocks):
         state = learner.init(jax.random.key(0))
         for number in blocks:
-            state, _ = _updates(learner, state, key, number)
+            state, _ = run_updates(learner, state, key, number)
         return jax.tree.leaves(state.params)
 
     for one, other in zip(trained(2), trained(1, 1), strict=True):

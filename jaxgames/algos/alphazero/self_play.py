@@ -11,7 +11,7 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero.buffer import Plies, results_backwards
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.envs.core import Game, State
-from jaxgames.envs.rollout import random_action
+from jaxgames.envs.rollout import random_action, step_batch
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
@@ -27,7 +27,7 @@ def begin_games(game: Game, key: Key[Array, ""], number: int, opening_plies: int
     states = fresh
     for ply, ply_key in enumerate(keys[2:]):
         action_key, chance_key = jax.random.split(ply_key)
-        after = _step(game, states, random_action(action_key, states), chance_key)
+        after = step_batch(game, states, random_action(action_key, states), chance_key)
         states = select(ply < length, after, states)
     return select(states.terminated | states.truncated, fresh, states)
 
@@ -45,7 +45,7 @@ def play(
         search_key, draw_key, chance_key, begin_key, fast_key = jax.random.split(key, 5)
         policy, value, choice, is_target = _search(game, config, evaluate, states, search_key, fast_key)
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
-        after = _step(game, states, actions, chance_key)
+        after = step_batch(game, states, actions, chance_key)
         ended = after.terminated | after.truncated
         record = Plies(
             states._position,
@@ -97,11 +97,3 @@ def _search(
     # One draw for all games: both kinds of search in one batch would take as long as the full one.
     full = jax.random.uniform(fast_key) >= config.fast_share
     return *jax.lax.cond(full, by(config.simulations), by(config.fast_simulations)), full
-
-
-def _step(game: Game, states: State, actions: Int32[Array, " games"], key: Key[Array, ""]) -> State:
-    after = jax.vmap(game.apply)(states, actions)
-    if game.outcome_probabilities:
-        outcomes = game.draw_outcome(random_bits(key, actions.shape))
-        after = jax.vmap(game.resolve)(after, outcomes)
-    return after

@@ -4,15 +4,12 @@ import dataclasses
 import math
 import time
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, get_type_hints
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
 
-from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, AlphaZeroState, make_learner
+from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_learner
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
 from jaxgames.arena import match
 from jaxgames.envs.registry import make
@@ -26,6 +23,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
+from jaxgames.recipes.updates import run_updates
 from jaxgames.runs import Panel, Run
 
 SECONDS_PER_BLOCK = 5.0
@@ -136,7 +134,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
         """As `Job.advance`."""
-        state, metrics = _updates(self.learner, checkpoint.state, self.key, self.settings["block"])
+        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.settings["block"])
         found = {name: np.asarray(values, np.float64) for name, values in metrics.items()}
         ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
         games = checkpoint.games + np.int64(ended)
@@ -188,21 +186,12 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return by_policy(name, self.game, self.learner.network.apply, params)
 
 
-@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
-def _updates(
-    learner: AlphaZeroLearner, state: AlphaZeroState, key: Key[Array, ""], number: int
-) -> tuple[AlphaZeroState, dict[str, Array]]:
-    """`number` updates; the key of each depends on its place in the whole training only."""
-    places = state.updates + jnp.arange(number, dtype=jnp.int32)
-    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
-
-
 def _seconds_per_update(learner: AlphaZeroLearner, seconds: float = 5.0) -> float:
     """The mean time of an update, measured for some seconds. What is learned here is thrown away."""
     state = jax.jit(learner.init)(jax.random.key(1))
-    state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), 1))
+    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
     began, updates = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
-        state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), 1))
+        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
         updates += 1
     return (time.perf_counter() - began) / updates

@@ -4,15 +4,12 @@ import dataclasses
 import math
 import time
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, get_type_hints
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
 
-from jaxgames.algos.td import Metrics, TDConfig, TDState, make_learner
+from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.config import current_names
 from jaxgames.algos.td.parallel import devices_for, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
@@ -27,6 +24,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import step_tests, strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
+from jaxgames.recipes.updates import run_updates
 from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 
@@ -182,7 +180,7 @@ class TDJob(Job[TDCheckpoint]):
 
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
-        state, metrics = _updates(self.learner, checkpoint.state, self.key, self.settings["block"])
+        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.settings["block"])
         metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
         games = checkpoint.games + np.int64(metrics.games)
         entry = {
@@ -248,22 +246,15 @@ class TDJob(Job[TDCheckpoint]):
         return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
 
 
-@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
-def _updates(learner: Any, state: TDState, key: Key[Array, ""], number: int) -> tuple[TDState, Metrics]:
-    """`number` updates; the key of each depends on its place in the whole training only."""
-    places = state.updates + jnp.arange(number, dtype=jnp.int32)
-    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
-
-
 def _seconds_per_update(learner: Any, config: TDConfig, number: int, seconds: float) -> float:
     """The time of an update once play has become sensible; measured in blocks of `number` updates for 6 seconds, or a
     twentieth of the training's `seconds`. What is learned here is thrown away.
     """
     state = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
-    state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
+    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
     budget, began = min(6.0, seconds / 20), time.perf_counter()
     while True:
         start = time.perf_counter()
-        state, _ = jax.block_until_ready(_updates(learner, state, jax.random.key(2), number))
+        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
         if time.perf_counter() - began > budget:
             return (time.perf_counter() - start) / number
