@@ -8,6 +8,7 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
     recipes/recipe.py       begin: check the plan, make the run folder
     recipes/td/recipe.py    plan and job of a TD training
     recipes/training.py     the loop
+    recipes/updates.py      a block of updates, jitted
     algos/td/learner.py     init and update of a learner
 """
 
