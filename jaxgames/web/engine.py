@@ -136,7 +136,7 @@ class Engine:
     def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
         self.listed, self.limits = listed, limits
         self.programs = ProgramCache(limits.programs, folder)
-        self._asked = time.monotonic()
+        self._asked, self._running = time.monotonic(), 0
         self.warming: set[str] = set()
         self._players: collections.OrderedDict[Hashable, Lane] = collections.OrderedDict()
         self._pools = {
@@ -149,16 +149,17 @@ class Engine:
 
     async def run(self, pool: str, function: Callable[..., T], *arguments: Any) -> T:
         """A function in a thread."""
-        self._asked = time.monotonic()
+        self._running += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pools[pool], function, *arguments)
         finally:
+            self._running -= 1
             self._asked = time.monotonic()
 
     async def rest(self) -> None:
         """Waits until nobody has asked for anything for a moment."""
-        while (rested := time.monotonic() - self._asked) < REST_SECONDS:
-            await asyncio.sleep(REST_SECONDS - rested)
+        while self._running or time.monotonic() - self._asked < REST_SECONDS:
+            await asyncio.sleep(REST_SECONDS / 4)
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         """A task that is kept until it is done; what it raises is dropped."""
