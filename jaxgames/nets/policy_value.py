@@ -1,4 +1,4 @@
-"""Networks with a policy head and a value head: fully connected, and a residual tower of convolutions."""
+"""Networks with a policy head and a value head: fully connected, with or without windows, and a residual tower."""
 
 import flax.linen as nn
 import jax.numpy as jnp
@@ -13,17 +13,25 @@ class PolicyValueMLP(nn.Module):
         hidden: units of each hidden layer.
         max_value: values are within plus and minus this, in points.
         dtype: of the computation; weights are float32.
+        window: with k > 0 the first layer also sees `channels` features of every k x k window of a board of planes.
+        channels: features of a window.
     """
 
     num_actions: int
     hidden: tuple[int, ...] = (256, 256)
     max_value: float = 1.0
     dtype: str = "float32"
+    window: int = 0
+    channels: int = 32
 
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations [batch, ...]."""
         x = observation.reshape(len(observation), -1).astype(self.dtype)
+        if self.window:
+            planes, square = observation.astype(self.dtype), (self.window, self.window)
+            features = nn.relu(nn.Conv(self.channels, square, padding="VALID", dtype=self.dtype)(planes))
+            x = jnp.concatenate([x, features.reshape(len(x), -1)], axis=1)
         for size in self.hidden:
             x = nn.relu(nn.Dense(size, dtype=self.dtype)(x))
         # One product for both heads. Small weights: the first policies are nearly uniform, the first values near 0.

@@ -23,9 +23,10 @@ class MCTSTurn:
     game: Game
     rule: Rule
     simulations: int
-    trees: int
+    trees: int = 1
     final: str = "visits"
     seconds: float | None = None
+    discount: float = 1.0
 
     def __call__(self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position."""
@@ -52,6 +53,7 @@ class MCTSTurn:
             final=self.final,
             numbers=numbers,
             seconds=self.seconds,
+            discount=self.discount,
         )
         return jax.vmap(self.game.play)(positions, found.actions), found.memory
 
@@ -216,15 +218,22 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
     usual = {"trees": 1, "final": "visits", "keep": False}
     trees, final, keep = (numbers.pop(option, value) for option, value in usual.items())
     of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
-    evaluate = _load_value(str(run), game) if kind.evaluate is None else kind.evaluate(**of_rollouts)
+    discount = 1.0
+    if kind.evaluate is None:
+        evaluate, discount = _load_value(str(run), game)
+    else:
+        evaluate = kind.evaluate(**of_rollouts)
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
-    turn = (LearningMCTSTurn if keep else MCTSTurn)(game, kind.rule(**numbers), simulations, trees, final, seconds)
+    turn = (LearningMCTSTurn if keep else MCTSTurn)(
+        game, kind.rule(**numbers), simulations, trees, final, seconds, discount
+    )
     return Player(text, game, turn, evaluate)
 
 
-def _load_value(run: str, game: Game) -> Evaluator:
+def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:
+    """The network of a run as evaluator, and the discount that its values were learned with."""
     player = from_folder.load(run, game)
     if isinstance(player.turn, LogitsTurn):
-        return mcts.network(player.turn.apply, player.params)
+        return mcts.network(player.turn.apply, player.params), player.turn.discount
     params, make_value = from_folder.load_value(run, game)
-    return mcts.valued(make_value, params)
+    return mcts.valued(make_value, params), 1.0

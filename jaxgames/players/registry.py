@@ -16,6 +16,7 @@ from jaxgames.players import champions, from_folder, generic, mcts, minimax, spe
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.entries import entry_of
+from jaxgames.players.exact import exact
 from jaxgames.players.player import Player
 from jaxgames.players.specs import OPTIONAL_RUN, REST, PlayerEntry
 from jaxgames.players.weak import weak
@@ -52,6 +53,12 @@ def _weak(game: Game, probability: str, spec: str) -> Player:
         raise ValueError(f"player {name!r} is weak twice; give it a larger probability")
     share = specs.number(probability, f"player {name!r}: probability", most=1)
     return weak(make(spec, game), name, share)
+
+
+def _exact(game: Game, spec: str) -> Player:
+    if spec.startswith("exact:"):
+        raise ValueError(f"player 'exact:{spec}' is exact twice; write {spec}")
+    return exact(make(spec, game), f"exact:{spec}")
 
 
 _DEPTH_OPTIONS = {
@@ -108,6 +115,14 @@ PLAYERS = {
         "weak needs a probability and a player: write weak:0.2:champion",
         ("weak:0.2:champion",),
         ("P", REST),
+    ),
+    "exact": PlayerEntry(
+        _exact,
+        "another player, but with tables of endings: those in `tables`, or else of 3 pieces",
+        "exact needs a player: write exact:alphabeta:7",
+        ("exact:alphabeta:7",),
+        (REST,),
+        game="checkers",
     ),
     "minimax": PlayerEntry(
         lambda game, run, depth, **options: minimax.minimax(game, depth, run, **options),

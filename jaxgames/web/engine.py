@@ -22,7 +22,7 @@ from jaxgames.envs.core import Game, State
 from jaxgames.players.player import Player
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.listed import NEWEST, ListedPlayers
-from jaxgames.web.programs import BATCHES, ProgramCache
+from jaxgames.web.programs import ProgramCache, batches_of
 
 T = TypeVar("T")
 MOST_PLAYERS = 128
@@ -45,13 +45,14 @@ class Lane:
         self.refused = ""
         self._engine = engine
         self._programs = engine.programs.of(player)
+        self._batches = batches_of(player)
         self._waiting: collections.deque[_Request] = collections.deque()
         self._work: asyncio.Task[None] | None = None
         self._growing: set[int] = set()
 
-    def is_ready(self, batch: int = 1) -> bool:
-        """Whether the program for so many positions is compiled."""
-        return ("turn", batch) in self._programs.ready
+    def is_ready(self, batch: int | None = None) -> bool:
+        """Whether the program for so many positions, by default the fewest, is compiled."""
+        return ("turn", batch or self._batches[0]) in self._programs.ready
 
     async def choose(self, state: State, bits: int) -> list[int]:
         """The next actions of the player in a state; raises `ValueError` if it is too slow."""
@@ -92,15 +93,16 @@ class Lane:
 
     def _batch(self, waiting: int) -> int:
         """For how many positions the next program is; a larger one is compiled meanwhile if it would be of use."""
-        wanted = next((size for size in BATCHES if size >= waiting), BATCHES[-1])
+        sizes = self._batches
+        wanted = next((size for size in sizes if size >= waiting), sizes[-1])
         if self.is_ready(wanted) or not self.is_ready():
-            return wanted if self.is_ready(wanted) else BATCHES[0]
+            return wanted if self.is_ready(wanted) else sizes[0]
         if wanted not in self._growing:
             self._growing.add(wanted)
             position = self._waiting[0].position
             work = (self._programs.choose, self.player, [position], [0], wanted)
             self._engine.spawn(self._engine.run("compile", *work))
-        return max(size for size in BATCHES if self.is_ready(size) and size <= wanted)
+        return max(size for size in sizes if self.is_ready(size) and size <= wanted)
 
 
 class Engine:

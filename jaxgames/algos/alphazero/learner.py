@@ -69,7 +69,7 @@ class AlphaZeroLearner:
         """
         play_key, learn_key = jax.random.split(key)
         states, plies, counts = self._play(state.params, state.states, play_key)
-        buffer = add(state.buffer, plies)
+        buffer = add(state.buffer, plies, self.config.discount)
         optimizer = self.optimizer
 
         def step(carry, key):

@@ -46,8 +46,8 @@ def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
     return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
 
 
-def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any]:
-    """The weights that a run plays with and its network, `apply(params, observation) -> (logits, value)`.
+def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any, float]:
+    """The weights that a run plays with, its network, `apply(params, observation) -> (logits, value)`, and its discount.
 
     They are those of the newest measurement, or with `step` those of that checkpoint. Raises `ValueError` if the run
     holds none.
@@ -59,5 +59,5 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, An
     learner = make_learner(game, config)
     shapes = template(learner)
     if step is not None:
-        return run.restore(shapes, step)[1].state.mean_params, learner.network
-    return run.load_best(shapes.state.mean_params)[1], learner.network
+        return run.restore(shapes, step)[1].state.mean_params, learner.network, config.discount
+    return run.load_best(shapes.state.mean_params)[1], learner.network, config.discount

@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 import jax
 import numpy as np
 
+from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
 from jaxgames.arena import match
@@ -15,6 +16,7 @@ from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
+from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
@@ -120,6 +122,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.game = make(self.settings["game"])
         self.learner = make_learner(self.game, config_of(self.settings["learner"]))
         self.key = jax.random.key(self.settings["seed"])
+        self.positions = solved.positions_of(self.game)
 
     def template(self) -> AlphaZeroCheckpoint:
         """As `Job.template`."""
@@ -155,13 +158,17 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return step % self.settings["measure_every"] == 0
 
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`. The newest mean weights are kept: no measurement chooses them."""
+        """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
+        the newest are.
+        """
         player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
-        info = {"step": entry["step"], "games": entry["games"]}
-        self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
-        return measured
+        right = solved.measure(player, self.positions)
+        if not right or solved.is_kept(right, self.run.best_info()):
+            info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
+            self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
+        return measured | right
 
     def draw(self) -> None:
         """As `Job.draw`."""
@@ -170,6 +177,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         losses = {"policy_loss": "policy loss", "value_loss": "value loss", "entropy": "entropy of the policy"}
         if panels is not None:
             panels = [panel for panel in panels if "loss" not in panel.lines] + [Panel("nats, squares", losses)]
+            panels = solved.panel(metrics) + panels
         self.run.draw_curve(panels=panels)
 
     def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
@@ -180,7 +188,12 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         for name in self.recipe.opponents:
             self.report.say(f"playing {games:,} games against {name} ...")
             matches.append(match(player, make_player(name, self.game), games, seed=seed).to_dict())
-        return {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+        found = {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+        if self.positions:
+            self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
+            network = mcts.network(self.learner.network.apply, params)
+            found["solved"] = solved.final(player, network, self.learner.config.discount, self.positions)
+        return found
 
     def _player(self, params: Any, name: str = "trained") -> Player:
-        return by_policy(name, self.game, self.learner.network.apply, params)
+        return by_policy(name, self.game, self.learner.network.apply, params, self.learner.config.discount)
