@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int32, Key
 
-from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, init_buffer, sample
+from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, check_room, init_buffer, sample
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import begin_games, play
@@ -50,14 +50,23 @@ class AlphaZeroLearner:
         schedule = optax.cosine_decay_schedule(config.step_size, steps, share)
         return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
 
+    def check(self) -> None:
+        """Raises `ValueError` if the replay buffer does not fit into the memory that is free."""
+
+        def first_plies(key):
+            states = self._begin(key)
+            params = self.network.init(key, states.observation[:1])
+            return self._play(params, states, key)[1]
+
+        check_room(jax.eval_shape(first_plies, jax.random.key(0)), self.config.buffer_plies)
+
     def init(self, key: Key[Array, ""]) -> AlphaZeroState:
         """New weights, new games, an empty buffer."""
         net_key, game_key = jax.random.split(key)
         config = self.config
         states = self._begin(game_key)
         params = self.network.init(net_key, states.observation[:1])
-        _, plies, _ = jax.eval_shape(self._play, params, states, key)
-        buffer = init_buffer(plies, config.buffer_plies)
+        buffer = init_buffer(jax.eval_shape(self._play, params, states, key)[1], config.buffer_plies)
         # The mean begins at the first weights; a copy, so that both can be donated.
         mean = jax.tree.map(jnp.copy, params)
         return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))

@@ -10,7 +10,7 @@ _FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=5
 _CONNECT_FOUR = AlphaZeroConfig(
     network="windows",
     channels=64,
-    hidden=(256, 128),
+    hidden=(128, 128),
     batch=512,
     plies=8,
     simulations=32,

@@ -234,6 +234,17 @@ def test_a_window_fits_on_the_board():
         AlphaZeroConfig(network="windows").make_network(GAME)
 
 
+def test_a_buffer_that_does_not_fit_is_said_before():
+    config = AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": 4 * 10**10})
+    with pytest.raises(
+        ValueError, match=r"no room for the replay buffer: 40,000,000,000 plies of 32 games need .* fits"
+    ):
+        make_learner(GAME, config).check()
+    fits = str(pytest.raises(ValueError, make_learner(GAME, config).check).value).split()[-2].replace(",", "")
+    rows = int(fits) // 2 // 4 * 4
+    make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": rows})).check()
+
+
 def test_a_run_keeps_its_settings():
     config = AlphaZeroConfig(network="windows", window=2, discount=0.9, hidden=(8,))
     assert config_of(settings_of(GAME, config)) == config
