@@ -232,9 +232,8 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
     else:
         evaluate = kind.evaluate(**of_rollouts)
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
-    turn = (LearningMCTSTurn if keep else MCTSTurn)(
-        game, kind.rule(**numbers), simulations, trees, final, seconds, discount
-    )
+    kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**numbers)
+    turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
     return Player(text, game, turn, evaluate)
 
 
