@@ -11,7 +11,7 @@ import numpy as np
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
-from jaxgames.arena import match
+from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
@@ -30,8 +30,8 @@ from jaxgames.runs import Panel, Run
 SECONDS_PER_BLOCK = 5.0
 MEASUREMENTS = 20
 MEASURED_GAMES, FINAL_GAMES = 200, 1_000
-PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 25, "checkers": 75, "backgammon": 120}
-"""Actions of a game, only to plan the schedule from a number of games; 60 for other games."""
+PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 20, "checkers": 75, "backgammon": 120}
+"""Searched actions of a game, only to plan the schedule from a number of games; 60 for other games."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +63,7 @@ class AlphaZeroRecipe(Recipe):
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        self.config(plan).make_network(make(self.game))  # raises if there is none
+        make_learner(make(self.game), self.config(plan)).check()  # raises if there is no such network, or no room
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
         if plan.devices not in (None, 1):
@@ -189,6 +189,8 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
             self.report.say(f"playing {games:,} games against {name} ...")
             matches.append(match(player, make_player(name, self.game), games, seed=seed).to_dict())
         found = {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+        if self.recipe.every_line:
+            found["every_line"] = every_line(player).to_dict()
         if self.positions:
             self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
             network = mcts.network(self.learner.network.apply, params)
