@@ -171,6 +171,9 @@ class Recorder:
         self.programs, self.ready, self.sizes = programs, programs.ready, []
         self.seconds, self.error = seconds, error
 
+    def lower(self, player, batch):
+        self.programs.lower(player, batch)
+
     def prepare(self, player, batch):
         self.programs.prepare(player, batch)
 
@@ -217,8 +220,8 @@ def test_a_player_that_does_not_search_has_one_program_which_is_compiled_before_
     async def run():
         engine = engine_with(recorded)
         lane = await engine.lane("weak:0:champion@1", game)
-        await lane.begin()
-        assert lane.is_ready() and lane.begin() is None and recorded["r"].sizes == []
+        await (await lane.begin())
+        assert lane.is_ready() and await lane.begin() is None and recorded["r"].sizes == []
         answers = await asyncio.gather(*(lane.choose(game.from_string("XX./OO./..."), n) for n in range(6)))
         engine.close()
         return answers

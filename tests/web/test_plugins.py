@@ -72,7 +72,7 @@ def test_a_plugin_that_fails_loses_this_game_and_the_page_says_why(http, spec, c
         ann.do("turn", text=cell)
         over = ann.wait(lambda s: s["over"])["over"]
         assert over["winner"] == 0 and over["points"] == [1, -1] and why in over["text"] and spec in over["text"]
-        assert ann.do("undo")["over"] is None and ann.state["ply"] == 0  # as after a resignation
+        assert ann.do("undo")["over"] is None and ann.state["ply"] == 0  # back to the person's own turn
         ann.do("turn", text="9" if spec == "stubborn" else "2")
         assert ann.wait(lambda s: s["ply"] == 2)["over"] is None
 
