@@ -43,6 +43,11 @@ REPLIES = mcts.last_good_reply(forget=False, path=False)
 FORGETS = mcts.last_good_reply(forget=True, path=False)
 UCT = Kind(mcts.uct())
 GRAPHS = {"UCT1": mcts.uct1, "UCT2": mcts.uct2, "UCT3": mcts.uct3}
+GRAPH_KINDS = {
+    f"{name}, {label}": Kind(rule(symmetries=symmetries))
+    for label, symmetries in (("with symmetry", True), ("without", False))
+    for name, rule in GRAPHS.items()
+}
 LGR = Kind(mcts.uct(), REPLIES, True)
 LGR_KINDS = {
     "replies not kept, none forgotten": Kind(mcts.uct(), REPLIES),
@@ -116,6 +121,11 @@ WHY: Mapping[str, str] = {
 """Reasons of differences that were looked into, by the names of cells and rows."""
 
 
+BY_ORDER = "; which row it is of we read from the order"
+NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
+"""What is to be said of all rows of a cell, by its name."""
+
+
 def is_chosen(study: Study, cell: str, name: str) -> bool:
     """Whether a row is to be measured."""
     if study.quick:
@@ -137,7 +147,7 @@ def match_row(
         "high",
         margin(theirs, their_games),
         seconds=seconds,
-        learner=f"{games} games",
+        learner=f"{games} games{NOTES.get(cell, '')}",
     )
     return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
 
@@ -156,12 +166,7 @@ def table_3(study: Study) -> list[Row]:
 
 def table_4(study: Study) -> list[Row]:
     """UCT on graphs, with and without symmetry."""
-    rows = []
-    for label, figures in published.TABLE_4.items():
-        name, symmetry = label.split(", ")
-        kind = Kind(GRAPHS[name](symmetries=symmetry == "with symmetry"))
-        rows += _by_cp(study, "table 4", kind, label, figures, published.GRAPH_CP)
-    return rows
+    return _by_cp(study, "table 4", GRAPH_KINDS, published.TABLE_4, published.GRAPH_CP)
 
 
 def table_5(study: Study) -> list[Row]:
@@ -176,10 +181,7 @@ def table_6(study: Study) -> list[Row]:
 
 def table_7(study: Study) -> list[Row]:
     """Last good replies, kept or not, with and without forgetting."""
-    rows = []
-    for label, figures in published.TABLE_7.items():
-        rows += _by_cp(study, "table 7", LGR_KINDS[label], label, figures, published.LGR_CP)
-    return rows
+    return _by_cp(study, "table 7", LGR_KINDS, published.TABLE_7, published.LGR_CP)
 
 
 def table_8(study: Study) -> list[Row]:
@@ -206,11 +208,14 @@ def table_10(study: Study) -> list[Row]:
 
 
 def _by_cp(
-    study: Study, table: str, kind: Kind, label: str, figures: Sequence[float], column: Sequence[str]
+    study: Study, table: str, kinds: Mapping[str, Kind], figures: Mapping[str, Sequence[float]], column: Sequence[str]
 ) -> list[Row]:
-    """A row of a table, by Cp."""
-    names = [f"{label}, Cp {cp}" for cp in column]
-    return match_rows(study, f"{table}: {label}", kind, {"c": _halves(column)}, names, figures)
+    """A table by kind of search and Cp."""
+    rows = []
+    for label, theirs in figures.items():
+        names = [f"{label}, Cp {cp}" for cp in column]
+        rows += match_rows(study, f"{table}: {label}", kinds[label], {"c": _halves(column)}, names, theirs)
+    return rows
 
 
 def _by_constant(study: Study, table: str, kind: Kind, name: str, figures: Mapping[str, Sequence[float]]) -> list[Row]:
@@ -247,7 +252,7 @@ AGENTS = {
 
 def table_13(study: Study) -> list[Row]:
     """All agents in the same time, with trees kept between moves."""
-    rows = []
+    rows, scales = [], study.amount(len(published.SCALES), 1)
     for label, agent in AGENTS.items():
         for number, scale in enumerate(published.SCALES, 1):
             theirs = published.TABLE_13[label][number - 1]
@@ -259,7 +264,7 @@ def table_13(study: Study) -> list[Row]:
                 continue
             games, factor = study.amount(2 * PAIRS, 2 * QUICK_PAIRS), study.amount(1.0, 0.02)
             own, other = (
-                kept.Keeper(kind.rule, kind.evaluate, max(8, int(factor * number * count)))
+                kept.Keeper(kind.rule, kind.evaluate, *(max(8, int(factor * x * count)) for x in (number, scales)))
                 for kind, count in (agent, Agent(Kind(mcts.uct(0.4)), 1000))
             )
             cell = f"table 13: {label}, {scale}"
@@ -358,22 +363,26 @@ def speeds(study: Study) -> list[Row]:
     kinds = {name: Kind(rule()) for name, rule in GRAPHS.items()}
     kinds = {"UCT": UCT, **kinds, "AMAF": Kind(mcts.amaf()), "RAVE": Kind(mcts.rave()), "LGR": LGR}
     kinds |= {"AMAF-LGR": Kind(mcts.amaf(), REPLIES), "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES)}
-    rows = []
-    for label, kind in list(kinds.items())[: study.amount(None, 1)]:
-        found = study.cell(
+    rates = {
+        label: study.cell(
             f"speed: {label}", {"batch": batch, "count": count}, functools.partial(_speed, kind, batch, count)
+        )["rate"]
+        for label, kind in list(kinds.items())[: study.amount(None, 1)]
+    }
+    rows = [
+        Row(f"{label}, {batch} positions at once", published.SPEEDS[label], rate, best="high", unit="/s", digits=0)
+        for label, rate in rates.items()
+    ]
+    for label, rate in list(rates.items())[1:]:
+        theirs, ours = (
+            100 * x / y for x, y in ((published.SPEEDS[label], published.SPEEDS["UCT"]), (rate, rates["UCT"]))
         )
-        rows.append(
-            Row(
-                f"{label}, {batch} positions at once",
-                published.SPEEDS[label],
-                found["rate"],
-                best="high",
-                unit="/s",
-                digits=0,
-            )
-        )
+        row = Row(f"{label}, of UCT's speed", theirs, ours, unit="%", best="high", digits=0)
+        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
     return rows
+
+
+FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
 
 
 def _speed(kind: Kind, batch: int, count: int) -> dict[str, float]:
