@@ -37,8 +37,8 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     if games is not None:
         return _of_snapshot(run, game, games)
     if holds_alphazero(run):
-        params, network = load_network(run, game, step)
-        return by_policy(str(path), game, network.apply, params)
+        params, network, discount = load_network(run, game, step)
+        return by_policy(str(path), game, network.apply, params, discount)
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
     if holds_self_play(run):
