@@ -10,6 +10,7 @@ from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState, make_learner
 from jaxgames.envs.core import Game
 from jaxgames.runs import Run
+from jaxgames.runs.settings import settings_from
 
 KIND = "alphazero"
 
@@ -31,15 +32,7 @@ def config_of(settings: Any) -> AlphaZeroConfig:
     if not isinstance(settings, dict) or settings.get("kind") != KIND:
         raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
     found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    defaults = dataclasses.asdict(AlphaZeroConfig())
-    for name in sorted(found.keys() ^ defaults.keys()):
-        what = "unknown setting" if name in found else "no value of setting"
-        raise ValueError(f"{what} {name!r} of AlphaZero; expected all of {', '.join(defaults)}")
-    for name, default in defaults.items():
-        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
-        if type(found[name]) not in kinds:
-            raise ValueError(f"{name}={found[name]!r} of AlphaZero: expected a value such as {default!r}")
-    return AlphaZeroConfig(**found | {"hidden": tuple(found["hidden"])})
+    return settings_from(found, AlphaZeroConfig(), "AlphaZero")
 
 
 def holds_alphazero(run: Run) -> bool:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
@@ -10,7 +9,7 @@ import jax
 import numpy as np
 
 from jaxgames.algos import mcts
-from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_learner
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
 from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
@@ -25,7 +24,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.updates import run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
 
 SECONDS_PER_BLOCK = 5.0
@@ -81,7 +80,8 @@ class AlphaZeroRecipe(Recipe):
             block = max(1, round(50_000 / per_update))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            each = _seconds_per_update(make_learner(game, config))
+            learner = make_learner(game, config)
+            each = seconds_per_update(learner, jax.jit(learner.init)(jax.random.key(1)), 1, 5.0)
             updates = 60 * (plan.minutes or self.minutes) / each
             block = max(1, round(SECONDS_PER_BLOCK / each))
         updates = max(1, round(updates))
@@ -199,14 +199,3 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def _player(self, params: Any, name: str = "trained") -> Player:
         return by_policy(name, self.game, self.learner.network.apply, params, self.learner.config.discount)
-
-
-def _seconds_per_update(learner: AlphaZeroLearner, seconds: float = 5.0) -> float:
-    """The mean time of an update, measured for some seconds. What is learned here is thrown away."""
-    state = jax.jit(learner.init)(jax.random.key(1))
-    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
-    began, updates = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
-        updates += 1
-    return (time.perf_counter() - began) / updates
