@@ -204,7 +204,7 @@ def main():
     parser.add_argument("--out", type=Path, help="a file to which the figures of these games are added")
     options = parser.parse_args()
     settings = {"machine": machine(), "against": options.against, "sessions": options.sessions}
-    settings |= {"think_s": options.think, "seconds": options.seconds}
+    settings["think_s"] = options.think
     known = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
     parts = {name: known.get(name, {}) for name in ("starts", "load")}
     if not options.no_starts:
@@ -229,7 +229,7 @@ def under_load(options):
         with urllib.request.urlopen(server.address + "api/status", timeout=30) as answer:
             memory["sessions_after"] = json.load(answer)["sessions"]
         server.stop()
-        found[game] = times | memory
+        found[game] = times | memory | {"seconds": options.seconds}
         print(game, found[game], file=sys.stderr, flush=True)
     return found
 
