@@ -103,7 +103,8 @@ class Programs:
     def clear(self) -> None:
         """Frees all of them."""
         self.ready.clear()
-        for program in (self._turn, self._values, self._begin, self._go_on):
+        self._turn.clear_cache()
+        for program in (self._values, self._begin, self._go_on):
             program.clear_cache()  # type: ignore[attr-defined]  # of JAX's own type
 
 
