@@ -12,8 +12,8 @@ from jaxtyping import Array, Int32
 
 from jaxgames.ops.bits import Word, below, bit, bottom_index, nth_set, popcount
 
-MOST = 6
-"""The most elements of a subset: C(32, 6) is 906,192."""
+MOST = 10
+"""The most elements of a subset: C(32, 10) is 64,512,240."""
 
 _CHOOSE = np.array([[math.comb(n, k) for k in range(MOST + 1)] for n in range(33)], np.int32)
 

@@ -9,7 +9,7 @@ from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops.pytrees import select
 from jaxgames.players.player import Player, TurnPolicy
-from jaxgames.tables.lookup import Lookup
+from jaxgames.tables.lookup import BearOffLookup, Lookup
 from jaxgames.tables.registry import largest_lookup
 
 
@@ -21,7 +21,7 @@ class ExactTurn:
     """
 
     game: Game
-    lookup: Lookup
+    lookup: Lookup | BearOffLookup
     turn: TurnPolicy
 
     @property
@@ -39,7 +39,7 @@ class ExactTurn:
         chosen = self.turn(inner, positions, bits)
         best, most = self.game.best_turn(positions, worth)
         holds = (most == 0) & (turn_worth(chosen, worth) == 0)
-        return select(self.lookup.index.covers(positions) & ~holds, best, chosen)
+        return select(self.lookup.covers(positions) & ~holds, best, chosen)
 
 
 def exact(player: Player, name: str) -> Player:

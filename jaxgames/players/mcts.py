@@ -62,7 +62,7 @@ class MCTSTurn:
 class LearningMCTSTurn(MCTSTurn):
     """As `MCTSTurn`; what the evaluator learns is kept over a game.
 
-    The memory of an evaluator are arrays of places x lanes, of one axis; here a row for each game.
+    The memory of an evaluator are arrays of places x lanes; here a row for each game.
     """
 
     def begin(self, params: Evaluator, games: Int32[Array, " batch"]) -> Any:
@@ -73,7 +73,9 @@ class LearningMCTSTurn(MCTSTurn):
         self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"], memory: Any
     ) -> tuple[Outcome, Any]:
         """Plays one action in each position."""
-        outcome, learned = self.search(params, positions, bits, jax.tree.map(lambda x: x.T.reshape(-1), memory))
+        lanes = self.trees * len(bits)
+        known = jax.tree.map(lambda x: x.T.reshape(-1, lanes), memory)
+        outcome, learned = self.search(params, positions, bits, known)
         return outcome, self._to_games(learned, len(bits))
 
     def _to_games(self, memory: Any, games: int) -> Any:
@@ -143,7 +145,11 @@ KINDS: Mapping[str, SearchKind] = {
     "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, ("c", "symmetries")),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
-        "AlphaZero's search, with the values of a trained network", mcts.puct, ("c_init", "c_base"), evaluate=None
+        "AlphaZero's search, with the values of a trained network",
+        mcts.puct,
+        ("c_init", "c_base"),
+        evaluate=None,
+        evaluator_options=("rollouts",),
     ),
     "gumbel": SearchKind(
         "Gumbel MuZero's search, with the values of a trained network",
@@ -151,6 +157,7 @@ KINDS: Mapping[str, SearchKind] = {
         ("considered", "scale"),
         evaluate=None,
         merges_trees=False,
+        evaluator_options=("rollouts",),
     ),
 }
 
@@ -171,6 +178,7 @@ HELP = {
     "d3": "the same for the count of the edge",
     "temperature": "of the probabilities by which moves are drawn",
     "symmetries": "1: mirror images are one position, too",
+    "rollouts": "how much random rollouts count in the value of a leaf, beside the network's: 0 to 1, 0.5 in AlphaGo",
     "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
@@ -221,13 +229,20 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
     discount = 1.0
     if kind.evaluate is None:
         evaluate, discount = _load_value(str(run), game)
+        if "rollouts" in of_rollouts:
+            evaluate = _mixed(evaluate, of_rollouts["rollouts"], text)
     else:
         evaluate = kind.evaluate(**of_rollouts)
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
-    turn = (LearningMCTSTurn if keep else MCTSTurn)(
-        game, kind.rule(**numbers), simulations, trees, final, seconds, discount
-    )
+    kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**numbers)
+    turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
     return Player(text, game, turn, evaluate)
+
+
+def _mixed(network: Evaluator, weight: float, text: str) -> Evaluator:
+    if not 0 <= weight <= 1:
+        raise ValueError(f"player {text!r}: rollouts {weight:g}: expected a number from 0 to 1")
+    return mcts.mixture(1 - weight, network, mcts.rollout())
 
 
 def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:

@@ -20,6 +20,8 @@ from jaxgames.envs.checkers.game import Checkers
 from jaxgames.ops import subsets
 from jaxgames.ops.bits import popcount
 
+MOST_PIECES = 6
+
 HOMES = tuple(np.uint32(0xFFFFFFFF) ^ row for row in board.KING_ROWS)
 """Where men of the player to move, and of the other, may stand: not in the row that makes them kings."""
 
@@ -58,8 +60,8 @@ class CheckersEndings:
     pieces: int
 
     def __post_init__(self) -> None:
-        if not 2 <= self.pieces <= subsets.MOST:
-            raise ValueError(f"{self.pieces} pieces: expected 2 to {subsets.MOST}")
+        if not 2 <= self.pieces <= MOST_PIECES:
+            raise ValueError(f"{self.pieces} pieces: expected 2 to {MOST_PIECES}")
 
     @property
     def game(self) -> Checkers:

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32, Int16, Int32
+from jaxtyping import Array, Bool, Float32, Float64, Int16, Int32
 
+from jaxgames.envs.backgammon.board import Position, to_counts
+from jaxgames.tables.bearoff import BearOffs
 from jaxgames.tables.retrograde import LOSS, WIN, Index, Values
 
 FAR = 4096
@@ -41,6 +43,10 @@ class Lookup:
             score[start : start + sizes[number]] = sign * (FAR - np.asarray(values.turns))
         return Scores(jnp.asarray(score), jnp.asarray(first[:-1], jnp.int32))
 
+    def covers(self, positions: Any) -> Bool[Array, " batch"]:
+        """Where the table knows the best turn."""
+        return self.index.covers(positions)
+
     def worth(self, scores: Scores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
         """The worth of positions that the table covers to the player to act, from -1 to 1.
 
@@ -54,3 +60,27 @@ class Lookup:
             return score
         rest = self.index.game.best_turn(positions, lambda after: self.worth(scores, after, actions - 1))[1]
         return jnp.where(between, score, rest)
+
+
+@dataclasses.dataclass(frozen=True)
+class BearOffLookup:
+    """Values of backgammon when both sides bear off, by the chance to be off first: nobody loses a gammon any more."""
+
+    offs: BearOffs
+
+    def scores(self, win: Float64[np.ndarray, "positions positions"]) -> Float32[Array, " pairs"]:
+        """The points per game of the player to roll, from the chances that `two_sided` finds."""
+        return jnp.asarray((2 * win - 1).ravel(), jnp.float32)
+
+    def covers(self, positions: Position) -> Bool[Array, " batch"]:
+        """Where both sides have few checkers, all at home."""
+        own, other = self._numbers(positions)
+        return (own >= 0) & (other >= 0)
+
+    def worth(self, scores: Float32[Array, " pairs"], positions: Position) -> Float32[Array, " batch"]:
+        """The points per game of the player to roll in positions that the table covers, from -1 to 1."""
+        own, other = self._numbers(positions)
+        return scores[jnp.maximum(own, 0) * self.offs.size + jnp.maximum(other, 0)]
+
+    def _numbers(self, positions: Position) -> tuple[Array, Array]:
+        return self.offs.number(to_counts(positions.own)), self.offs.number(to_counts(positions.opponent))

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import CheckersEndings
 from jaxgames.tables.folder import MANIFEST, open_table
-from jaxgames.tables.lookup import Lookup, Scores
+from jaxgames.tables.lookup import BearOffLookup, Lookup
 from jaxgames.tables.retrograde import Index, solve_all
 
 TABLES: Mapping[str, Callable[[int], Any]] = {"checkers": CheckersEndings}
@@ -32,11 +33,14 @@ def usual_folder(index: Index) -> Path:
     return Path(os.environ.get(VARIABLE) or FOLDER) / index.name
 
 
-def largest_lookup(game_id: str) -> tuple[Lookup, Scores]:
-    """The table of the most pieces that is there, ready for use; without any one of `AT_ONCE` pieces is solved.
+def largest_lookup(game_id: str) -> tuple[Any, Any]:
+    """What knows most of a game's endings and is there, and its arrays; a small table is solved where none was built.
 
-    Raises `ValueError` for a game without tables, and for a broken table.
+    In backgammon it is the bear-off of 6 checkers on 6 points against 6. Raises `ValueError` for a game without
+    tables, and for a broken table.
     """
+    if game_id == "backgammon":
+        return _bear_off()
     smallest = index_of(game_id, 2)
     for pieces in PIECES:
         if (usual_folder(smallest).with_name(f"{game_id}-{pieces}") / MANIFEST).is_file():
@@ -47,6 +51,12 @@ def largest_lookup(game_id: str) -> tuple[Lookup, Scores]:
 
 
 @functools.cache
-def _solved(game_id: str) -> tuple[Lookup, Scores]:
+def _bear_off() -> tuple[Any, Any]:
+    lookup = BearOffLookup(BearOffs(points=6, checkers=6))
+    return lookup, lookup.scores(two_sided(lookup.offs))
+
+
+@functools.cache
+def _solved(game_id: str) -> tuple[Any, Any]:
     lookup = Lookup(index_of(game_id, AT_ONCE))
     return lookup, lookup.scores(solve_all(lookup.index).__getitem__)

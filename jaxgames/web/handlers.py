@@ -310,6 +310,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
     if wanted["spec"] is None:
         raise ValueError("a player needs a spec, such as champion")
     lane = await room.engine.lane(wanted["spec"], game)
+    await lane.begin()  # it goes on while people think
     return Chair(lane, wanted["spec"])
 
 

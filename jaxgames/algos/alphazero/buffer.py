@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.ops.device_memory import free_bytes
 from jaxgames.ops.random_bits import random_bits
 
 
@@ -60,6 +61,18 @@ def results_backwards(
     start = jnp.zeros(games, jnp.float32), jnp.zeros(games, bool)
     _, (result, known) = jax.lax.scan(back, start, (reward, ended), reverse=True)
     return result, known
+
+
+def check_room(example: Plies, rows: int) -> None:
+    """Raises `ValueError` if a buffer of so many rows is larger than the memory that is free."""
+    games = example.known.shape[1]
+    row = sum(x.size // len(x) * x.dtype.itemsize for x in jax.tree.leaves(example))
+    free = free_bytes()
+    if free is not None and rows * row > free:
+        raise ValueError(
+            f"no room for the replay buffer: {rows:,} plies of {games:,} games need {rows * row / 1e9:.1f} GB, and "
+            f"{free / 1e9:.1f} GB are free: buffer_plies of at most {free // row:,} fits"
+        )
 
 
 def init_buffer(example: Plies, rows: int) -> ReplayBuffer:

@@ -16,8 +16,8 @@ class AlphaZeroConfig:
     """Settings of a learner. Raises `ValueError` for what makes no sense."""
 
     network: str = "mlp"
-    """`mlp`: fully connected; for observations [rows, columns, planes] also `windows`: the same behind `channels` features
-    of every window of the board; and `residual`: a tower of convolutions."""
+    """`mlp`: fully connected. For observations [rows, columns, planes] also `windows`: the same behind `channels`
+    features of every window of the board; and `residual`: a tower of convolutions."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the hidden layers, fully connected."""
     blocks: int = 3

@@ -47,10 +47,10 @@ def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
 
 
 def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any, float]:
-    """The weights that a run plays with, its network, `apply(params, observation) -> (logits, value)`, and its discount.
+    """The weights that a run plays with, its network and its discount.
 
-    They are those of the newest measurement, or with `step` those of that checkpoint. Raises `ValueError` if the run
-    holds none.
+    The network is `apply(params, observation) -> (logits, value)`. The weights are those of the best measurement, or
+    with `step` those of that checkpoint. Raises `ValueError` if the run holds none.
     """
     try:
         config = config_of(run.config["learner"])
