@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_learner
@@ -16,6 +17,7 @@ from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
+from jaxgames.recipes.alphazero.pretrained import first_params
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
@@ -50,6 +52,11 @@ class AlphaZeroRecipe(Recipe):
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 
+    @property
+    def reads_networks(self) -> bool:
+        """As `Recipe.reads_networks`: a training can begin with the network of another run."""
+        return True
+
     def help(self) -> str:
         """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
@@ -62,7 +69,9 @@ class AlphaZeroRecipe(Recipe):
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        self.config(plan).make_network(make(self.game))  # raises if there is none
+        network = self.config(plan).make_network(make(self.game))  # raises if there is none
+        if plan.from_file is not None:
+            first_params(plan.from_file, make(self.game), network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
         if plan.devices not in (None, 1):
@@ -90,6 +99,7 @@ class AlphaZeroRecipe(Recipe):
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
             "seed": plan.seed or 0,
+            "from": plan.from_file,
             "devices": 1,
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
@@ -130,6 +140,9 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         if checkpoint is not None:
             return checkpoint._replace(state=jax.device_put(checkpoint.state))
         state = jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31))
+        if self.settings.get("from"):
+            params = jax.device_put(first_params(self.settings["from"], self.game, self.learner.network))
+            state = state._replace(params=params, mean_params=jax.tree.map(jnp.copy, params))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
