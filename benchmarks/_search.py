@@ -222,22 +222,28 @@ def mctx(env: Any, simulations: int, network: Callable = apply, policy: str = "P
         "Gumbel": (library.gumbel_muzero_policy, {"gumbel_scale": 0.0}),
     }[policy]
 
-    def recurrent(params, key, actions, states):
-        players = states.current_player
-        states = jax.vmap(env.step)(states, actions)
-        logits, value = network(params, states.observation)
-        output = library.RecurrentFnOutput(
-            reward=states.rewards[jnp.arange(len(players)), players],
-            discount=_discount(states, players),
-            prior_logits=jnp.where(states.legal_action_mask, logits, jnp.finfo(jnp.float32).min),
-            value=jnp.where(states.terminated, 0.0, value),
-        )
-        return output, states
+    def run(params, states, key):
+        root, model = _root(library, network, params, states), _model(library, env, network)
+        found = search(params, key, root, model, simulations, ~states.legal_action_mask, **options)
+        return found.search_tree.summary().visit_counts, found.action
+
+    return run
+
+
+def mctx_policy(env: Any, simulations: int, network: Callable, considered: int) -> Callable:
+    """mctx's Gumbel search for self-play: improved policies and values of the roots by `(params, states, key)`."""
+    library = peer("mctx")
 
     def run(params, states, key):
-        root = _root(library, network, params, states)
-        found = search(params, key, root, recurrent, simulations, ~states.legal_action_mask, **options)
-        return found.search_tree.summary().visit_counts, found.action
+        root, model, masked = (
+            _root(library, network, params, states),
+            _model(library, env, network),
+            ~states.legal_action_mask,
+        )
+        found = library.gumbel_muzero_policy(
+            params, key, root, model, simulations, masked, max_num_considered_actions=considered
+        )
+        return found.action_weights, found.search_tree.summary().value
 
     return run
 
@@ -304,6 +310,24 @@ def pgx_game(name: str) -> Any:
 def make(name: str) -> Game:
     """Our game."""
     return jaxgames.make(name)
+
+
+def _model(library: Any, env: Any, network: Callable) -> Callable:
+    """A game as mctx's recurrent function."""
+
+    def recurrent(params, key, actions, states):
+        players = states.current_player
+        states = jax.vmap(env.step)(states, actions)
+        logits, value = network(params, states.observation)
+        output = library.RecurrentFnOutput(
+            reward=states.rewards[jnp.arange(len(players)), players],
+            discount=_discount(states, players),
+            prior_logits=jnp.where(states.legal_action_mask, logits, jnp.finfo(jnp.float32).min),
+            value=jnp.where(states.terminated, 0.0, value),
+        )
+        return output, states
+
+    return recurrent
 
 
 def _root(library: Any, network: Callable, params: Any, states: Any) -> Any:

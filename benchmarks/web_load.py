@@ -1,11 +1,12 @@
 """The page's server under load: sessions at once against a program, how long their turns and the answers take.
 
-    python benchmarks/web_load.py [--sessions 200] [--seconds 60] [--against champion:easy] [--out FILE]
+    python benchmarks/web_load.py [--sessions 200] [--seconds 30] [--against champion:easy] [--games GAME...] [--out FILE]
 
 Starts `jaxgames web` as a process of its own and plays over real WebSockets, without a browser. Each session is a
 person who thinks for some seconds, moves at random, and waits for the program. Measured are, in one run: from the start
 of the process until the page is served, until the first answer of a program; in sessions: from the person's move until
-the server shows it (`shown`), and until the program has answered (`answered`).
+the server shows it (`shown`), and until the program has answered (`answered`). Several calls, for a game each, fill the
+same file.
 """
 
 import argparse
@@ -21,8 +22,8 @@ from pathlib import Path
 import numpy as np
 from _machine import load_average, machine
 
-EARLY = 20.0
-"""Seconds in which the programs for many positions at once are compiled; reported by themselves."""
+EARLY = 15.0
+"""Seconds in which 200 sessions begin; reported by themselves."""
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 
 
@@ -95,20 +96,17 @@ async def play(address, number, game, against, until, think, times, early=None, 
             await asyncio.sleep(rng.uniform(0.5, 1.5) * think)
 
 
-async def load(address, games, against, sessions, seconds, think):
+async def load(address, game, against, sessions, seconds, think):
     """The times of many sessions at once."""
-    found = {}
-    for game in games:
-        warm = {"shown": [], "answered": [], "turns": 0}
-        await play(address, 0, game, against, time.perf_counter() + 3, 0.05, warm)
-        times = {"shown": [], "answered": [], "turns": 0}
-        early = {"shown": [], "answered": [], "turns": 0}
-        counted = time.perf_counter() + EARLY
-        numbers = game, against, counted + seconds, think, times, early, counted
-        await asyncio.gather(*(play(address, n, *numbers) for n in range(sessions)))
-        found[game] = summary(times) | {"early": summary(early)}
-        print(game, found[game], file=sys.stderr, flush=True)
-    return found
+    await play(address, 0, game, against, time.perf_counter() + 3, 0.05, new_times())
+    times, early, counted = new_times(), new_times(), time.perf_counter() + EARLY
+    numbers = game, against, counted + seconds, think, times, early, counted
+    await asyncio.gather(*(play(address, n, *numbers) for n in range(sessions)))
+    return summary(times) | {"early": summary(early)}
+
+
+def new_times():
+    return {"shown": [], "answered": [], "turns": 0}
 
 
 def summary(times):
@@ -199,25 +197,39 @@ def main():
     parser.add_argument("--think", type=float, default=4.0, help="seconds that a person thinks, on average")
     parser.add_argument("--against", default="champion:easy")
     parser.add_argument("--games", nargs="*", default=GAMES)
-    parser.add_argument("--no-starts", action="store_true")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--no-starts", action="store_true", help="do not time new processes")
+    parser.add_argument("--no-load", action="store_true", help="only time new processes")
+    parser.add_argument("--out", type=Path, help="a file to which the figures of these games are added")
     options = parser.parse_args()
-    result = {"machine": machine(), "against": options.against, "sessions": options.sessions, "think_s": options.think}
-    result["seconds"], result["load_average_before"] = options.seconds, load_average()
+    settings = {"machine": machine(), "against": options.against, "sessions": options.sessions}
+    settings |= {"think_s": options.think, "seconds": options.seconds}
+    known = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
+    parts = {name: known.get(name, {}) for name in ("starts", "load")}
     if not options.no_starts:
-        result["starts"] = starts(options.games, options.against)
-    server = ServerProcess()
-    numbers = options.games, options.against, options.sessions, options.seconds, options.think
-    result["memory_before_mib"] = server.memory()
-    result["load"] = asyncio.run(load(server.socket, *numbers))
-    result["memory_after_mib"] = server.memory()
-    with urllib.request.urlopen(server.address + "api/status", timeout=30) as answer:
-        result["status_after"] = json.load(answer)
-    server.stop()
-    text = json.dumps(result, indent=2)
+        parts["starts"] |= starts(options.games, options.against)
+    if not options.no_load:
+        parts["load"] |= under_load(options)
+    text = json.dumps(settings | parts, indent=2)
     print(text)
     if options.out:
         options.out.write_text(text + "\n")
+
+
+def under_load(options):
+    """Each game on a server of its own, with what the machine did before and the memory it took."""
+    found = {}
+    for game in options.games:
+        before, server = load_average(), ServerProcess()
+        numbers = options.against, options.sessions, options.seconds, options.think
+        memory = {"load_average_before": before, "memory_before_mib": server.memory()}
+        times = asyncio.run(load(server.socket, game, *numbers))
+        memory["memory_after_mib"] = server.memory()
+        with urllib.request.urlopen(server.address + "api/status", timeout=30) as answer:
+            memory["sessions_after"] = json.load(answer)["sessions"]
+        server.stop()
+        found[game] = times | memory
+        print(game, found[game], file=sys.stderr, flush=True)
+    return found
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def players_table() -> str:
     """All players of the registry, a row for each."""
     rows: list[tuple] = [("player", "games", "what it does", "options"), ("---",) * 4]
     for entry in (*PLAYERS.values(), FROM_FOLDER):
-        games = entry.game or ("any" if entry.chance else "without chance")
+        games = " and ".join(entry.games) or ("any" if entry.chance else "without chance")
         rows.append((_codes(entry.examples), games, entry.help, _codes(entry.options) or "none"))
     return _markdown(rows)
 

@@ -1,13 +1,15 @@
 """One game under way for people: turns by text or action by action, undo and redo, seats, chance, the result.
 
-The core of what plays in a terminal, in a browser or over a network. Plain Python around two small compiled programs
-for each game. Seat 0 is the player who moves first in the start position.
+The core of what plays in a terminal, in a browser or over a network. Plain Python around a few small compiled programs
+for each game; every state is looked at once, by the program that makes it. Seat 0 is the player who moves first in the
+start position.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -35,6 +37,14 @@ class PlayedTurn(NamedTuple):
     text: str
     before: State
     after: State
+
+
+class _Node(NamedTuple):
+    """A state with what is asked about it again and again."""
+
+    state: State
+    legal: list[int]
+    awaits_chance: bool
 
 
 class GameEnd(NamedTuple):
@@ -78,26 +88,25 @@ class Session:
         elif start is not None:
             self.start = jax.device_get(game.from_string(start))
         else:
-            position = game.init_position(jax.random.fold_in(self._key, 0))
-            self.start = jax.device_get(game.state(position))
-        self._begin_turn(self.start)
+            self.start = jax.device_get(_init(game, self._key))
+        self._begin_turn(_look_at(self.start))
 
     # What there is to see.
 
     @property
     def state(self) -> State:
         """The state now, within a turn too."""
-        return self._states[-1]
+        return self._nodes[-1].state
 
     @property
     def turn_start(self) -> State:
         """The state in which the turn under way began."""
-        return self._states[0]
+        return self._nodes[0].state
 
     @property
     def seat(self) -> int:
         """Whose turn it is, also while a finished turn is not handed over; at the end, who would be next."""
-        return _seat(self.start, self._states[0])
+        return _seat(self.start, self.turn_start)
 
     @property
     def player(self) -> Player | None:
@@ -112,12 +121,12 @@ class Session:
     @property
     def awaits_chance(self) -> bool:
         """Whether the next thing is an outcome of chance, by `roll`."""
-        return not self.over and not self._actions and bool(_awaits_chance(self.state))
+        return not self._actions and self._nodes[-1].awaits_chance and not self.over
 
     @property
     def turn_complete(self) -> bool:
         """Whether the turn under way is finished and waits for `hand_over`."""
-        return bool(self._actions) and _passed(self._states[0], self.state)
+        return bool(self._actions) and _passed(self.turn_start, self.state)
 
     @property
     def end(self) -> GameEnd | None:
@@ -143,7 +152,7 @@ class Session:
         """The legal actions now."""
         if self.over or self.awaits_chance or self.turn_complete:
             return []
-        return np.flatnonzero(np.asarray(self.state.legal_action_mask)).tolist()
+        return list(self._nodes[-1].legal)
 
     # What can be done.
 
@@ -155,11 +164,12 @@ class Session:
         if not self.awaits_chance:
             raise ValueError("no chance is awaited now")
         if outcome is None:
-            outcome = int(_draw(self.state, self._key, jnp.int32(len(self.turns) + 1)))
-        elif isinstance(outcome, str):
-            outcome = self.game.string_to_outcome(outcome)
-        self._chance = self.game.outcome_to_string(outcome)
-        self._states = [jax.device_get(_resolve(self.state, jnp.int32(outcome)))]
+            found, *seen = _roll(self.state, self._key, np.int32(len(self.turns) + 1))
+            outcome = int(found)
+        else:
+            outcome = self.game.string_to_outcome(outcome) if isinstance(outcome, str) else outcome
+            seen = _resolve(self.state, np.int32(outcome))
+        self._chance, self._nodes = self.game.outcome_to_string(outcome), [_node(*seen)]
         return self._chance
 
     def play(self, turn: str | Sequence[int]) -> PlayedTurn:
@@ -176,7 +186,7 @@ class Session:
             if not self.turn_complete:
                 raise ValueError(f"actions {list(actions)} are no whole turn: it goes on")
         except ValueError:
-            del self._actions[kept:], self._states[kept + 1 :]
+            del self._actions[kept:], self._nodes[kept + 1 :]
             raise
         return self.hand_over()
 
@@ -190,7 +200,7 @@ class Session:
             action = self.game.string_to_action(self.state, action)
         if action not in self.legal_actions():
             raise ValueError(f"action {action} is not legal; legal are {self.legal_actions()}")
-        self._states.append(jax.device_get(_apply(self.state, jnp.int32(action))))
+        self._nodes.append(_node(*_apply(self.state, np.int32(action))))
         self._actions.append(int(action))
         if hand_over and self.turn_complete:
             self.hand_over()
@@ -200,7 +210,7 @@ class Session:
         if not self._actions:
             raise ValueError("no action of this turn can be taken back")
         self._actions.pop()
-        self._states.pop()
+        self._nodes.pop()
 
     def hand_over(self) -> PlayedTurn:
         """Ends the turn that is finished, and rolls for the next one. Raises `ValueError` if it is not finished."""
@@ -210,7 +220,7 @@ class Session:
         turn = PlayedTurn(self.seat, self._chance, self.actions, text, self.turn_start, self.state)
         self.turns.append(turn)
         self.undone.clear()
-        self._begin_turn(turn.after)
+        self._begin_turn(self._nodes[-1])
         return turn
 
     def undo(self) -> PlayedTurn | None:
@@ -218,11 +228,11 @@ class Session:
         if self._end is not None:
             self._end = None
         elif self._actions:
-            self._begin_turn(self.turn_start, self._chance)
+            self._begin_turn(self._nodes[0], self._chance)
         elif self.turns:
             turn = self.turns.pop()
             self.undone.append(turn)
-            self._begin_turn(turn.before, turn.chance)
+            self._begin_turn(_look_at(turn.before), turn.chance)
             return turn
         else:
             raise ValueError("nothing has been played that could be taken back")
@@ -234,7 +244,7 @@ class Session:
             raise ValueError("no turn has been taken back that could be played again")
         turn = self.undone.pop()
         self.turns.append(turn)
-        self._begin_turn(turn.after)
+        self._begin_turn(_look_at(turn.after))
         if self.awaits_chance and self.undone:
             self.roll(self.undone[-1].chance)
         return turn
@@ -324,8 +334,8 @@ class Session:
             session.roll()
         return session
 
-    def _begin_turn(self, state: State, chance: str = "") -> None:
-        self._states, self._actions, self._chance = [state], list[int](), chance
+    def _begin_turn(self, node: _Node, chance: str = "") -> None:
+        self._nodes, self._actions, self._chance = [node], list[int](), chance
         if self.rolls and self.awaits_chance:
             self.roll()
 
@@ -351,7 +361,7 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
         target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
         chosen = state._game.turn_to(state, jax.device_get(target))
         for action in chosen:
-            state = jax.device_get(_apply(state, jnp.int32(action)))
+            state = _node(*_apply(state, np.int32(action))).state
         actions += chosen
         word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
     return tuple(actions)
@@ -380,29 +390,52 @@ def _points(start: State, state: State) -> float:
     return float(state.rewards[int(start.current_player)])
 
 
-@jax.jit
-def _apply(state: State, action: Int32[Array, ""]) -> State:
-    return state._game.apply(state, action)
+Seen = tuple[State, Bool[Array, " actions"], Bool[Array, ""]]
+"""A state, its legal actions, and whether an outcome of chance would change its position."""
 
 
-@jax.jit
-def _resolve(state: State, outcome: Int32[Array, ""]) -> State:
-    return state._game.resolve(state, outcome)
+def _node(state: State, mask: Array, awaits_chance: Array) -> _Node:
+    state, mask, awaits_chance = jax.device_get((state, mask, awaits_chance))
+    return _Node(state, np.flatnonzero(mask).tolist(), bool(awaits_chance))
 
 
-@jax.jit
-def _awaits_chance(state: State) -> Bool[Array, ""]:
-    """Whether an outcome of chance would change the position."""
+def _look_at(state: State) -> _Node:
+    return _node(*_look(state))
+
+
+def _see(state: State) -> Seen:
     game: Game = state._game
     if not game.outcome_probabilities:
-        return jnp.bool_(False)
+        return state, state.legal_action_mask, jnp.bool_(False)
     position = state._position
-    return ~_same(position, game.chance(position, jnp.int32(0)))
+    return state, state.legal_action_mask, ~_same(position, game.chance(position, jnp.int32(0)))
+
+
+_look = jax.jit(_see)
+
+
+@partial(jax.jit, static_argnums=0)
+def _init(game: Game, key: Key[Array, ""]) -> State:
+    return game.state(game.init_position(jax.random.fold_in(key, 0)))
 
 
 @jax.jit
-def _draw(state: State, key: Key[Array, ""], number: Int32[Array, ""]) -> Int32[Array, ""]:
-    return state._game.draw_outcome(jax.random.bits(jax.random.fold_in(key, number)))
+def _apply(state: State, action: Int32[Array, ""]) -> Seen:
+    return _see(state._game.apply(state, action))
+
+
+@jax.jit
+def _resolve(state: State, outcome: Int32[Array, ""]) -> Seen:
+    return _see(state._game.resolve(state, outcome))
+
+
+@jax.jit
+def _roll(
+    state: State, key: Key[Array, ""], number: Int32[Array, ""]
+) -> tuple[Int32[Array, ""], State, Bool[Array, " actions"], Bool[Array, ""]]:
+    """An outcome drawn, and as `_resolve`."""
+    outcome = state._game.draw_outcome(jax.random.bits(jax.random.fold_in(key, number)))
+    return outcome, *_see(state._game.resolve(state, outcome))
 
 
 @jax.jit

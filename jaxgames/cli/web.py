@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from jaxgames.cli.plugins import add_plugins
+
 USUAL_PORT = 8000
 
 
@@ -14,6 +16,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1: this machine only)")
     parser.add_argument("--port", type=_port, default=USUAL_PORT, help=f"the port ({USUAL_PORT}; 0: any that is free)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    add_plugins(parser)
     parser.set_defaults(command=run)
 
 
@@ -21,7 +24,7 @@ def run(options: argparse.Namespace) -> None:
     """Serves the page until Ctrl-C."""
     from jaxgames.web.server import serve
 
-    serve(options.runs, options.host, options.port, options.open)
+    serve(options.runs, options.host, options.port, options.open, plugins=options.plugin)
 
 
 def _port(text: str) -> int:

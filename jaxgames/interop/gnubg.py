@@ -137,7 +137,7 @@ ENTRY = PlayerEntry(
     "gnubg needs a number of plies: write gnubg:0",
     ("gnubg:0", "gnubg:2"),
     ("PLIES",),
-    game="backgammon",
+    games=("backgammon",),
 )
 
 

@@ -1,7 +1,8 @@
-"""Networks with a policy head and a value head: fully connected, and a residual tower of convolutions."""
+"""Networks with a policy head and a value head: fully connected, with or without windows, and a residual tower."""
 
 import flax.linen as nn
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float32
 
 
@@ -13,22 +14,67 @@ class PolicyValueMLP(nn.Module):
         hidden: units of each hidden layer.
         max_value: values are within plus and minus this, in points.
         dtype: of the computation; weights are float32.
+        window: with k > 0 the first layer also sees `channels` features of every k x k window of a board of planes.
+        channels: features of a window.
     """
 
     num_actions: int
     hidden: tuple[int, ...] = (256, 256)
     max_value: float = 1.0
     dtype: str = "float32"
+    window: int = 0
+    channels: int = 32
 
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations [batch, ...]."""
         x = observation.reshape(len(observation), -1).astype(self.dtype)
+        if self.window:
+            features = Windows(self.window, self.channels, observation.shape[1:], self.dtype)(x)
+            x = jnp.concatenate([x, nn.relu(features)], axis=1)
         for size in self.hidden:
             x = nn.relu(nn.Dense(size, dtype=self.dtype)(x))
         # One product for both heads. Small weights: the first policies are nearly uniform, the first values near 0.
         heads = nn.Dense(self.num_actions + 1, dtype=self.dtype, kernel_init=nn.initializers.normal(0.01))(x)
         return _heads(heads[:, :-1], heads[:, -1], self.max_value)
+
+
+class Windows(nn.Module):
+    """The same features of every window of a board: a convolution without padding, computed as one matrix product.
+
+    On CPUs one product with a matrix that is mostly zeros is faster than a convolution of so few planes.
+
+    Args:
+        size: rows and columns of a window.
+        channels: features of each.
+        shape: rows, columns and planes of the board.
+        dtype: of the computation; weights are float32.
+    """
+
+    size: int
+    channels: int
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+    @nn.compact
+    def __call__(self, flat: Array) -> Array:
+        """Features [batch, windows x channels] of boards [batch, rows x columns x planes]."""
+        rows, columns, planes = self.shape
+        across = columns - self.size + 1
+        number = (rows - self.size + 1) * across
+        inputs = self.size**2 * planes
+        kernel = self.param("kernel", nn.initializers.lecun_normal(), (inputs, self.channels))
+        bias = self.param("bias", nn.initializers.zeros_init(), (self.channels,))
+        squares = np.arange(rows * columns).reshape(rows, columns)
+        places = np.zeros((rows * columns, number, self.size**2), np.float32)
+        for window in range(number):
+            row, column = divmod(window, across)
+            inside = squares[row : row + self.size, column : column + self.size].ravel()
+            places[inside, window, np.arange(self.size**2)] = 1
+        of_place = kernel.reshape(self.size**2, planes * self.channels)
+        matrix = (places.reshape(-1, self.size**2) @ of_place).reshape(-1, number, planes, self.channels)
+        matrix = jnp.swapaxes(matrix, 1, 2).reshape(flat.shape[1], -1).astype(self.dtype)
+        return flat @ matrix + jnp.tile(bias, number).astype(self.dtype)
 
 
 class ResidualTower(nn.Module):

@@ -78,7 +78,7 @@ def pack(params: Any) -> bytes:
 
 def unpack(network: Any, content: bytes) -> Any:
     """The parameters in a file of weights. Raises `ValueError` if they are not those of this network."""
-    shapes = jax.eval_shape(network.init, jax.random.key(0))
+    shapes = _shapes(network)
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         found = dict(arrays)
     wanted = {_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(shapes)}
@@ -86,6 +86,11 @@ def unpack(network: Any, content: bytes) -> Any:
         if name not in found or (found[name].shape, found[name].dtype) != (leaf.shape, leaf.dtype):
             raise ValueError(f"the weights lack {name}, {leaf.dtype}{list(leaf.shape)}")
     return jax.tree_util.tree_map_with_path(lambda path, _: found[_name(path)], shapes)
+
+
+@functools.cache
+def _shapes(network: Any) -> Any:
+    return jax.eval_shape(network.init, jax.random.key(0))
 
 
 def _weights(name: str, sha256: str) -> bytes:

@@ -23,7 +23,7 @@ def python_player(move: Move, help: str = "", game: str | None = None, chance: b
     def make(game: Game, name: str) -> Player:
         return Player(name, game, HostTurn(game, move, name))
 
-    return PlayerEntry(make, help or _first_line(move), "", (), game=game, chance=chance)
+    return PlayerEntry(make, help or _first_line(move), "", (), games=(game,) if game else (), chance=chance)
 
 
 def jax_player(act: Callable[..., Any], help: str = "", game: str | None = None, chance: bool = True) -> PlayerEntry:
@@ -39,7 +39,7 @@ def jax_player(act: Callable[..., Any], help: str = "", game: str | None = None,
     def make(game: Game, name: str) -> Player:
         return Player(name, game, ActionTurn(game, act))
 
-    return PlayerEntry(make, help or _first_line(act), "", (), game=game, chance=chance)
+    return PlayerEntry(make, help or _first_line(act), "", (), games=(game,) if game else (), chance=chance)
 
 
 def entry_of(name: str, found: Any) -> PlayerEntry:

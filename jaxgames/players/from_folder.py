@@ -39,8 +39,8 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     if games is not None:
         return _of_snapshot(run, game, games)
     if holds_alphazero(run):
-        params, network = load_network(run, game, step)
-        return by_policy(str(path), game, network.apply, params)
+        params, network, discount = load_network(run, game, step)
+        return by_policy(str(path), game, network.apply, params, discount)
     if holds_imitation(run):
         return imitating(str(path), *load_imitation(run, game, step))
     if holds_champions(run):

@@ -69,10 +69,14 @@ class PolicyTurn:
 
 @dataclasses.dataclass(frozen=True)
 class LogitsTurn:
-    """The legal action that a network's policy rates highest; the parameters are its weights."""
+    """The legal action that a network's policy rates highest; the parameters are its weights.
+
+    `discount` is that of the network's values, for searches that are guided by them.
+    """
 
     game: Game
     apply: Callable[[Any, Array], tuple[Array, Array]]
+    discount: float = 1.0
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`, for one action in each position."""
@@ -111,14 +115,17 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     return Player(name, game, GreedyTurn(game, make_value), params)
 
 
-def by_policy(name: str, game: Game, apply: Callable[[Any, Array], tuple[Array, Array]], params: Any) -> Player:
+def by_policy(
+    name: str, game: Game, apply: Callable[[Any, Array], tuple[Array, Array]], params: Any, discount: float = 1.0
+) -> Player:
     """The player that takes the action a network's policy rates highest, without search.
 
-    `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`.
+    `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`; `discount` is that of
+    the values.
     """
     if inspect.ismethod(apply):
         apply = _BoundMethod(apply.__self__, apply.__func__)
-    return Player(name, game, LogitsTurn(game, apply), params)
+    return Player(name, game, LogitsTurn(game, apply, discount), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:

@@ -23,9 +23,10 @@ class MCTSTurn:
     game: Game
     rule: Rule
     simulations: int
-    trees: int
+    trees: int = 1
     final: str = "visits"
     seconds: float | None = None
+    discount: float = 1.0
 
     def __call__(self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position."""
@@ -52,6 +53,7 @@ class MCTSTurn:
             final=self.final,
             numbers=numbers,
             seconds=self.seconds,
+            discount=self.discount,
         )
         return jax.vmap(self.game.play)(positions, found.actions), found.memory
 
@@ -141,7 +143,11 @@ KINDS: Mapping[str, SearchKind] = {
     "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, ("c", "symmetries")),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
-        "AlphaZero's search, with the values of a trained network", mcts.puct, ("c_init", "c_base"), evaluate=None
+        "AlphaZero's search, with the values of a trained network",
+        mcts.puct,
+        ("c_init", "c_base"),
+        evaluate=None,
+        evaluator_options=("rollouts",),
     ),
     "gumbel": SearchKind(
         "Gumbel MuZero's search, with the values of a trained network",
@@ -149,6 +155,7 @@ KINDS: Mapping[str, SearchKind] = {
         ("considered", "scale"),
         evaluate=None,
         merges_trees=False,
+        evaluator_options=("rollouts",),
     ),
 }
 
@@ -169,6 +176,7 @@ HELP = {
     "d3": "the same for the count of the edge",
     "temperature": "of the probabilities by which moves are drawn",
     "symmetries": "1: mirror images are one position, too",
+    "rollouts": "how much random rollouts count in the value of a leaf, beside the network's: 0 to 1, 0.5 in AlphaGo",
     "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
@@ -216,15 +224,29 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
     usual = {"trees": 1, "final": "visits", "keep": False}
     trees, final, keep = (numbers.pop(option, value) for option, value in usual.items())
     of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
-    evaluate = _load_value(str(run), game) if kind.evaluate is None else kind.evaluate(**of_rollouts)
+    discount = 1.0
+    if kind.evaluate is None:
+        evaluate, discount = _load_value(str(run), game)
+        if "rollouts" in of_rollouts:
+            evaluate = _mixed(evaluate, of_rollouts["rollouts"], text)
+    else:
+        evaluate = kind.evaluate(**of_rollouts)
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
-    turn = (LearningMCTSTurn if keep else MCTSTurn)(game, kind.rule(**numbers), simulations, trees, final, seconds)
+    kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**numbers)
+    turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
     return Player(text, game, turn, evaluate)
 
 
-def _load_value(run: str, game: Game) -> Evaluator:
+def _mixed(network: Evaluator, weight: float, text: str) -> Evaluator:
+    if not 0 <= weight <= 1:
+        raise ValueError(f"player {text!r}: rollouts {weight:g}: expected a number from 0 to 1")
+    return mcts.mixture(1 - weight, network, mcts.rollout())
+
+
+def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:
+    """The network of a run as evaluator, and the discount that its values were learned with."""
     player = from_folder.load(run, game)
     if isinstance(player.turn, LogitsTurn):
-        return mcts.network(player.turn.apply, player.params)
+        return mcts.network(player.turn.apply, player.params), player.turn.discount
     params, make_value = from_folder.load_value(run, game)
-    return mcts.valued(make_value, params)
+    return mcts.valued(make_value, params), 1.0

@@ -16,11 +16,14 @@ from jaxgames.players import champions, from_folder, generic, mcts, minimax, spe
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.entries import entry_of
+from jaxgames.players.exact import exact
 from jaxgames.players.player import Player
 from jaxgames.players.specs import OPTIONAL_RUN, REST, PlayerEntry
 from jaxgames.players.weak import weak
 
 MOST_PLIES = 5
+_OF_PLAYERS = {"weak": 2, "exact": 1}
+"""Players made of another one, whose spec follows so many colons."""
 GROUP = "jaxgames.players"
 
 
@@ -38,7 +41,7 @@ def _simple(name: str, help: str) -> PlayerEntry:
         return Player(f"{name}:{level}", game, SimpleTurn(name == "tidy"), np.int32(level))
 
     examples = tuple(f"{name}:{level}" for level in LEVELS)
-    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), game="backgammon")
+    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), games=("backgammon",))
 
 
 def _champion(game: Game, level: str) -> Player:
@@ -52,6 +55,12 @@ def _weak(game: Game, probability: str, spec: str) -> Player:
         raise ValueError(f"player {name!r} is weak twice; give it a larger probability")
     share = specs.number(probability, f"player {name!r}: probability", most=1)
     return weak(make(spec, game), name, share)
+
+
+def _exact(game: Game, spec: str) -> Player:
+    if spec.startswith("exact:"):
+        raise ValueError(f"player 'exact:{spec}' is exact twice; write {spec}")
+    return exact(make(spec, game), f"exact:{spec}")
 
 
 _DEPTH_OPTIONS = {
@@ -90,7 +99,7 @@ PLAYERS = {
         "Tesauro's public benchmark player",
         "pubeval has no options: write pubeval",
         ("pubeval",),
-        game="backgammon",
+        games=("backgammon",),
     ),
     "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
     "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
@@ -108,6 +117,14 @@ PLAYERS = {
         "weak needs a probability and a player: write weak:0.2:champion",
         ("weak:0.2:champion",),
         ("P", REST),
+    ),
+    "exact": PlayerEntry(
+        _exact,
+        "another player, but exact in endings of checkers (tables in `tables`, or else of 3 pieces) and in bear-offs",
+        "exact needs a player: write exact:champion",
+        ("exact:champion",),
+        (REST,),
+        games=("backgammon", "checkers"),
     ),
     "minimax": PlayerEntry(
         lambda game, run, depth, **options: minimax.minimax(game, depth, run, **options),
@@ -183,11 +200,13 @@ def game_of(spec: str) -> str | None:
     if _is_folder(spec):
         return from_folder.game_of(spec)
     parsed = specs.parse(spec)
-    if parsed.name == "weak":
-        return game_of(parsed.text.split(":", 2)[-1])
+    if parsed.name in _OF_PLAYERS:
+        return game_of(parsed.text.split(":", _OF_PLAYERS[parsed.name])[-1])
     if entry := _entry(parsed.name):
         run = specs.folder(parsed, entry)
-        return entry.game if run is None else from_folder.game_of(run)
+        if run is not None:
+            return from_folder.game_of(run)
+        return entry.games[0] if len(entry.games) == 1 else None
     path = parsed.start if _is_folder(parsed.start) else parsed.start.rpartition("@")[0]
     return from_folder.game_of(path) if _is_run(path) else None
 
@@ -208,8 +227,9 @@ def _entry(name: str) -> PlayerEntry | None:
     if name in PLAYERS:
         return PLAYERS[name]
     # Not kept in `PLAYERS`: lists of players are to be the same before and after somebody has named another one.
-    for point in entry_points(group=GROUP, name=name):
-        return entry_of(name, point.load())
+    if "@" not in name:  # a run with plies; to ask all packages takes a while
+        for point in entry_points(group=GROUP, name=name):
+            return entry_of(name, point.load())
     return None
 
 

@@ -28,8 +28,8 @@ class PlayerEntry(NamedTuple):
     times such as `2s` (a float), other arguments and options are texts.
     `[RUN]` may be missing, and is then an empty text; what follows `...`, options too, is one last argument; `usual`
     are the arguments where there is only the name. `usage` begins the error for wrong arguments. `options` has a line
-    about each option. `examples` are specs of all players of this name, with usual numbers. `game` is the only game
-    they play, or None for any; `chance` says whether they play games with chance.
+    about each option. `examples` are specs of all players of this name, with usual numbers. `games` are the only
+    ones they play, none for any; `chance` says whether they play games with chance.
     """
 
     make: Callable[..., Player]
@@ -38,13 +38,13 @@ class PlayerEntry(NamedTuple):
     examples: tuple[str, ...]
     arguments: tuple[str, ...] = ()
     options: Mapping[str, str] = {}
-    game: str | None = None
+    games: tuple[str, ...] = ()
     chance: bool = True
     usual: tuple[str, ...] = ()
 
     def plays(self, game: Game) -> bool:
         """Whether it plays a game."""
-        return self.game in (None, game.id) and (self.chance or not game.outcome_probabilities)
+        return (not self.games or game.id in self.games) and (self.chance or not game.outcome_probabilities)
 
 
 class Spec(NamedTuple):
@@ -75,7 +75,7 @@ def parse(text: str) -> Spec:
 def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
     """The player of an entry. Raises `ValueError` for what the entry does not have, and for another game."""
     if not entry.plays(game):
-        plays = entry.game or "games without chance"
+        plays = " and ".join(entry.games) or "games without chance"
         raise ValueError(f"{spec.name} plays {plays}, not {game.id}")
     if entry.arguments[-1:] == (REST,):
         return entry.make(game, *_arguments(spec, entry))

@@ -39,6 +39,8 @@ class WebServer:
     Args:
         runs: folders of trainings that may be played and watched.
         limits: its bounds.
+        plugins: names of players of plug-ins that may be played.
+        folder: where programs are kept for the next start; None: nowhere.
         names: host names that it answers to, besides its own.
         local: whether it listens on this machine only.
         warm: whether the usual players are compiled before anybody asks.
@@ -53,11 +55,13 @@ class WebServer:
         names: Sequence[str] = (),
         local: bool = True,
         warm: bool = False,
+        plugins: Sequence[str] = (),
+        folder: Path | None = None,
     ):
         self.limits = limits
-        self.listed = ListedPlayers(list(runs), limits)
+        self.listed = ListedPlayers(list(runs), limits, plugins)
         self.trainings = Trainings(self.listed.runs)
-        self.engine = Engine(self.listed, limits)
+        self.engine = Engine(self.listed, limits, folder)
         self.lobby = Lobby(self.engine, limits)
         self._files = _page_files()
         self._warm = warm
@@ -76,13 +80,15 @@ class WebServer:
         return self._games
 
     async def warm_up(self) -> None:
-        """Compiles the rules of all games and the usual players, the small ones first."""
+        """Compiles the rules of all games and the usual players, the small ones first, whenever nobody asks for others."""
         await self.engine.run("compile", self.games)
         for game_id in VIEWS:
+            await self.engine.rest()
             with contextlib.suppress(Exception):
                 await self.engine.prepare(make(game_id))
         for game_id in VIEWS:
             game = make(game_id)
+            await self.engine.rest()
             with contextlib.suppress(Exception):
                 await self.engine.warm(analyst(self.listed, game), game)
 

@@ -13,20 +13,23 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
 
 from jaxgames.arena.session import Session
 from jaxgames.envs.core import Game, State
+from jaxgames.players.host import PlayerFailed, on_host
 from jaxgames.players.player import Player
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.listed import NEWEST, ListedPlayers
-from jaxgames.web.programs import BATCHES, ProgramCache
+from jaxgames.web.programs import ProgramCache, batches_of
 
 T = TypeVar("T")
 MOST_PLAYERS = 128
-THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1, "setup": 1}
+THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1, "setup": 1, "plugin": 1}
+REST_SECONDS = 0.5
 
 
 @dataclasses.dataclass(eq=False)
@@ -45,13 +48,14 @@ class Lane:
         self.refused = ""
         self._engine = engine
         self._programs = engine.programs.of(player)
+        self._batches = batches_of(player)
         self._waiting: collections.deque[_Request] = collections.deque()
         self._work: asyncio.Task[None] | None = None
         self._growing: set[int] = set()
 
-    def is_ready(self, batch: int = 1) -> bool:
-        """Whether the program for so many positions is compiled."""
-        return ("turn", batch) in self._programs.ready
+    def is_ready(self, batch: int | None = None) -> bool:
+        """Whether the program for so many positions, by default the fewest, is compiled."""
+        return on_host(self.player) or ("turn", batch or self._batches[0]) in self._programs.ready
 
     async def choose(self, state: State, bits: int) -> list[int]:
         """The next actions of the player in a state; raises `ValueError` if it is too slow."""
@@ -62,6 +66,21 @@ class Lane:
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._run())
         return await request.answer
+
+    def begin(self) -> asyncio.Task[None] | None:
+        """Compiles the player before it is asked; the task that does, None if it is compiled or at work."""
+        if self.is_ready() or not (self._work is None or self._work.done()):
+            return None
+        self._work = self._engine.spawn(self._prepare())
+        return self._work
+
+    async def _prepare(self) -> None:
+        self.compiling = True
+        with contextlib.suppress(Exception):  # whoever asks will be told
+            self._programs = self._engine.programs.of(self.player)
+            await self._engine.run("compile", self._programs.prepare, self.player, self._batches[0])
+        self.compiling = False
+        await self._run()
 
     async def _run(self) -> None:
         while self._waiting:
@@ -76,31 +95,33 @@ class Lane:
                 positions, bits = [r.position for r in requests], [r.bits for r in requests]
                 self._programs = self._engine.programs.of(self.player)
                 work = (self._programs.choose, self.player, positions, bits, batch)
-                answers = await self._engine.run("play" if was_ready else "compile", *work)
-                for request, actions in zip(requests, answers, strict=True):
-                    if not request.answer.done():
-                        request.answer.set_result(actions)
+                pool = "plugin" if on_host(self.player) else "play" if was_ready else "compile"
+                answers = await self._engine.run(pool, *work)
+                failure: ValueError = PlayerFailed(f"{self.player.name}: illegal action")
+            except PlayerFailed as error:
+                answers, failure = [[]] * len(requests), error
             except Exception as error:  # the game that asked is told, the server goes on
-                for request in requests:
-                    if not request.answer.done():
-                        request.answer.set_exception(ValueError(f"{self.player.name}: {_line(error)}"))
-            finally:
-                self.compiling = False
+                answers, failure = [[]] * len(requests), ValueError(f"{self.player.name}: {_line(error)}")
+            self.compiling = False
+            for request, actions in zip(requests, answers, strict=True):
+                if not request.answer.done() and actions:
+                    request.answer.set_result(actions)
+                elif not request.answer.done():
+                    request.answer.set_exception(type(failure)(str(failure)))
             took, most = time.monotonic() - began, self._engine.limits.move_seconds
             if was_ready and took > most:
                 self.refused = f"{self.player.name} took {took:.0f} s for a turn, more than {most:g} s: choose another"
 
     def _batch(self, waiting: int) -> int:
         """For how many positions the next program is; a larger one is compiled meanwhile if it would be of use."""
-        wanted = next((size for size in BATCHES if size >= waiting), BATCHES[-1])
+        sizes = self._batches
+        wanted = next((size for size in sizes if size >= waiting), sizes[-1])
         if self.is_ready(wanted) or not self.is_ready():
-            return wanted if self.is_ready(wanted) else BATCHES[0]
+            return wanted if self.is_ready(wanted) else sizes[0]
         if wanted not in self._growing:
             self._growing.add(wanted)
-            position = self._waiting[0].position
-            work = (self._programs.choose, self.player, [position], [0], wanted)
-            self._engine.spawn(self._engine.run("compile", *work))
-        return max(size for size in BATCHES if self.is_ready(size) and size <= wanted)
+            self._engine.spawn(self._engine.run("compile", self._programs.prepare, self.player, wanted))
+        return max(size for size in sizes if self.is_ready(size) and size <= wanted)
 
 
 class Engine:
@@ -109,11 +130,13 @@ class Engine:
     Args:
         listed: the players there are.
         limits: the bounds of the server.
+        folder: where programs are kept for the next start; None: nowhere.
     """
 
-    def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS):
+    def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
         self.listed, self.limits = listed, limits
-        self.programs = ProgramCache(limits.programs)
+        self.programs = ProgramCache(limits.programs, folder)
+        self._asked = time.monotonic()
         self.warming: set[str] = set()
         self._players: collections.OrderedDict[Hashable, Lane] = collections.OrderedDict()
         self._pools = {
@@ -126,7 +149,16 @@ class Engine:
 
     async def run(self, pool: str, function: Callable[..., T], *arguments: Any) -> T:
         """A function in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._pools[pool], function, *arguments)
+        self._asked = time.monotonic()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pools[pool], function, *arguments)
+        finally:
+            self._asked = time.monotonic()
+
+    async def rest(self) -> None:
+        """Waits until nobody has asked for anything for a moment."""
+        while (rested := time.monotonic() - self._asked) < REST_SECONDS:
+            await asyncio.sleep(REST_SECONDS - rested)
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         """A task that is kept until it is done; what it raises is dropped."""
@@ -180,7 +212,8 @@ class Engine:
         try:
             await self.prepare(game)
             lane = await self.lane(spec, game)
-            await lane.choose(Session(game).state, 0)
+            if work := lane.begin():
+                await work
         finally:
             self.warming.discard(spec)
 

@@ -47,6 +47,11 @@ def searches(player: Player) -> bool:
     return isinstance(sighted(player).turn, MCTSTurn | LogitsTurn)
 
 
+def looks_ahead(player: Player) -> bool:
+    """Whether it looks farther than the positions after its own turn: then every position more takes its time."""
+    return isinstance(sighted(player).turn, MCTSTurn | MinimaxTurn | ExpectimaxTurn)
+
+
 def has_values(player: Player) -> bool:
     """Whether it can say what positions are worth."""
     turn = sighted(player).turn

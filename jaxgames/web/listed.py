@@ -1,7 +1,7 @@
 """The players that a page may name, and nothing else: no path, no command, no number without a bound."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,14 @@ class ListedPlayers:
     Args:
         runs: folders of trainings that may be played.
         limits: the bounds of their numbers.
+        plugins: players of plug-ins, by their names alone.
 
     Raises `ValueError` if a folder is no run.
     """
 
-    def __init__(self, runs: tuple[str, ...] | list[str] = (), limits: Limits = USUAL_LIMITS):
+    def __init__(self, runs: Sequence[str] = (), limits: Limits = USUAL_LIMITS, plugins: Sequence[str] = ()):
         self._limits = limits
+        self._plugins = [name for name in plugins if name in PLAYERS]
         self.runs: dict[str, Path] = {}
         for folder in runs:
             Run.open(folder)
@@ -74,6 +76,8 @@ class ListedPlayers:
         parsed = specs.parse(spec)
         if parsed.name == NEWEST:
             return str(self._newest(parsed.rest or ""))
+        if spec in self._plugins:
+            return spec
         if parsed.name in NAMES and parsed.name in PLAYERS:
             return self._named(parsed, PLAYERS[parsed.name], game)
         run, at, plies = parsed.start.partition("@")
@@ -99,6 +103,9 @@ class ListedPlayers:
             if entry.arguments[:1] == ("RUN",) and not self._networks(game):
                 continue
             found.append(self._description(name, entry, game))
+        for name in self._plugins:
+            if (entry := PLAYERS[name]).plays(game):
+                found.append(_player(name, entry.help, name, values=False))
         for run in runs:
             help_ = f"the best player of the training {run}; {run}@2 looks 2 plies ahead"
             found.append(_player(run, help_, run, [], [], True))
@@ -188,6 +195,7 @@ class ListedPlayers:
         for name in NAMES:
             if name in PLAYERS and PLAYERS[name].plays(game):
                 yield PLAYERS[name].examples[0]
+        yield from (name for name in self._plugins if PLAYERS[name].plays(game))
         yield from self.runs_of(game)
 
 

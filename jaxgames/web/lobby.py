@@ -75,9 +75,10 @@ class Lobby:
             room = Room(self.engine, self.limits)
             if not self.engine.is_prepared(choice.game):
                 client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
-            session, first, drawn = await start(room, choice, message["position"], message["to_move"])
             client.name = message["name"] or client.name
-            room.chairs = await chairs_for(room, client, choice.game, message["seats"])
+            begin = start(room, choice, message["position"], message["to_move"])
+            found = await asyncio.gather(begin, chairs_for(room, client, choice.game, message["seats"]))
+            (session, first, drawn), room.chairs = found
         finally:
             self._beginning -= 1
         for chair in room.chairs:

@@ -3,24 +3,30 @@
 import collections
 import threading
 from collections.abc import Hashable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float32, Int32, UInt32
+from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
-from jaxgames.envs.core import State
+from jaxgames.arena.session import choose_turn
+from jaxgames.envs.core import MOST_ACTIONS, State
 from jaxgames.ops.pytrees import equal, select
 from jaxgames.players.generic import GreedyTurn, LogitsTurn
+from jaxgames.players.host import on_host
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
-from jaxgames.web.evaluate import position_values, sighted
+from jaxgames.web.evaluate import looks_ahead, position_values, sighted
+from jaxgames.web.stored import StoredProgram
 
-BATCHES = (1, 8, 32)
-"""How many positions a program is compiled for; others are filled up."""
+SEARCH_BATCHES = (1, 8, 32)
+QUICK_BATCHES, ONE = (16,), (1,)
+"""How many positions a program is compiled for; others are filled up. Sixteen positions cost a player that searches
+nothing less than the compiling of other sizes."""
 VALUE_BATCHES = (16, 128)
 SIMULATIONS = 200
 """Of a search that goes on, at a time."""
@@ -38,29 +44,35 @@ class SearchReport(NamedTuple):
 
 
 class Programs:
-    """The compiled programs of all players of one kind, whatever their parameters."""
+    """The compiled programs of all players of the kind of one, whatever their parameters."""
 
-    def __init__(self) -> None:
-        self._turn = jax.jit(_turn)
-        self._towards = jax.jit(_towards)
+    def __init__(self, player: Player, folder: Path | None = None) -> None:
+        kind = (player.game, player.turn)
+        self._turn = StoredProgram(_turn, kind, None if looks_ahead(player) else folder)
         self._values = jax.jit(position_values)
         self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
         self.ready: set[Hashable] = set()
 
-    def choose(self, player: Player, positions: list[Any], bits: list[int], batch: int) -> list[list[int]]:
-        """The actions of a turn (of one action at least) in each of at most `batch` positions."""
-        now, count = _stacked(positions, batch), len(positions)
-        words = np.resize(np.array(bits, np.uint32), batch)
-        target = self._turn(player, now, words)
-        actions: list[list[int]] = [[] for _ in positions]
-        done = np.arange(batch) >= count
-        while not done.all():
-            played, now, reached = jax.device_get(self._towards(player, now, target, done))
-            for lane in np.flatnonzero(~done).tolist():
-                actions[lane].append(int(played[lane]))
-            done = done | reached
+    def prepare(self, player: Player, batch: int) -> None:
+        """Compiles what `choose` runs."""
+        single = jax.eval_shape(player.game.init_position, jax.random.key(0))
+        positions = jax.tree.map(lambda leaf: np.zeros((batch, *leaf.shape), leaf.dtype), single)
+        self._turn.compile(player, positions, np.zeros(batch, np.uint32))
         self.ready.add(("turn", batch))
-        return actions
+
+    def choose(self, player: Player, positions: list[Any], bits: list[int], batch: int) -> list[list[int]]:
+        """The actions of a turn in each of at most `batch` positions; none where the player forfeits by an illegal one.
+
+        Raises `PlayerFailed` for a player in plain Python that fails.
+        """
+        if on_host(player):
+            states = [jax.device_get(player.game.state(position)) for position in positions]
+            self.ready.add(("turn", batch))
+            return [list(choose_turn(player, *one)) for one in zip(states, bits, strict=True)]
+        words = np.resize(np.array(bits, np.uint32), batch)
+        actions = np.asarray(self._turn(player, _stacked(positions, batch), words))
+        self.ready.add(("turn", batch))
+        return [row[row >= 0].tolist() for row in actions[: len(positions)]]
 
     def values(self, player: Player, positions: Any, bits: int) -> np.ndarray:
         """What positions (a batch, before chance) are worth to the player to act there."""
@@ -88,15 +100,16 @@ class Programs:
 
     def clear(self) -> None:
         """Frees all of them."""
-        for program in (self._turn, self._towards, self._values, self._begin, self._go_on):
+        self.ready.clear()
+        for program in (self._turn, self._values, self._begin, self._go_on):
             program.clear_cache()  # type: ignore[attr-defined]  # of JAX's own type
 
 
 class ProgramCache:
     """The programs of the kinds of players that were asked for last."""
 
-    def __init__(self, most: int):
-        self._most, self._lock = most, threading.Lock()
+    def __init__(self, most: int, folder: Path | None = None):
+        self._most, self._folder, self._lock = most, folder, threading.Lock()
         self._kinds: collections.OrderedDict[Hashable, Programs] = collections.OrderedDict()
 
     def clear(self) -> None:
@@ -110,12 +123,17 @@ class ProgramCache:
         """The programs of a player."""
         kind = (player.game, player.turn)
         with self._lock:
-            found = self._kinds.pop(kind, None) or Programs()
+            found = self._kinds.pop(kind, None) or Programs(player, self._folder)
             self._kinds[kind] = found
             while len(self._kinds) > self._most:
                 _, dropped = self._kinds.popitem(last=False)
                 dropped.clear()
         return found
+
+
+def batches_of(player: Player) -> tuple[int, ...]:
+    """How many positions the programs of a player are for, in order."""
+    return ONE if on_host(player) else SEARCH_BATCHES if looks_ahead(player) else QUICK_BATCHES
 
 
 def grows(player: Player) -> bool:
@@ -131,19 +149,26 @@ def _stacked(positions: list[Any], batch: int) -> Any:
     return jax.tree.map(lambda *leaves: np.stack([np.asarray(leaf) for leaf in leaves]), *filled)
 
 
-def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Any:
-    return player.play_once(positions, bits).position
+def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Int32[Array, "batch plies"]:
+    """The actions of each turn, -1 after the last one; of one that goes on longer than that, those that fit.
 
+    Nothing but -1 where the player has chosen an illegal action: such an outcome is lost where it began.
+    """
+    game, batch = player.game, len(bits)
+    outcome = player.play_once(positions, bits)
+    target = outcome.position
+    forfeits = outcome.over & (outcome.reward < 0) & equal(target, positions)
 
-def _towards(
-    player: Player, positions: Any, target: Any, done: Bool[Array, " batch"]
-) -> tuple[Int32[Array, " batch"], Any, Bool[Array, " batch"]]:
-    """The next action on the way to the positions after a turn, what it leads to, and whether that is where."""
-    game = player.game
-    actions, _ = game.turn_actions(positions, target, jnp.ones(len(done), bool), target)
-    after = jax.vmap(game.play)(positions, actions)
-    reached = after.over | after.turn_passes | equal(after.position, target)
-    return actions, select(done | reached, positions, after.position), reached
+    def go_on(carry: tuple[Array, Any, Array, Array]) -> tuple[Array, Any, Array, Array]:
+        ply, now, done, played = carry
+        actions, _ = game.turn_actions(now, target, jnp.ones(batch, bool), target)
+        after = jax.vmap(game.play)(now, actions)
+        played = jax.lax.dynamic_update_index_in_dim(played, jnp.where(done, -1, actions), ply, 1)
+        done |= after.over | after.turn_passes | equal(after.position, target)
+        return ply + 1, select(done, now, after.position), done, played
+
+    start = jnp.int32(0), positions, forfeits, jnp.full((batch, MOST_ACTIONS), -1)
+    return jax.lax.while_loop(lambda carry: (carry[0] < MOST_ACTIONS) & ~carry[2].all(), go_on, start)[3]
 
 
 def _settings(player: Player) -> tuple[Rule, Any]:

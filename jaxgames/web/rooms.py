@@ -11,6 +11,7 @@ from typing import Any
 
 from jaxgames.arena.session import Session
 from jaxgames.envs.core import State
+from jaxgames.players.host import PlayerFailed
 from jaxgames.web.boards import VIEWS, View
 from jaxgames.web.connection import Client, to_text
 from jaxgames.web.engine import Engine, Lane
@@ -322,7 +323,8 @@ class Room:
         winner = int(points[1] > 0)
         name, won = self.view.sides[winner], points[winner]
         kind = {2: "gammon", 3: "backgammon"}.get(abs(int(end.points)) if end else 1, "")
-        how = f" a {kind}" if kind and not reason else f": {self.view.sides[1 - winner]} resigned" if reason else ""
+        why = f"{self.view.sides[1 - winner]} resigned" if reason == "resigned" else reason
+        how = f" a {kind}" if kind and not reason else f": {why}" if why else ""
         worth = f", {won} point{'s' * (won > 1)}" if self.choice.most_points > 1 else ""
         return {"winner": winner, "points": points, "reason": reason or kind, "text": f"{name} wins{how}{worth}"}
 
@@ -389,6 +391,11 @@ class Room:
             state = session.state
             try:
                 actions = await chair.lane.choose(state, self.engine.bits())
+            except PlayerFailed as failure:
+                if self.session is session and session.state is state and self.chairs[seat or 0] is chair:
+                    self.session.resign(reason=str(failure))
+                    self.changed()
+                continue
             except ValueError as error:
                 self.paused = True
                 self.notice(str(error), "error")

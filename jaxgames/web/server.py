@@ -40,8 +40,11 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def use_disk_cache() -> None:
-    """Keeps compiled programs on the disk for the next start: where JAX is told to, or in ~/.cache/jaxgames."""
+def use_disk_cache() -> Path | None:
+    """Keeps compiled programs on the disk for the next start: where JAX is told to, or in ~/.cache/jaxgames.
+
+    Returns the folder for programs that are traced; None if there is nowhere to keep them.
+    """
     import jax
 
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
@@ -51,6 +54,8 @@ def use_disk_cache() -> None:
             jax.config.update("jax_compilation_cache_dir", str(folder))
             jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
             jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    used = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    return None if used is None or "://" in used else Path(used) / "jaxgames"
 
 
 def is_local(host: str) -> bool:
@@ -68,6 +73,7 @@ def serve(
     open_browser: bool = False,
     limits: Limits = USUAL_LIMITS,
     warm: bool = True,
+    plugins: Sequence[str] = (),
 ) -> None:
     """Serves until Ctrl-C. Raises `ValueError` for what cannot be, `ImportError` without the extra `web`."""
     try:
@@ -76,9 +82,10 @@ def serve(
     except ImportError as error:
         raise ImportError(MISSING) from error
     found = listen(host, port)
-    use_disk_cache()
+    folder = use_disk_cache()
     try:
-        server = WebServer(runs, limits, names=[host], local=is_local(host), warm=warm)
+        folder = None if plugins else folder  # what is kept is known by names, and those of plug-ins may mean anything
+        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, folder)
     except BaseException:
         found.close()
         raise

@@ -79,7 +79,7 @@ def test_settings_survive_json():
         (lambda s: s | {"lambda": 0.7}, "unknown setting 'lambda' of a TD learner; known: activation, batch, "),
         (
             lambda s: {n: s[n] for n in s if n != "hidden"},
-            "setting 'hidden' of the TD learner is missing; expected all of activation, ",
+            "setting 'hidden' of a TD learner is missing; expected all of activation, ",
         ),
         (lambda s: s | {"hidden": 40}, "hidden=40 of a TD learner: expected a value such as (40,)"),
         (lambda s: s | {"batch": "128"}, "batch='128' of a TD learner: expected a value such as 128"),

@@ -7,6 +7,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.arena import knockout
+from jaxgames.arena.knockout import _decide
 from jaxgames.arena.match import PairedGames, _play_plies
 from jaxgames.players import generic
 from tests.players.dash import GAME, Lead
@@ -36,6 +37,28 @@ def test_meetings_end_when_one_is_behind(result):
             assert winner == (a if points > 0 else b if points < 0 else max(a, b))
             short += last < 19
     assert 0 < short < 6  # some were decided by points and some by the limit
+
+
+class Script:
+    """Three pairs of games that end in a given order: the longest is the first."""
+
+    def __init__(self, *points):
+        self.points, self.done = np.zeros((3, 2)), np.zeros((3, 2), bool)
+        self.rest = list(zip((1, 2, 0), points, strict=True))
+
+    def play(self):
+        pair, points = self.rest.pop(0)
+        self.points[pair], self.done[pair] = points, True
+        return int(self.done.sum())
+
+
+def test_the_first_games_to_begin_count_and_not_the_first_to_end():
+    for points, expected in (
+        (((3, 3), (1, 0), (-4, -2)), (2, -6, 8)),  # the first pair ends last and decides
+        (((3, 3), (1, 0), (-1, 0)), (6, 6, 7)),  # -1 + 6 is too little; with the third pair it is enough
+        (((3, 3), (1, 0), (1, 0)), (4, 7, 7)),  # no further than the pair that is enough
+    ):
+        assert _decide(Script(*points), (7, 8), 6)[2:] == expected
 
 
 def test_each_round_is_played_by_those_who_are_left(result):

@@ -156,7 +156,7 @@ def test_a_configuration_that_lacks_a_key(whole, tmp_path, capsys, key):
     config = json.loads(json.dumps(whole.config))
     del (config if key in config else config["learner"])[key]
     path = Run.create(tmp_path / "run", config).path
-    words = {"recipe": "holds no training", "batch": "setting 'batch' of the TD learner is missing"}
+    words = {"recipe": "holds no training", "batch": "setting 'batch' of a TD learner is missing"}
     one_line(capsys, cli.main(resume(path)), words.get(key, f"{path}/config.json lacks {key!r}; restore the file"))
 
 

@@ -86,7 +86,16 @@ def stones(state):
 
 
 def test_its_search_finds_the_best_moves(data_dir):
-    """Late positions: all columns that the exact scores call best, whatever the horizon says."""
+    """Late positions: all columns that the exact scores call best, whatever the horizon says; and three in a row."""
+    for moves, best, worth in (
+        ("44553", {1, 5}, -38),  # open at both ends: either block loses
+        ("4455", {2, 5}, 38),  # and how to get there
+        ("44556", {2, 6}, -38),
+        ("445", {2, 5}, None),  # what holds that up
+    ):
+        cells = to_plain(GAME.from_string(moves)._position, 6, 7).ravel().tolist()
+        column, found, _ = connect_x_agent.think(cells, 1 + len(moves) % 2, 6, 7, 4, seconds=2)
+        assert column in best and (found == worth if worth else abs(found) < 2), moves
     lines = (data_dir / "connect_four" / "Test_L3_R1").read_text().splitlines()[:12]
     wrong = 0
     for line in lines:

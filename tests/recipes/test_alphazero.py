@@ -13,7 +13,7 @@ from jaxgames.runs import Run
 
 TINY = (
     "train tic-tac-toe-alphazero --games 400 --set batch=16 --set hidden=16 --set simulations=4 --set steps=2 "
-    "--set minibatch=32 --set buffer_plies=16 --measured-games 20 --final-games 20 --json"
+    "--set minibatch=32 --set buffer_plies=16 --set discount=0.9 --measured-games 20 --final-games 20 --json"
 ).split()
 
 
@@ -41,13 +41,18 @@ def test_a_run_plays_alone_and_in_searches(trained):
     positions = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 3))._position
     bits = jax.random.bits(jax.random.key(1), (3,))
     policy = make_player(str(path), game)
-    for spec in (str(path), f"gumbel:{path}:4", f"puct:{path}:4"):
+    for spec in (str(path), f"gumbel:{path}:4", f"puct:{path}:4", f"puct:{path}:4,rollouts=0.5"):
         player = make_player(spec, game)
         after = player.turn(player.params, positions, bits)
         assert not np.any(after.over), spec
     searched = make_player(f"puct:{path}:4", game)
     assert searched.params.has_policy and searched.params.apply == policy.turn.apply
     jax.tree.map(np.testing.assert_array_equal, searched.params.params, policy.params)
+    assert searched.turn.discount == policy.turn.discount == 0.9
+    mixed = make_player(f"gumbel:{path}:4,rollouts=0.25", game)
+    assert (mixed.params.weight, mixed.params.first.apply) == (0.75, policy.turn.apply)
+    with pytest.raises(ValueError, match="rollouts 1.5: expected a number from 0 to 1"):
+        make_player(f"puct:{path}:4,rollouts=1.5", game)
 
 
 def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
@@ -74,6 +79,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
         (["--set", "search=uct"], "unknown search 'uct'"),
         (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
         (["--devices", "2"], "trains on one device"),
+        (["--set", "buffer_plies=800000000000"], "no room for the replay buffer"),
         (["--set", "updates=3"], "unknown setting 'updates'"),
         (["--minutes", "1", "--games", "5"], "not allowed with argument"),
     ],

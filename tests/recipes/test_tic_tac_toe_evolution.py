@@ -17,6 +17,7 @@ from jaxgames.algos.evolution.saved import champions_template
 from jaxgames.arena import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
+from jaxgames.players.weak import weak
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, networks_file
 from jaxgames.recipes.evolution.registry import config_of
@@ -78,6 +79,10 @@ def test_exact_shares_are_those_of_games():
         assert 100 * getattr(result, f"{name}_rate") == pytest.approx(exact[f"{name}_random"][0], abs=1.5)
     lines = every_line(player)
     assert (exact["loss_random"][0] == 0) == (lines.lost == 0)
+    often = weak(player, "weak:0.5:network", 0.5)
+    result, exact = match(often, make_player("random", game), 20_000), against(choices_of(NETWORK, genome), errs=0.5)
+    for name in ("win", "draw", "loss"):
+        assert getattr(result, f"{name}_rate") == pytest.approx(getattr(exact, name)[0], abs=0.015)
 
 
 @pytest.mark.slow  # 12 s: the exact shares and the games beside them stay in the quick tier

@@ -171,6 +171,9 @@ class Recorder:
         self.programs, self.ready, self.sizes = programs, programs.ready, []
         self.seconds, self.error = seconds, error
 
+    def prepare(self, player, batch):
+        self.programs.prepare(player, batch)
+
     def choose(self, player, positions, bits, batch):
         self.sizes.append((len(positions), batch))
         if self.error:
@@ -192,7 +195,7 @@ def test_positions_that_wait_are_answered_together_and_each_gets_its_own():
 
     async def run():
         engine = engine_with(recorded)
-        lane = await engine.lane("champion", game)
+        lane = await engine.lane("alphabeta:2", game)
         assert not lane.is_ready()
         await lane.choose(start[0], 0)
         assert lane.is_ready()

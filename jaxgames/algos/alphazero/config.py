@@ -8,7 +8,7 @@ from jaxgames.envs.core import Game
 from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
 
 SEARCHES, PLAYED = ("gumbel", "puct"), ("policy", "choice")
-NETWORKS, DTYPES = ("mlp", "residual"), ("float32", "bfloat16")
+NETWORKS, DTYPES = ("mlp", "windows", "residual"), ("float32", "bfloat16")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,12 +16,15 @@ class AlphaZeroConfig:
     """Settings of a learner. Raises `ValueError` for what makes no sense."""
 
     network: str = "mlp"
-    """`mlp`: fully connected; `residual`: a tower of convolutions, for observations [rows, columns, planes]."""
+    """`mlp`: fully connected. For observations [rows, columns, planes] also `windows`: the same behind `channels`
+    features of every window of the board; and `residual`: a tower of convolutions."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the hidden layers, fully connected."""
     blocks: int = 3
     channels: int = 32
-    """Of a residual tower."""
+    """Of a residual tower; `channels` of windows, too."""
+    window: int = 4
+    """Rows and columns of a window."""
     dtype: str = "float32"
     """Of the network's computation; `bfloat16` is for GPUs and TPUs."""
     batch: int = 256
@@ -48,6 +51,8 @@ class AlphaZeroConfig:
     fast_simulations: int = 8
     result_share: float = 1.0
     """How much of the value target is the game's result; the rest is the value at the search's root."""
+    discount: float = 1.0
+    """What a point is worth one ply earlier, in targets and searches: below 1 quick wins and late losses are better."""
     buffer_plies: int = 64
     """Plies of each game that the replay buffer holds: `buffer_plies * batch` positions."""
     steps: int = 8
@@ -81,6 +86,8 @@ class AlphaZeroConfig:
         for name in ("fast_share", "result_share", "ema", "noise_fraction"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} {getattr(self, name)}: expected a number from 0 to 1")
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"discount {self.discount}: expected a number above 0, at most 1")
         for name in ("step_size", "temperature", "noise_alpha"):
             if not (0 < getattr(self, name) < math.inf):
                 raise ValueError(f"{name} {getattr(self, name)}: expected a number above 0")
@@ -91,8 +98,13 @@ class AlphaZeroConfig:
 
     def make_network(self, game: Game) -> Any:
         """The flax network for a game. Raises `ValueError` for a tower where observations are no planes."""
+        dense = game.num_actions, tuple(self.hidden), float(game.max_reward), self.dtype
         if self.network == "mlp":
-            return PolicyValueMLP(game.num_actions, tuple(self.hidden), float(game.max_reward), self.dtype)
+            return PolicyValueMLP(*dense)
         if len(game.observation_shape) != 3:
             raise ValueError(f"{game.id} is observed as {game.observation_shape}, not as planes: choose network=mlp")
+        if self.network == "windows":
+            if not 0 < self.window <= min(game.observation_shape[:2]):
+                raise ValueError(f"window {self.window}: expected 1 to {min(game.observation_shape[:2])} in {game.id}")
+            return PolicyValueMLP(*dense, self.window, self.channels)
         return ResidualTower(game.num_actions, self.blocks, self.channels, float(game.max_reward), self.dtype)

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Int32, Key
 
-from jaxgames.algos.alphazero.buffer import ReplayBuffer, add, init_buffer, sample
+from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, check_room, init_buffer, sample
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
-from jaxgames.algos.alphazero.loss import examples_of, loss, turn
+from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import begin_games, play
 from jaxgames.envs.core import Game, State
 
@@ -50,14 +50,23 @@ class AlphaZeroLearner:
         schedule = optax.cosine_decay_schedule(config.step_size, steps, share)
         return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
 
+    def check(self) -> None:
+        """Raises `ValueError` if the replay buffer does not fit into the memory that is free."""
+
+        def first_plies(key):
+            states = self._begin(key)
+            params = self.network.init(key, states.observation[:1])
+            return self._play(params, states, key)[1]
+
+        check_room(jax.eval_shape(first_plies, jax.random.key(0)), self.config.buffer_plies)
+
     def init(self, key: Key[Array, ""]) -> AlphaZeroState:
         """New weights, new games, an empty buffer."""
         net_key, game_key = jax.random.split(key)
         config = self.config
-        states = begin_games(self.game, game_key, config.batch, config.opening_plies)
+        states = self._begin(game_key)
         params = self.network.init(net_key, states.observation[:1])
-        _, plies, _ = jax.eval_shape(self._play, params, states, key)
-        buffer = init_buffer(plies, config.buffer_plies)
+        buffer = init_buffer(jax.eval_shape(self._play, params, states, key)[1], config.buffer_plies)
         # The mean begins at the first weights; a copy, so that both can be donated.
         mean = jax.tree.map(jnp.copy, params)
         return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))
@@ -69,15 +78,13 @@ class AlphaZeroLearner:
         """
         play_key, learn_key = jax.random.split(key)
         states, plies, counts = self._play(state.params, state.states, play_key)
-        buffer = add(state.buffer, plies)
+        buffer = add(state.buffer, plies, self.config.discount)
         optimizer = self.optimizer
 
         def step(carry, key):
             params, mean, inner = carry
             sample_key, turn_key = jax.random.split(key)
-            examples = examples_of(
-                self.game, sample(buffer, sample_key, self.config.minibatch), self.config.result_share
-            )
+            examples = self._examples(sample(buffer, sample_key, self.config.minibatch))
             if self.config.symmetries:
                 examples = turn(self.game, examples, turn_key)
             gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
@@ -95,6 +102,12 @@ class AlphaZeroLearner:
         (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
         metrics = {name: jnp.mean(values) for name, values in metrics.items()}
         return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}
+
+    def _begin(self, key: Key[Array, ""]) -> State:
+        return begin_games(self.game, key, self.config.batch, self.config.opening_plies)
+
+    def _examples(self, plies: Plies) -> Examples:
+        return examples_of(self.game, plies, self.config.result_share)
 
     def _play(self, params: Any, states: State, key: Key[Array, ""]) -> Any:
         return play(self.game, self.config, self.network.apply, params, states, key)

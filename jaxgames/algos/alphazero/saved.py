@@ -10,6 +10,7 @@ from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState, make_learner
 from jaxgames.envs.core import Game
 from jaxgames.runs import Run
+from jaxgames.runs.settings import settings_from
 
 KIND = "alphazero"
 
@@ -31,15 +32,7 @@ def config_of(settings: Any) -> AlphaZeroConfig:
     if not isinstance(settings, dict) or settings.get("kind") != KIND:
         raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
     found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    defaults = dataclasses.asdict(AlphaZeroConfig())
-    for name in sorted(found.keys() ^ defaults.keys()):
-        what = "unknown setting" if name in found else "no value of setting"
-        raise ValueError(f"{what} {name!r} of AlphaZero; expected all of {', '.join(defaults)}")
-    for name, default in defaults.items():
-        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
-        if type(found[name]) not in kinds:
-            raise ValueError(f"{name}={found[name]!r} of AlphaZero: expected a value such as {default!r}")
-    return AlphaZeroConfig(**found | {"hidden": tuple(found["hidden"])})
+    return settings_from(found, AlphaZeroConfig(), "AlphaZero")
 
 
 def holds_alphazero(run: Run) -> bool:
@@ -53,11 +46,11 @@ def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
     return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
 
 
-def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any]:
-    """The weights that a run plays with and its network, `apply(params, observation) -> (logits, value)`.
+def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any, float]:
+    """The weights that a run plays with, its network and its discount.
 
-    They are those of the newest measurement, or with `step` those of that checkpoint. Raises `ValueError` if the run
-    holds none.
+    The network is `apply(params, observation) -> (logits, value)`. The weights are those of the best measurement, or
+    with `step` those of that checkpoint. Raises `ValueError` if the run holds none.
     """
     try:
         config = config_of(run.config["learner"])
@@ -66,5 +59,5 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, An
     learner = make_learner(game, config)
     shapes = template(learner)
     if step is not None:
-        return run.restore(shapes, step)[1].state.mean_params, learner.network
-    return run.load_best(shapes.state.mean_params)[1], learner.network
+        return run.restore(shapes, step)[1].state.mean_params, learner.network, config.discount
+    return run.load_best(shapes.state.mean_params)[1], learner.network, config.discount

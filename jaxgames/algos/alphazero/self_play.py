@@ -61,7 +61,7 @@ def play(
 
     states, (plies, lengths) = jax.lax.scan(ply, states, jax.random.split(key, config.plies))
     counts = {"games": jnp.sum(plies.known, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
-    result, known = results_backwards(plies.result, plies.known)
+    result, known = results_backwards(plies.result, plies.known, config.discount)
     return states, plies._replace(result=result, known=known), counts
 
 
@@ -87,7 +87,16 @@ def _search(
             gumbel = config.search == "gumbel"
             rule: mcts.Rule = mcts.gumbel(config.considered) if gumbel else mcts.puct()
             noise = None if gumbel else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
-            found = mcts.search(game, states, key, simulations, select=rule, evaluate=evaluate, noise=noise)
+            found = mcts.search(
+                game,
+                states,
+                key,
+                simulations,
+                select=rule,
+                evaluate=evaluate,
+                noise=noise,
+                discount=config.discount,
+            )
             return found.weights, found.values, found.actions
 
         return run

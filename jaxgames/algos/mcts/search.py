@@ -91,6 +91,7 @@ class SearchSettings(NamedTuple):
     capacity: int
     final: str = "visits"
     seconds: float | None = None
+    discount: float = 1.0
 
 
 def search(
@@ -111,6 +112,7 @@ def search(
     final: str = "visits",
     numbers: Mapping[str, Array] | None = None,
     seconds: float | None = None,
+    discount: float = 1.0,
 ) -> SearchResult:
     """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
@@ -141,6 +143,8 @@ def search(
             or one for all. Other numbers need no new compilation.
         seconds: a budget of time in the place of `num_simulations`, for the whole batch, without compilation: as many
             simulations as fit, and at least one. Paths then have at most 1,024 edges.
+        discount: what a point is worth one action earlier: with less than 1 a quick win is worth more than a late one.
+            For rules that keep no statistics of their own.
     """
     select, evaluate = select or uct(), evaluate or rollout()
     batch = states.terminated.shape[0] if states.terminated.ndim == 1 else 0
@@ -154,7 +158,9 @@ def search(
     elif capacity is None:
         capacity = num_simulations + 1 if seconds is None else _nodes_in(seconds, num_trees * batch)
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
-    settings = SearchSettings(num_simulations, select, depth, noise, float(temperature), capacity, final, seconds)
+    settings = SearchSettings(
+        num_simulations, select, depth, noise, float(temperature), capacity, final, seconds, float(discount)
+    )
     settings = _check(settings, evaluate, num_trees)
     if tree is None:
         check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
@@ -181,6 +187,7 @@ def search_positions(
     numbers: Mapping[str, Array] | None = None,
     seconds: float | None = None,
     capacity: int | None = None,
+    discount: float = 1.0,
 ) -> SearchResult:
     """As `search`, in positions that are not over, each with random bits of its own.
 
@@ -190,7 +197,7 @@ def search_positions(
     if capacity is None:
         capacity = int(num_simulations) + 1 if seconds is None else _nodes_in(seconds, num_trees * len(bits))
     number = num_simulations if isinstance(num_simulations, int) else capacity
-    settings = SearchSettings(number, select, capacity, None, 0.0, capacity, final, seconds)
+    settings = SearchSettings(number, select, capacity, None, 0.0, capacity, final, seconds, float(discount))
     settings = _check(settings, evaluate, num_trees)
     check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
@@ -230,6 +237,10 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
     rule, name = settings.select, type(settings.select).__name__
     if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
+    if not 0 < settings.discount <= 1:
+        raise ValueError(f"discount {settings.discount}: expected a number above 0, at most 1")
+    if settings.discount < 1 and rule.statistics:
+        raise ValueError(f"{name} keeps values of its own, without a discount: select by uct, puct or gumbel")
     if settings.noise is not None and not rule.needs_policy:
         raise ValueError(f"noise is added to a policy, and {name} uses none: select by mcts.puct()")
     if settings.seconds is not None and rule.schedules_root:
@@ -283,9 +294,11 @@ def _search(
     memory = evaluate.init(game, tree.batch) if memory is None else memory
     tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)
     if settings.seconds is None or start is None:
-        tree, memory = simulate(rule, evaluate, tree, memory, num_simulations, settings.max_depth)
+        of = settings.max_depth, 0, settings.discount
+        tree, memory = simulate(rule, evaluate, tree, memory, num_simulations, *of)
     else:
-        tree, memory = simulate_for(rule, evaluate, tree, memory, settings.seconds, start, settings.max_depth)
+        of_time = settings.seconds, start, settings.max_depth, settings.discount
+        tree, memory = simulate_for(rule, evaluate, tree, memory, *of_time)
     return _result(rule, tree, memory, num_trees, reward, settings)
 
 

@@ -35,6 +35,7 @@ def simulate(
     num_simulations: int | UInt32[Array, ""],
     max_depth: int,
     done: int | UInt32[Array, ""] = 0,
+    discount: float = 1.0,
 ) -> tuple[Tree, Any]:
     """Runs `num_simulations` simulations in each tree.
 
@@ -46,6 +47,7 @@ def simulate(
         num_simulations: simulations to be added to each tree.
         max_depth: the most edges of a path.
         done: simulations of this search that were run before.
+        discount: what a point is worth one ply earlier.
 
     Returns:
         The trees, and the evaluator's memory.
@@ -59,7 +61,8 @@ def simulate(
 
         def learn(edges, position, had_nan):
             edges = edges.reshape(tree.edges.shape)
-            after = expand_and_backup(tree.replace(edges=edges, position=position, had_nan=had_nan), leaf, evaluation)
+            before = tree.replace(edges=edges, position=position, had_nan=had_nan)
+            after = expand_and_backup(before, leaf, evaluation, discount)
             return after.replace(edges=after.flat)
 
         after = kernel.run(small, learn, tree.flat, tree.position, tree.had_nan)
@@ -84,6 +87,7 @@ def simulate_for(
     seconds: float,
     start: UInt32[Array, ""],
     max_depth: int,
+    discount: float = 1.0,
 ) -> tuple[Tree, Any]:
     """As `simulate`, until `seconds` have passed since `start` (`clock.microseconds`); at least one simulation.
 
@@ -94,7 +98,7 @@ def simulate_for(
 
     def some(carry):
         done, count, _, tree, memory = carry
-        tree, memory = simulate(rule, evaluate, tree, memory, count, max_depth, done)
+        tree, memory = simulate(rule, evaluate, tree, memory, count, max_depth, done, discount)
         done = done + count
         passed = (clock.microseconds(tree.used) - start).astype(jnp.float32)
         rate = done.astype(jnp.float32) / jnp.maximum(passed, 1)
@@ -294,17 +298,18 @@ def _play(
 # Expand and back up ---------------------------------------------------------------------------------------------------
 
 
-def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation) -> Tree:
+def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, discount: float = 1.0) -> Tree:
     """The trees with the leaves as new nodes, and with their values in every edge of the paths."""
     rule = tree.layout.rule
     evaluation, is_nan = _sanitize(rule, leaf, tree.layout.game, evaluation)
     tree, row, is_new = expand(tree.replace(had_nan=tree.had_nan | is_nan), leaf, evaluation)
     opponent = leaf.opponent_to_move
-    value = jnp.where(leaf.is_exact, leaf.exact_value, jnp.where(opponent, -evaluation.value, evaluation.value))
+    value = discount * jnp.where(opponent, -evaluation.value, evaluation.value)
+    value = jnp.where(leaf.is_exact, leaf.exact_value, value)
     played = evaluation.played
     if played is not None:  # from the player to act and the other one to the player at the root and the opponent
         played = jnp.where(opponent[:, None, None], played[:, ::-1], played)
-    return backup(tree, leaf.path, EvaluatedLeaf(row, is_new, opponent, value, leaf.is_exact, played))
+    return backup(tree, leaf.path, EvaluatedLeaf(row, is_new, opponent, value, leaf.is_exact, played), discount)
 
 
 def _sanitize(
@@ -357,10 +362,13 @@ def expand(
     return tree, row, is_new
 
 
-def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf) -> Tree:
-    """Adds one visit and the leaf's value to every edge of the paths, and updates the rule's own statistics."""
+def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float = 1.0) -> Tree:
+    """Adds one visit and the leaf's value to every edge of the paths, and updates the rule's own statistics.
+
+    The value is multiplied by `discount` from each edge to the one above it.
+    """
     layout, statistics = tree.layout, tree.layout.rule.statistics
-    if kernel.is_inside() and not statistics:
+    if kernel.is_inside() and not statistics and discount == 1:
         return tree.replace(edges=_backup_lane_by_lane(tree, path, leaf.value).reshape(tree.edges.shape))
     to_value_sums = layout.column("value_sums")
 
@@ -374,7 +382,7 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf) -> Tree:
         for statistic, old in zip(statistics, carried, strict=True):
             after, own = statistic.update(after, level, value, old)
             new.append(own)
-        return after.edges, (value, new)
+        return after.edges, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
 
     carried = []
     for statistic in statistics:

@@ -1,6 +1,5 @@
 """What a TD training saves, and the player in it."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from jaxgames.algos.td.methods import make_learner
 from jaxgames.algos.td.step_sizes import STEP_SIZES, Tests, first_tests
 from jaxgames.envs.core import Value
 from jaxgames.runs import Run
+from jaxgames.runs.settings import settings_from
 
 ADDED = ("cumulative", "biases", "games")
 """Settings that older runs have not; they had their usual values."""
@@ -52,21 +52,10 @@ def config_of(settings: Any) -> TDConfig:
 
     Raises `ValueError` if one is unknown, missing, or no value of its kind.
     """
-    if not isinstance(settings, dict):
-        raise ValueError(f"the settings of a TD learner are {settings!r}; expected names with values")
-    settings, defaults = current_names(settings), dataclasses.asdict(TDConfig())
-    known = ", ".join(sorted(defaults))
-    for name in settings:
-        if name not in defaults:
-            raise ValueError(f"unknown setting {name!r} of a TD learner; known: {known}")
-    settings = {name: defaults[name] for name in ADDED} | settings
-    for name, default in defaults.items():
-        if name not in settings:
-            raise ValueError(f"setting {name!r} of the TD learner is missing; expected all of {known}")
-        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
-        if type(settings[name]) not in kinds:
-            raise ValueError(f"{name}={settings[name]!r} of a TD learner: expected a value such as {default!r}")
-    return TDConfig(**settings)
+    defaults = TDConfig()
+    if isinstance(settings, dict):
+        settings = {name: getattr(defaults, name) for name in ADDED} | current_names(settings)
+    return settings_from(settings, defaults, "a TD learner")
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:

@@ -54,6 +54,20 @@ def score(
     Raises `ValueError` for a player of another game or board, one in plain Python that fails, and if there are no
     positions.
     """
+    right, seconds = judge_moves(player, positions, file, seed, batch, progress)
+    perfect, good = np.mean(right, axis=0).tolist()
+    return Accuracy(player.game.id, player.name, file, seed, len(positions), perfect, good, seconds)
+
+
+def judge_moves(
+    player: Player[Any],
+    positions: Sequence[Solved],
+    file: str = "",
+    seed: int = 0,
+    batch: int = 1024,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[list[tuple[bool, bool]], float]:
+    """Whether the move in each position is perfect, and whether it is good; and the player's seconds. As `score`."""
     if not positions:
         raise ValueError("there are no positions to score")
     if batch < 1:
@@ -82,8 +96,7 @@ def score(
             right.append(judge(one, column))
             if progress is not None:
                 progress(len(right))
-    perfect, good = np.mean(right, axis=0).tolist()
-    return Accuracy(player.game.id, player.name, file, seed, len(positions), perfect, good, seconds)
+    return right, seconds
 
 
 class Judge:

@@ -12,6 +12,8 @@ from jaxgames.arena.connect_four.solver import CONNECT
 from jaxgames.envs.connect_four import ConnectFour, notation
 
 ILLEGAL = -99
+REPOSITORY = Path(__file__).parents[3] / "tests" / "data" / "connect_four"
+"""The folder of the solved positions that come with the repository, not with an installed package."""
 PONS_BOARD = (6, 7)
 
 

@@ -7,6 +7,22 @@ from jaxgames.recipes.alphazero.recipe import AlphaZeroRecipe
 
 _FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=512, buffer_plies=256)
 
+_CONNECT_FOUR = AlphaZeroConfig(
+    network="windows",
+    channels=64,
+    hidden=(128, 128),
+    batch=512,
+    plies=8,
+    simulations=32,
+    opening_plies=12,
+    result_share=0.5,
+    discount=0.98,
+    buffer_plies=1024,
+    steps=16,
+    minibatch=1024,
+    ema=0.999,
+)
+
 
 def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
     tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
@@ -23,7 +39,7 @@ TIC_TAC_TOE = _recipe(
     minutes=5.0,
     every_line=True,
 )
-CONNECT_FOUR = _recipe("connect_four", _FAST, ("random", "uct:100", "uct:800"), watched="uct:100")
+CONNECT_FOUR = _recipe("connect_four", _CONNECT_FOUR, ("random", "uct:100", "uct:800"), watched="uct:100")
 CHECKERS = _recipe("checkers", _FAST, ("random", "alphabeta:3", "alphabeta:5"), watched="alphabeta:3")
 BACKGAMMON = _recipe(
     "backgammon",

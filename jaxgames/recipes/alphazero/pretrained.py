@@ -23,7 +23,7 @@ def first_params(path: str, game: Game, network: Any) -> Any:
         raise ValueError(f"{path} holds no network to begin with: expected a run of imitation or of AlphaZero")
     if run.config["game"] != game.id:
         raise ValueError(f"{path} holds a network of {run.config['game']}, not of {game.id}")
-    params, _ = load(run, game)
+    params, *_ = load(run, game)
     observation = jnp.zeros((1, *game.observation_shape), jnp.float32)
     fresh = jax.eval_shape(network.init, jax.random.key(0), observation)
     if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, fresh):

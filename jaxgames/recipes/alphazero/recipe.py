@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
@@ -10,13 +9,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_learner
+from jaxgames.algos import mcts
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
-from jaxgames.arena import match
+from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
+from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.alphazero.pretrained import first_params
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
@@ -25,14 +26,14 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.updates import run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
 
 SECONDS_PER_BLOCK = 5.0
 MEASUREMENTS = 20
 MEASURED_GAMES, FINAL_GAMES = 200, 1_000
-PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 25, "checkers": 75, "backgammon": 120}
-"""Actions of a game, only to plan the schedule from a number of games; 60 for other games."""
+PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 20, "checkers": 75, "backgammon": 120}
+"""Searched actions of a game, only to plan the schedule from a number of games; 60 for other games."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +70,10 @@ class AlphaZeroRecipe(Recipe):
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        network = self.config(plan).make_network(make(self.game))  # raises if there is none
+        learner = make_learner(make(self.game), self.config(plan))
+        learner.check()  # raises if there is no such network, or no room
         if plan.from_file is not None:
-            first_params(plan.from_file, make(self.game), network)  # raises if they do not fit
+            first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
         if plan.devices not in (None, 1):
@@ -88,7 +90,8 @@ class AlphaZeroRecipe(Recipe):
             block = max(1, round(50_000 / per_update))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            each = _seconds_per_update(make_learner(game, config))
+            learner = make_learner(game, config)
+            each = seconds_per_update(learner, jax.jit(learner.init)(jax.random.key(1)), 1, 5.0)
             updates = 60 * (plan.minutes or self.minutes) / each
             block = max(1, round(SECONDS_PER_BLOCK / each))
         updates = max(1, round(updates))
@@ -130,6 +133,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.game = make(self.settings["game"])
         self.learner = make_learner(self.game, config_of(self.settings["learner"]))
         self.key = jax.random.key(self.settings["seed"])
+        self.positions = solved.positions_of(self.game)
 
     def template(self) -> AlphaZeroCheckpoint:
         """As `Job.template`."""
@@ -168,13 +172,17 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return step % self.settings["measure_every"] == 0
 
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`. The newest mean weights are kept: no measurement chooses them."""
+        """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
+        the newest are.
+        """
         player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
-        info = {"step": entry["step"], "games": entry["games"]}
-        self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
-        return measured
+        right = solved.measure(player, self.positions)
+        if not right or solved.is_kept(right, self.run.best_info()):
+            info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
+            self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
+        return measured | right
 
     def draw(self) -> None:
         """As `Job.draw`."""
@@ -183,6 +191,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         losses = {"policy_loss": "policy loss", "value_loss": "value loss", "entropy": "entropy of the policy"}
         if panels is not None:
             panels = [panel for panel in panels if "loss" not in panel.lines] + [Panel("nats, squares", losses)]
+            panels = solved.panel(metrics) + panels
         self.run.draw_curve(panels=panels)
 
     def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
@@ -193,18 +202,14 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         for name in self.recipe.opponents:
             self.report.say(f"playing {games:,} games against {name} ...")
             matches.append(match(player, make_player(name, self.game), games, seed=seed).to_dict())
-        return {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+        found = {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
+        if self.recipe.every_line:
+            found["every_line"] = every_line(player).to_dict()
+        if self.positions:
+            self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
+            network = mcts.network(self.learner.network.apply, params)
+            found["solved"] = solved.final(player, network, self.learner.config.discount, self.positions)
+        return found
 
     def _player(self, params: Any, name: str = "trained") -> Player:
-        return by_policy(name, self.game, self.learner.network.apply, params)
-
-
-def _seconds_per_update(learner: AlphaZeroLearner, seconds: float = 5.0) -> float:
-    """The mean time of an update, measured for some seconds. What is learned here is thrown away."""
-    state = jax.jit(learner.init)(jax.random.key(1))
-    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
-    began, updates = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), 1))
-        updates += 1
-    return (time.perf_counter() - began) / updates
+        return by_policy(name, self.game, self.learner.network.apply, params, self.learner.config.discount)

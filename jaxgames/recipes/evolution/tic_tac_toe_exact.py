@@ -126,8 +126,11 @@ def share_of(
     return right[:, actions[every.open].any(axis=1)].mean(axis=1)
 
 
-def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> Record:
-    """What comes of all games against one who draws any move, or (`perfect`) any of those that keep the result."""
+def against(choices: Int[np.ndarray, "players open"], perfect: bool = False, errs: float = 0.0) -> Record:
+    """What comes of all games against one who draws any move, or (`perfect`) any of those that keep the result.
+
+    With the probability `errs` a player draws any legal move instead of its choice, as `weak:ERRS:PLAYER` does.
+    """
     every, players = all_positions(), len(choices)
     allowed = every.keeps if perfect else every.after >= 0
     chosen = np.full((players, len(every.cells)), -1)
@@ -143,8 +146,9 @@ def against(choices: Int[np.ndarray, "players open"], perfect: bool = False) -> 
         reached = every.after[here[None], chosen[:, here]]
         acts[:, here] = np.take_along_axis(waits, reached[:, :, None], axis=1)
         acts[:, here] = np.where((chosen[:, here] == ILLEGAL)[:, :, None], np.eye(3)[LOSS], acts[:, here])
-        weight = allowed[here] / allowed[here].sum(axis=1, keepdims=True)
-        waits[:, here] = sum(weight[None, :, action, None] * acts[:, every.after[here, action]] for action in range(9))
+        if errs:
+            acts[:, here] = (1 - errs) * acts[:, here] + errs * _mean(waits, every.after, here, every.after >= 0)
+        waits[:, here] = _mean(acts, every.after, here, allowed)
     return Record(*((acts[:, 0] + waits[:, 0]) / 2).T)
 
 
@@ -183,6 +187,12 @@ def measured(
 def _reached(policy: Policy, genomes: jax.Array, positions: Position) -> tuple[jax.Array, jax.Array]:
     turned = policy.turn(genomes, positions, jnp.zeros(positions.cells.shape, jnp.uint32))
     return turned.outcome.position.cells, turned.legal
+
+
+def _mean(results: np.ndarray, after: np.ndarray, here: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Of the results after each allowed action in the positions `here`."""
+    weight = allowed[here] / allowed[here].sum(axis=1, keepdims=True)
+    return sum(weight[None, :, action, None] * results[:, after[here, action]] for action in range(9))
 
 
 def _at(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from jaxgames.recipes.evolution import tic_tac_toe_text
 from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import networks_file
 from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN
-from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions, choices_of, measured
+from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, measured
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
@@ -338,6 +338,42 @@ def outlook(study: Study) -> list[Row]:
     return rows
 
 
+WEAK = 0.2
+"""How often a weakened player errs; the text gives no number."""
+
+
+def weakened(study: Study) -> list[Row]:
+    """The champions of the whole training and a perfect player, and both with a random move now and then."""
+    found = {errs: _records(study, errs) for errs in (0.0, WEAK)}
+    rows = []
+    for player in found[WEAK]:
+        for result in ("won against random moves", "lost against random moves", "lost against perfect play"):
+            for errs, of in found.items():
+                name = f"weak:{errs}:{player}" if errs else player
+                rows.append(_row(result, of[player][result])._replace(learner=name))
+    return rows
+
+
+def _records(study: Study, errs: float) -> Mapping[str, Mapping[str, list[float]]]:
+    """Of each player, in percent."""
+    rounds = study.amount(PUBLISHED["rounds"], 8)
+
+    def measure() -> dict[str, dict[str, list[float]]]:
+        every = all_positions()
+        players = {"NETWORK": _choices(study), "perfect": every.keeps[every.open].argmax(axis=1)[None]}
+        found = {}
+        for name, choices in players.items():
+            random, perfect = (against(choices, of_kind, errs) for of_kind in (False, True))
+            found[name] = {
+                "won against random moves": (100 * random.win).tolist(),
+                "lost against random moves": (100 * random.loss).tolist(),
+                "lost against perfect play": (100 * perfect.loss).tolist(),
+            }
+        return found
+
+    return study.cell(f"players that err in {errs:.0%} of their moves", {"rounds": rounds}, measure)
+
+
 def drawings(study: Study) -> list[Row]:
     """The figures that show no result."""
     why = "a drawing, of which nothing can be measured"
@@ -379,7 +415,9 @@ def _run(study: Study, setting: str) -> Run:
 
 
 def _row(what: str, values: Any, published: float | None = None, margin: float = 0.0, why: str = "") -> Row:
-    """The mean of the champions in percent, with its 95 % interval."""
+    """The mean of the champions in percent, with its 95 % interval; a single value is exact."""
+    if len(values) == 1:
+        return Row(what, published, float(values[0]), unit="%", published_margin=margin, why=why)
     middle, spread = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
     return Row(what, published, middle, middle - spread, middle + spread, "%", published_margin=margin, why=why)
 
@@ -430,6 +468,10 @@ SYSTEM = System(
             "or the highest legal output is played, with which learning is clearly faster, it says. It takes that."
         )),
         Part("outlook", "Crossover (3.3)", outlook, note="The text proposes crossover, and did not try it."),
+        Part("weak", "A weakened player (3.2)", weakened, note=(
+            "Who never errs is soon no fun to play against, says the text: now and then a random move could be played "
+            "instead. `weak:0.2:PLAYER` does so with a probability of 0.2. All shares are exact."
+        )),
         Part("figures", "Figures 1 to 3", drawings),
     ),
 )  # fmt: skip

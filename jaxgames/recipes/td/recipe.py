@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
@@ -24,7 +23,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import step_tests, strength
 from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.updates import run_updates, seconds_per_update
 from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 
@@ -121,7 +120,9 @@ class TDRecipe(Recipe):
             assert plan.minutes is not None
             report.say("compiling, and measuring the speed of this machine ...")
             seconds = 60.0 * plan.minutes
-            updates = seconds / _seconds_per_update(learner, config, max(1, PLIES_PER_BLOCK // plies), seconds)
+            first = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
+            number = max(1, PLIES_PER_BLOCK // plies)
+            updates = seconds / seconds_per_update(learner, first, number, min(6.0, seconds / 20))
         updates = max(1, round(updates))
         block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
         if config.schedule == "tested" or config.sequential:
@@ -244,17 +245,3 @@ class TDJob(Job[TDCheckpoint]):
     def _player(self, params: Any, name: str = "trained") -> Player:
         # From here on on one device: a match is not split.
         return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
-
-
-def _seconds_per_update(learner: Any, config: TDConfig, number: int, seconds: float) -> float:
-    """The time of an update once play has become sensible; measured in blocks of `number` updates for 6 seconds, or a
-    twentieth of the training's `seconds`. What is learned here is thrown away.
-    """
-    state = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
-    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
-    budget, began = min(6.0, seconds / 20), time.perf_counter()
-    while True:
-        start = time.perf_counter()
-        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
-        if time.perf_counter() - began > budget:
-            return (time.perf_counter() - start) / number

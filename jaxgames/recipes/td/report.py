@@ -19,6 +19,9 @@ def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:
     else:
         columns, rows = ("against", "games", "score %", "won %", "drawn %", "lost %"), _score_rows(result)
         notes = ["score: won games and half of the drawn ones, with its 95 % interval"]
+    for one in result.get("solved", ()):
+        share = f"perfect {100 * one['perfect']:.1f} %, good {100 * one['good']:.1f} %"
+        notes.append(f"{one['positions']} solved positions, {one['player']}: {share}")
     if "every_line" in result:
         notes.append("all lines: against all replies there are, moving first or second")
     play = f"{result['run']} {result['matches'][-1]['b']} --games 10000"

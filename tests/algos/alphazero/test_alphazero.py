@@ -11,6 +11,7 @@ import jaxgames
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.buffer import Plies, add, init_buffer, results_backwards, sample
 from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
+from jaxgames.algos.alphazero.saved import config_of, settings_of
 from jaxgames.algos.alphazero.self_play import begin_games, draw, play
 
 GAME = jaxgames.make("tic_tac_toe")
@@ -57,20 +58,22 @@ def plies_of(known, result, player=0, rows=None) -> Plies:
     )
 
 
-def test_results_flow_back_to_the_plies_of_their_game():
+@pytest.mark.parametrize("discount", [1.0, 0.5])
+def test_results_flow_back_to_the_plies_of_their_game(discount):
     rng = np.random.default_rng(0)
     ended = rng.random((9, 40)) < 0.2
     reward = np.where(ended, rng.integers(-3, 4, ended.shape), 0).astype(np.float32)
-    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended))
+    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended), discount)
     for game in range(40):
         for ply in range(9):
             ends = [later for later in range(ply, 9) if ended[later, game]]
             assert bool(known[ply, game]) == bool(ends)
             if ends:
-                assert float(result[ply, game]) == reward[ends[0], game]
+                assert float(result[ply, game]) == reward[ends[0], game] * discount ** (ends[0] - ply)
 
 
-def test_the_buffer_settles_older_plies_and_no_others():
+@pytest.mark.parametrize("discount", [1.0, 0.5])
+def test_the_buffer_settles_older_plies_and_no_others(discount):
     rng = np.random.default_rng(1)
     ended = rng.random((24, 30)) < 0.15
     reward = np.where(ended, rng.integers(-2, 3, ended.shape), 0).astype(np.float32)
@@ -78,10 +81,10 @@ def test_the_buffer_settles_older_plies_and_no_others():
     rows = np.arange(24 * 30, dtype=np.int32).reshape(24, 30)
     for start in range(0, 24, 4):
         part = slice(start, start + 4)
-        result, known = results_backwards(jnp.asarray(reward[part]), jnp.asarray(ended[part]))
-        buffer = add(buffer, jax.tree.map(jnp.asarray, plies_of(known, result, rows=rows[part])))
+        result, known = results_backwards(jnp.asarray(reward[part]), jnp.asarray(ended[part]), discount)
+        buffer = add(buffer, jax.tree.map(jnp.asarray, plies_of(known, result, rows=rows[part])), discount)
         assert int(buffer.filled) == min(start + 4, 12)
-    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended))
+    result, known = results_backwards(jnp.asarray(reward), jnp.asarray(ended), discount)
     kept = np.asarray(buffer.plies.position)
     assert sorted(kept.ravel()) == list(range(12 * 30, 24 * 30)), "the newest 12 plies"
     np.testing.assert_array_equal(buffer.plies.known, np.asarray(known).ravel()[kept])
@@ -212,6 +215,7 @@ def test_an_update_is_reproduced_bit_by_bit(update, first):
         ({"result_share": 1.5}, "expected a number from 0 to 1"),
         ({"simulations": 1}, "expected at least 2"),
         ({"network": "cnn"}, "unknown network 'cnn'"),
+        ({"discount": 0.0}, "discount 0.0: expected a number above 0, at most 1"),
     ],
 )
 def test_settings_that_make_no_sense(changes, line):
@@ -219,6 +223,28 @@ def test_settings_that_make_no_sense(changes, line):
         AlphaZeroConfig(**changes)
 
 
-def test_a_tower_needs_planes():
+@pytest.mark.parametrize("network", ["residual", "windows"])
+def test_a_tower_needs_planes(network):
     with pytest.raises(ValueError, match="choose network=mlp"):
-        AlphaZeroConfig(network="residual").make_network(jaxgames.make("backgammon"))
+        AlphaZeroConfig(network=network).make_network(jaxgames.make("backgammon"))
+
+
+def test_a_window_fits_on_the_board():
+    with pytest.raises(ValueError, match="window 4: expected 1 to 3 in tic_tac_toe"):
+        AlphaZeroConfig(network="windows").make_network(GAME)
+
+
+def test_a_buffer_that_does_not_fit_is_said_before():
+    config = AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": 4 * 10**10})
+    with pytest.raises(
+        ValueError, match=r"no room for the replay buffer: 40,000,000,000 plies of 32 games need .* fits"
+    ):
+        make_learner(GAME, config).check()
+    fits = str(pytest.raises(ValueError, make_learner(GAME, config).check).value).split()[-2].replace(",", "")
+    rows = int(fits) // 2 // 4 * 4
+    make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": rows})).check()
+
+
+def test_a_run_keeps_its_settings():
+    config = AlphaZeroConfig(network="windows", window=2, discount=0.9, hidden=(8,))
+    assert config_of(settings_of(GAME, config)) == config

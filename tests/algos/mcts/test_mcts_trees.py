@@ -57,10 +57,10 @@ def table_network(most):
 class Bench:
     """A game, its positions some random moves away from the start, the last of them over, and weights of a network."""
 
-    def __init__(self, game, batch, moves):
+    def __init__(self, game, batch, moves, key=3):
         rng = np.random.default_rng(2)
         self.game, self.rules = game, Rules(game)
-        start = jax.tree.map(np.asarray, game.init_position(jax.random.key(3)))
+        start = jax.tree.map(np.asarray, game.init_position(jax.random.key(key)))
         found = []
         while len(found) < batch - 1:
             facts, over = self.rules(start), False
@@ -85,6 +85,10 @@ class Bench:
         return mcts.network(table_network(float(self.game.max_reward)), jnp.asarray(self.weights, jnp.int32))
 
 
+NIM_OF_12 = 2
+"""The key of the largest heap: from smaller ones few simulations need a rollout of some moves, or look far down."""
+
+
 @functools.cache
 def bench(name):
     """Positions of a game. So many that lanes which go deep go on alone, or few, which compiles faster."""
@@ -93,7 +97,7 @@ def bench(name):
     if name == "relay":
         return Bench(Relay(), 24, 6)
     if name == "nim":
-        return Bench(Nim(), 16, 3)
+        return Bench(Nim(), 16, 3, NIM_OF_12)
     sizes = {"many_tic_tac_toe": (266, 7), "tic_tac_toe": (24, 7), "checkers": (9, 60), "backgammon": (9, 40)}
     batch, moves = sizes[name]
     return Bench(jaxgames.make(name.removeprefix("many_")), batch, moves)

@@ -222,8 +222,8 @@ def against_random(study: Study) -> list[Row]:
     """Section 6: alpha-beta by depth against random moves, and how long games of two of them are."""
     published, rows = PUBLISHED["minimax against random"], []
     share = {name: 100 * published[name] / published["games"] for name in ("won", "lost", "drawn")}
-    whole = {5: 10_000, 6: 2_000, 7: 500, 8: 200, 9: 100}
-    for depth in study.amount(range(5, 10), range(5, 6)):
+    whole = {5: 10_000, 6: 2_000, 7: 500, 8: 200, 9: 100, 10: 40}
+    for depth in study.amount(range(5, 11), range(5, 6)):
         count = study.amount(whole[depth], 100)
 
         def measure(depth: int = depth, count: int = count) -> Mapping[str, Any]:

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import time
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -12,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
-import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.arena.connect_four import accuracy, solved
 from jaxgames.arena.match import interval
@@ -27,7 +25,7 @@ from jaxgames.recipes.reproduce.study import Study
 PAIRS, QUICK_PAIRS = 250, 4
 SIMULATIONS, QUICK_SIMULATIONS = 1000, 16
 SLOTS, QUICK_SLOTS = 1024, 64
-POSITIONS = Path(jaxgames.__file__).parent.parent / "tests" / "data" / "connect_four" / "move_scores_500.jsonl"
+POSITIONS = solved.REPOSITORY / "move_scores_500.jsonl"
 """Half of the positions of the thesis; they come with the repository only."""
 
 

@@ -32,8 +32,8 @@ def trainings(study: Study) -> list[Row]:
             Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
         )
         why = (
-            f"by a knock-out of {best['of']:,} networks in {best['rounds']} rounds and {best['played']:,} games; "
-            "among equals the lot decides"
+            f"by a knock-out of {best['of']:,} of {len(found.players):,} networks in {best['rounds']} rounds and "
+            f"{best['played']:,} games; among equals the lot decides"
         )
         rows.append(
             Row(f"{name}: best network after", published.BEST_AFTER[name], best["games"], unit="games",
@@ -149,9 +149,16 @@ def wish(study: Study) -> Sequence[Row]:
     """What a tester asked for: 3,000,000 games."""
     found = trained(study, "td")
     result = meet(study, "td", "pubeval", games_of(study))
+    rate = found.games / study.seconds_of("training td")
+    why = (
+        f"{found.games:,} games were trained, {rate:,.0f} a second: {WISHED:,} would take {WISHED / rate / 3600:.1f} "
+        f"hours. `jaxgames train td-gammon --setting {LEARNER} --games {WISHED}` goes that far"
+    )
     return [
-        Row("TD against pubeval after 3,000,000 games", None, learner=LEARNER, unit="PPG", why=f"{found.games:,} games "
-            f"were trained; `jaxgames train td-gammon --setting {LEARNER} --games 3000000` goes that far"),
+        Row(f"TD against pubeval after {WISHED:,} games", None, learner=LEARNER, unit="PPG", why=why),
         Row(f"TD against pubeval, the best of {found.games:,} games", None, result["ppg"], result["ppg_low"],
             result["ppg_high"], "PPG", learner=LEARNER, digits=3),
     ]  # fmt: skip
+
+
+WISHED = 3_000_000

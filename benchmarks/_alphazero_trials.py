@@ -1,0 +1,106 @@
+"""Short AlphaZero trainings in Connect Four with one setting changed after the other, measured on solved positions.
+
+`python benchmarks/_alphazero_trials.py [NAME ...]` trains those of `TRIALS`, all by default, and writes what came out
+into `docs/algorithms/alphazero.json`, from which the page's table and picture are made. `--training RUN` adds a whole
+training by the recipe, with what `jaxgames train --json` printed. Trials are compared at about equal numbers of moves,
+and say what they cost in seconds of processor time, as the machine may be shared.
+"""
+
+import argparse
+import dataclasses
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from _machine import machine
+
+import jaxgames
+from jaxgames.algos import mcts
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.players.generic import by_policy
+from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes.updates import run_updates
+from jaxgames.runs import Run
+
+FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "alphazero.json"
+MOVES, MEASUREMENTS = 712_704, 12
+FIRST = {"batch": 256, "plies": 8, "steps": 8, "minibatch": 512, "buffer_plies": 256, "simulations": 32}
+OPENINGS = FIRST | {"opening_plies": 8}
+DISCOUNT = OPENINGS | {"discount": 0.98}
+MIXED = DISCOUNT | {"opening_plies": 12, "result_share": 0.5}
+WINDOWS = MIXED | {"network": "windows", "channels": 64, "hidden": (128, 128)}
+TRIALS: dict[str, dict[str, Any]] = {
+    "openings of 0 to 2 random plies": FIRST,
+    "openings of 0 to 8": OPENINGS,
+    "and discount 0.98": DISCOUNT,
+    "openings of 0 to 12, and values half from the search": MIXED,
+    "and features of all windows of 4 x 4": WINDOWS,
+}
+
+
+def main() -> None:
+    """Trains and writes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="of TRIALS (default: all)")
+    parser.add_argument("--training", help="the folder of a training of connect-four-alphazero")
+    parser.add_argument("--result", type=Path, help="what it printed with --json")
+    options = parser.parse_args()
+    found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"trials": {}}
+    found["machine"] = machine()
+    if options.training:
+        found["training"] = training(Run.open(options.training), options.result)
+    for name in options.names or ([] if options.training else TRIALS):
+        found["trials"][name] = trial(TRIALS[name])
+        print(name, json.dumps({key: value for key, value in found["trials"][name].items() if key != "curve"}))
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def trial(settings: dict[str, Any]) -> dict[str, Any]:
+    """A training of about `MOVES` moves from seed 0; its curve, and searches with its network at the end."""
+    game = jaxgames.make("connect_four")
+    config = AlphaZeroConfig(**settings)
+    block = max(1, round(MOVES / (config.batch * config.plies) / MEASUREMENTS))
+    learner = make_learner(game, dataclasses.replace(config, updates=MEASUREMENTS * block))
+    positions, key, games, curve = solved.positions_of(game), jax.random.key(0), 0, []
+    state = jax.jit(learner.init)(jax.random.fold_in(key, 2**31))
+    began = 0.0
+    for number in range(MEASUREMENTS):
+        state, metrics = jax.block_until_ready(run_updates(learner, state, key, block))
+        games += int(np.sum(metrics.pop("games")))
+        metrics.pop("plies_of_games")
+        player = by_policy("trained", game, learner.network.apply, state.mean_params, config.discount)
+        shares = solved.measure(player, positions)
+        means = {name: float(np.mean(values)) for name, values in metrics.items()}
+        curve.append({"games": games, "cpu_seconds": cpu_seconds() - began, **shares, **means})
+        if not number:  # without compilation, and with the first block as long as the second
+            began = curve[0]["cpu_seconds"]
+    lasted = curve[-1]["cpu_seconds"] * MEASUREMENTS / (MEASUREMENTS - 1)
+    network = mcts.network(learner.network.apply, state.mean_params)
+    return {
+        "settings": settings,
+        "games": games,
+        "moves": int(state.updates) * config.batch * config.plies,
+        "cpu_seconds": round(lasted, 1),
+        "curve": curve[1:],
+        "solved": solved.final(player, network, config.discount, positions),
+    }
+
+
+def cpu_seconds() -> float:
+    """Of all threads of this process so far."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def training(run: Run, printed: Path) -> dict[str, Any]:
+    """What a training by the recipe measured."""
+    result = json.loads(printed.read_text("utf-8"))
+    kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
+    return {**kept, "config": run.config, "curve": run.metrics()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Solved positions of Connect Four as a measure in training: one half chooses the network, the other half reports."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxgames.algos import mcts
+from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.envs.core import Game
+from jaxgames.players.mcts import MCTSTurn
+from jaxgames.players.player import Player
+from jaxgames.runs import Panel
+
+FILE = "move_scores_500.jsonl"
+HALVES = {"choosing": slice(0, None, 2), "reporting": slice(1, None, 2)}
+"""The lines of the file that choose the best network in training, and those that only report: every second one."""
+SIMULATIONS = 800
+
+
+def positions_of(game: Game) -> list[solved.Solved]:
+    """The solved positions of the repository; none for other boards, or without the repository."""
+    path = solved.REPOSITORY / FILE
+    found = solved.read(path) if path.exists() else []
+    return found if found and solved.board_of(found) == game else []
+
+
+def measure(player: Player, positions: Sequence[solved.Solved]) -> dict[str, float]:
+    """Percent of perfect and of good moves on each half, such as `choosing_perfect`; nothing without positions."""
+    if not positions:
+        return {}
+    right = 100.0 * np.array(accuracy.judge_moves(player, positions)[0])
+    return {
+        f"{half}_{name}": float(np.mean(right[lines, column]))
+        for half, lines in HALVES.items()
+        for column, name in enumerate(("perfect", "good"))
+    }
+
+
+def is_kept(measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
+    """Whether a network replaces the best one before: by perfect and good moves on the half that chooses."""
+    names = "choosing_perfect", "choosing_good"
+    return best is None or sum(measured[name] for name in names) >= sum(best[name] for name in names)
+
+
+def remembered(measured: Mapping[str, Any]) -> dict[str, float]:
+    """What is remembered of the best network."""
+    return {name: value for name, value in measured.items() if name.startswith("choosing_")}
+
+
+def panel(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """The diagram of the learning curve, if these positions were measured."""
+    names = {f"{half}_{name}": f"{name}, {half} half" for half in HALVES for name in ("perfect", "good")}
+    measured = any("reporting_good" in line for line in metrics)
+    return [Panel("% of moves in solved positions, policy alone", names, height=2.6)] if measured else []
+
+
+def final(player: Player, network: mcts.Evaluator, discount: float, positions: Sequence[solved.Solved]) -> list[dict]:
+    """The policy alone and both searches on the half that reports."""
+    half, found = positions[HALVES["reporting"]], []
+    turns = {
+        f"puct:{player.name}:{SIMULATIONS}": mcts.puct(),
+        f"gumbel:{player.name}:{SIMULATIONS},scale=0": mcts.gumbel(scale=0.0),
+    }
+    players = [player]
+    for name, rule in turns.items():
+        turn = MCTSTurn(player.game, rule, SIMULATIONS, discount=discount)
+        players.append(Player(name, player.game, turn, network))
+    for one in players if half else []:
+        found.append(accuracy.score(one, half, f"{FILE}, every second line").to_dict())
+    return found

@@ -1,0 +1,29 @@
+"""Networks with a policy and a value head."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.nets.policy_value import PolicyValueMLP, Windows
+
+
+def test_windows_are_a_convolution():
+    boards = jax.random.normal(jax.random.key(0), (3, 5, 6, 2))
+    module = Windows(3, 4, boards.shape[1:])
+    params = module.init(jax.random.key(1), boards.reshape(3, -1))
+    params["params"]["bias"] = jnp.arange(4.0)
+    kernel = params["params"]["kernel"].reshape(3, 3, 2, 4)
+    expected = jax.lax.conv_general_dilated(
+        boards, kernel, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    ) + jnp.arange(4.0)
+    np.testing.assert_allclose(module.apply(params, boards.reshape(3, -1)), expected.reshape(3, -1), atol=1e-5)
+
+
+def test_windows_are_seen_beside_the_board():
+    boards = jnp.zeros((2, 4, 4, 2), bool)
+    plain, windows = (PolicyValueMLP(4, (8,), window=window, channels=3) for window in (0, 2))
+    sizes = [
+        jax.eval_shape(network.init, jax.random.key(0), boards)["params"]["Dense_0"]["kernel"].shape
+        for network in (plain, windows)
+    ]
+    assert sizes == [(32, 8), (32 + 9 * 3, 8)]

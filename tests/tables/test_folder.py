@@ -1,0 +1,126 @@
+"""Tables on disk: built, resumed, checked, and what is refused."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from jaxgames import make as make_game
+from jaxgames.cli import main
+from jaxgames.players import make
+from jaxgames.tables import folder as folder_module
+from jaxgames.tables.checkers import CheckersEndings
+from jaxgames.tables.folder import build, open_table, pack, unpack
+from jaxgames.tables.registry import VARIABLE, index_of
+from jaxgames.tables.retrograde import solve_all
+
+ENDINGS = CheckersEndings(2)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "checkers-2"
+    assert main(["tables", "build", "checkers", "--pieces", "2", "--out", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def copy(built, tmp_path):
+    return shutil.copytree(built, tmp_path / "copy")
+
+
+def test_two_bits_a_position():
+    values = np.random.default_rng(0).integers(0, 4, 103).astype(np.uint8)
+    packed = pack(values)
+    assert len(packed) == 26 and (unpack(packed)[:103] == values).all()
+
+
+def test_a_table_is_read_as_it_was_solved(built):
+    table = open_table(ENDINGS, built)
+    for number, values in enumerate(solve_all(ENDINGS)):
+        for one, other in zip(table.slice(number), values, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert table.bytes <= sum(folder_module.bytes_of(part.size) for part in ENDINGS.slices) + 8 * 128
+
+
+def test_a_build_that_was_killed_goes_on(tmp_path, monkeypatch, built):
+    solve, solved = folder_module.solve, []
+
+    def die(index, group, known):
+        if solved:
+            raise KeyboardInterrupt
+        solved.append(group)
+        return solve(index, group, known)
+
+    monkeypatch.setattr(folder_module, "solve", die)
+    with pytest.raises(KeyboardInterrupt):
+        build(ENDINGS, tmp_path / "t")
+    with pytest.raises(ValueError, match="is not complete: 3 of 4 slices are missing"):
+        open_table(ENDINGS, tmp_path / "t")
+    groups = []
+    monkeypatch.setattr(folder_module, "solve", lambda *a: groups.append(a[1]) or solve(*a))
+    build(ENDINGS, tmp_path / "t")
+    assert groups == list(ENDINGS.groups[1:])  # the first one is not solved again
+    for path in built.glob("*.*"):
+        assert path.read_bytes() == (tmp_path / "t" / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("01-01.values", b"", "is no file of a table"),
+        ("01-01.turns", None, "is missing; remove the folder and build it anew"),
+        ("table.json", b"{", "is broken; remove"),
+        ("table.json", b'{"format": 1, "table": "chess-2", "slices": {}}', "holds 'chess-2', expected 'checkers-2'"),
+        ("table.json", b'{"format": 9, "table": "checkers-2", "slices": {}}', "is broken; remove"),
+    ],
+)
+def test_files_that_are_broken_or_foreign_are_refused_in_one_line(copy, capsys, name, content, said):
+    if content is None:
+        (copy / name).unlink()
+    else:
+        (copy / name).write_bytes(content)
+    assert main(["tables", "info", "checkers", "--pieces", "2", "--out", str(copy)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+def test_a_flipped_bit_is_noticed(copy, capsys):
+    path = copy / "10-10.turns"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert main(["tables", "info", "checkers", "--pieces", "2", "--out", str(copy)]) == 2
+    assert "10-10.turns is broken: its checksum is not that of table.json" in capsys.readouterr().err
+
+
+def test_what_cannot_be_built_is_said_before_it_begins(tmp_path, capsys, monkeypatch):
+    def refused(*arguments):
+        assert main(["tables", "build", *arguments]) == 2
+        return capsys.readouterr().err
+
+    assert "1 pieces: expected 2 to 6" in refused("checkers", "--pieces", "1")
+    assert "no tables can be built for 'go'" in refused("go")
+    (tmp_path / "mine").write_text("x")
+    assert "is in use and holds no table" in refused("checkers", "--pieces", "2", "--out", str(tmp_path))
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    said = refused("checkers", "--pieces", "5", "--out", str(tmp_path / "five"))
+    needed = sum(folder_module.bytes_of(part.size) for part in index_of("checkers", 5).slices)
+    assert f"checkers-5 needs {int(needed * 1.05):,} bytes" in said and "where 1,000 are free" in said
+    assert not (tmp_path / "five").exists()
+
+
+def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_path, capsys):
+    small = make("exact:random", ENDINGS.game)
+    assert small.turn.lookup.index.pieces == 3  # solved at once
+    monkeypatch.setenv(VARIABLE, str(built.parent))
+    assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 2
+    assert main(["tables", "info", "checkers", "--pieces", "2", "--json", "--out", str(built)]) == 0
+    slices = json.loads(capsys.readouterr().out)["slices"]
+    assert slices["01-01"] == {"positions": 992, "wins": 230, "losses": 108, "draws": 654, "longest": 11}
+    with pytest.raises(ValueError, match="exact twice; write exact:random"):
+        make("exact:exact:random", ENDINGS.game)
+    with pytest.raises(ValueError, match="exact plays backgammon and checkers, not connect_four"):
+        make("exact:random", make_game("connect_four"))
