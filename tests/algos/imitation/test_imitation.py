@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,7 @@ from jaxgames.algos.imitation.learner import _times_modulo
 from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.heads import heads_of
+from jaxgames.nets.policy_value_conv import PolicyValueConv
 
 FOUR, CHECKERS = jaxgames.make("connect_four"), jaxgames.make("checkers")
 
@@ -228,3 +230,21 @@ def test_a_network_of_the_wrong_shape_is_one_line(changes, game, line):
 def test_settings_that_make_no_sense_are_one_line(changes, line):
     with pytest.raises(ValueError, match=line):
         ImitationConfig(**changes)
+
+
+def test_convolutions_are_convolutions():
+    """The network of patches and products is that of flax's convolutions with the same kernels."""
+    network = PolicyValueConv(7, (4, 5), (6,))
+    x = jax.random.normal(jax.random.key(0), (3, 6, 7, 2))
+    params = network.init(jax.random.key(1), x)
+    layers = params["params"]
+    y = x
+    for number, channels in enumerate((4, 5)):
+        one = layers[f"Dense_{number}"]
+        kernel = one["kernel"].reshape(3, 3, -1, channels)
+        y = jax.nn.relu(nn.Conv(channels, (3, 3)).apply({"params": {"kernel": kernel, "bias": one["bias"]}}, y))
+    y = jax.nn.relu(nn.Dense(6).apply({"params": layers["Dense_2"]}, y.reshape(3, -1)))
+    heads = nn.Dense(8).apply({"params": layers["Dense_3"]}, y)
+    logits, value = network.apply(params, x)
+    np.testing.assert_allclose(logits, heads[:, :7], atol=1e-5)
+    np.testing.assert_allclose(value, jnp.tanh(heads[:, 7]), atol=1e-5)
