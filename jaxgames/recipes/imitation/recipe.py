@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
@@ -33,6 +34,7 @@ from jaxgames.runs import Panel, Run
 from jaxgames.runs.data_set import DataSetFolder
 
 FINAL_GAMES = 1_000
+SECONDS_BETWEEN_PICTURES = 10.0
 MOST_POSITIONS = 2**30
 
 
@@ -176,7 +178,7 @@ class ImitationJob(Job[ImitationProgress]):
         self.config = config_of(self.settings["learner"])
         self.game = make(self.settings["game"], **self.settings["options"])
         self.learner = make_learner(self.game, self.config)
-        self.key = jax.random.key(self.settings["seed"])
+        self.key, self.drawn = jax.random.key(self.settings["seed"]), -math.inf
         self.training, self.validation = self._rows()
 
     def template(self) -> ImitationCheckpoint:
@@ -230,7 +232,12 @@ class ImitationJob(Job[ImitationProgress]):
         return ImitationCheckpoint(state.params, state.optimizer, *numbers)
 
     def draw(self) -> None:
-        """As `Job.draw`."""
+        """As `Job.draw`; an epoch may take less time than its picture, so not after each, but at the end."""
+        if time.perf_counter() > self.drawn + SECONDS_BETWEEN_PICTURES:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.drawn = time.perf_counter()
         both = {"loss": "training", "validation_loss": "validation"}
         panels = [Panel("loss", both, height=2.0)]
         names = {"predicted": "moves predicted", "value_squared": "squared error", "value_absolute": "absolute error"}
@@ -242,6 +249,7 @@ class ImitationJob(Job[ImitationProgress]):
 
     def results(self, progress: ImitationProgress) -> dict[str, Any]:
         """As `Job.results`: the best measurement, and matches."""
+        self._draw()
         info, params = self.run.load_best(self.template().params)
         player = self._player(params, str(self.run.path))
         matches = []
