@@ -78,7 +78,7 @@ class StoredProgram:
             with contextlib.suppress(OSError, ValueError):
                 return jax.jit(jax.export.deserialize(bytearray(path.read_bytes())).call)
             exported = jax.export.export(jax.jit(flat))(*leaves)
-            _write(path, exported.serialize())
+            _write(path, bytes(exported.serialize()))
             return jax.jit(exported.call)
         except Exception:  # what JAX cannot export, or a file that is none: it is traced at every start
             return jax.jit(flat)
