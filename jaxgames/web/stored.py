@@ -98,7 +98,7 @@ def fingerprint() -> str:
     return found.hexdigest()
 
 
-def _write(path: Path, content: bytes | bytearray) -> None:
+def _write(path: Path, content: bytes) -> None:
     """Keeps a file, all of it or none; of many the oldest goes."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
