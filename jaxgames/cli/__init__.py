@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from jaxgames.cli import (
+    data,
     export,
     match,
     perft,
@@ -27,7 +28,21 @@ from jaxgames.cli import (
     web,
 )
 
-COMMANDS = (train, match, tournament, play, score, perft, reproduce, export, serve_gnubg, serve_hub, tables, web)
+COMMANDS = (
+    train,
+    data,
+    match,
+    tournament,
+    play,
+    score,
+    perft,
+    reproduce,
+    export,
+    serve_gnubg,
+    serve_hub,
+    tables,
+    web,
+)
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",
