@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxgames.cli.output import print_json
 
-_PLANNED = tuple("recipe game from_file minutes games seed setting devices measured_games final_games".split())
+_PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
 
 def add(commands: Any) -> None:
@@ -23,7 +23,8 @@ def add(commands: Any) -> None:
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
     parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
-    parser.add_argument("--from", dest="from_file", metavar="FILE", help="train on from a file of evolved networks")
+    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: evolved, or a run")
+    parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"

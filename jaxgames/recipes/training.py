@@ -29,8 +29,9 @@ S = TypeVar("S")
 class Block(NamedTuple, Generic[S]):
     """What one block of a training leads to.
 
-    `entry` is the line of metrics, with `step` and `games` so far; `counts` are what was done in the block, of which
-    the loop logs the rates (`games` as `games_per_second`); `finite` says whether the weights are finite.
+    `entry` is the line of metrics, with `step` and `games` so far (or what else the job counts); `counts` are what was
+    done in the block, of which the loop logs the rates (`games` as `games_per_second`); `finite` says whether the
+    weights are finite.
     """
 
     state: S
@@ -45,6 +46,8 @@ class Job(ABC, Generic[S]):
     step_name: str = "step"
     advice: str = "smaller steps"
     """What helps against weights that become infinite."""
+    counted: str = "games"
+    """What its length is counted in: an entry of its lines of metrics, and of the counts of a block."""
     keys: tuple[str, ...] = ()
     """What it reads of the run's configuration besides what all jobs read."""
 
@@ -105,7 +108,7 @@ class Training(Generic[S]):
                 before = time.perf_counter()
                 state, entry, counts, finite = self.job.advance(state, step)
                 now = time.perf_counter()
-                step, games = entry["step"], games + counts["games"]
+                step, games = entry["step"], games + counts[self.job.counted]
                 entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
                 entry["seconds"] = earlier + now - began
                 if not finite:
@@ -152,7 +155,8 @@ class Training(Generic[S]):
 
     def _not_finite(self, step: int) -> str:
         kept = self.run.best_info() if self.leads else None
-        best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"
+        counted = self.job.counted
+        best = f"the best player, of {kept[counted]} {counted}, is kept" if kept else "no player was kept"
         return f"the weights became infinite or NaN at {self.job.step_name} {step}: {best}; try {self.job.advice}"
 
     def _results(self, state: S, seconds: float, games: float) -> dict[str, Any]:
@@ -162,7 +166,7 @@ class Training(Generic[S]):
             "recipe": config["recipe"],
             "setting": config["setting"],
             "seconds": seconds,
-            "games_per_second": games / seconds if games else None,
+            f"{self.job.counted}_per_second": games / seconds if games else None,
             "curve": str(self.run.path / "curve.png"),
             **environment(),
             **self.job.results(state),

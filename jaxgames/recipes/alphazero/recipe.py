@@ -18,6 +18,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
 from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes.alphazero.pretrained import first_params
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
@@ -52,6 +53,11 @@ class AlphaZeroRecipe(Recipe):
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 
+    @property
+    def reads_networks(self) -> bool:
+        """As `Recipe.reads_networks`: a training can begin with the network of another run."""
+        return True
+
     def help(self) -> str:
         """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
@@ -67,6 +73,8 @@ class AlphaZeroRecipe(Recipe):
         learner = make_learner(make(self.game), self.config(plan))
         learner.check()  # raises if there is no such network, or no room
         place(learner, plan.devices or 1)  # raises if there are not so many devices, or no equal shares
+        if plan.from_file is not None:
+            first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
 
@@ -95,6 +103,7 @@ class AlphaZeroRecipe(Recipe):
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
             "seed": plan.seed or 0,
+            "from": plan.from_file,
             "devices": plan.devices or 1,
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
@@ -124,6 +133,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
         learner = make_learner(self.game, config_of(self.settings["learner"]))
+        self.network = learner.network
         self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
         self.key = jax.random.key(self.settings["seed"])
         self.positions = solved.positions_of(self.game)
@@ -137,6 +147,9 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         if checkpoint is not None:
             return checkpoint._replace(state=self.learner.place(checkpoint.state))
         state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
+        if self.settings.get("from"):
+            params = first_params(self.settings["from"], self.game, self.network)
+            state = self.learner.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
