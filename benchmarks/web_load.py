@@ -1,12 +1,12 @@
 """The page's server under load: sessions at once against a program, how long their turns and the answers take.
 
-    python benchmarks/web_load.py [--sessions 200] [--seconds 30] [--against champion:easy] [--games GAME...] [--out FILE]
+    python benchmarks/web_load.py [--sessions 200] [--seconds 30] [--against SPEC] [--games GAME...] [--out FILE]
 
 Starts `jaxgames web` as a process of its own and plays over real WebSockets, without a browser. Each session is a
 person who thinks for some seconds, moves at random, and waits for the program. Measured are, in one run: from the start
-of the process until the page is served, until the first answer of a program; in sessions: from the person's move until
-the server shows it (`shown`), and until the program has answered (`answered`). Several calls, for a game each, fill the
-same file.
+of the process until the page has all that it asks for, until the first answer of a program; in sessions: from the
+person's move until the server shows it (`shown`), and until the program has answered (`answered`). Several calls, for a
+game each, fill the same file.
 """
 
 import argparse
@@ -139,6 +139,8 @@ class ServerProcess:
                 break
             except OSError:
                 time.sleep(0.02)
+        with urllib.request.urlopen(self.address + "api/games", timeout=30) as answer:
+            answer.read()
         self.page = time.perf_counter() - self.began
 
     @property

@@ -185,7 +185,19 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
     return _markdown(rows)
 
 
+def alphazero_trials_table() -> str:
+    """Short AlphaZero trainings, one setting changed after the other, on the solved positions that only report."""
+    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))
+    head = "trial (each with all of those above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
+    rows: list[tuple] = [head, ("---", *("--:",) * 5)]
+    for name, trial in found["trials"].items():
+        alone, search, _ = (f"{100 * one['perfect']:.1f} / {100 * one['good']:.1f}" for one in trial["solved"])
+        rows.append((name, f"{trial['games']:,}", f"{trial['moves']:,}", f"{trial['cpu_seconds']:.0f}", alone, search))
+    return _markdown(rows)
+
+
 TABLES = {
+    "alphazero_trials": alphazero_trials_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",

@@ -62,7 +62,7 @@ class MCTSTurn:
 class LearningMCTSTurn(MCTSTurn):
     """As `MCTSTurn`; what the evaluator learns is kept over a game.
 
-    The memory of an evaluator are arrays of places x lanes, of one axis; here a row for each game.
+    The memory of an evaluator are arrays of places x lanes; here a row for each game.
     """
 
     def begin(self, params: Evaluator, games: Int32[Array, " batch"]) -> Any:
@@ -73,7 +73,9 @@ class LearningMCTSTurn(MCTSTurn):
         self, params: Evaluator, positions: Any, bits: UInt32[Array, " batch"], memory: Any
     ) -> tuple[Outcome, Any]:
         """Plays one action in each position."""
-        outcome, learned = self.search(params, positions, bits, jax.tree.map(lambda x: x.T.reshape(-1), memory))
+        lanes = self.trees * len(bits)
+        known = jax.tree.map(lambda x: x.T.reshape(-1, lanes), memory)
+        outcome, learned = self.search(params, positions, bits, known)
         return outcome, self._to_games(learned, len(bits))
 
     def _to_games(self, memory: Any, games: int) -> Any:

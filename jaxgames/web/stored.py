@@ -35,6 +35,7 @@ class StoredProgram:
         self._name = _ADDRESS.sub(r"\1", repr((function, kind)))
         if " at 0x" in self._name or "<l" in self._name:  # lambdas and locals: no name says what they do
             self._folder = None
+        self._lowered: dict[Hashable, Any] = {}
         self._compiled: dict[Hashable, Any] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -43,14 +44,23 @@ class StoredProgram:
 
     def compile(self, *arguments: Any) -> Any:
         """The program for arguments of these shapes; it takes their leaves."""
-        leaves, tree = jax.tree.flatten(arguments)
-        shapes = tuple(jax.typeof(leaf).str_short() for leaf in leaves)
+        shapes = _shapes(arguments)
         if shapes not in self._compiled:
-            self._compiled[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower().compile()
+            self.lower(*arguments)
+            self._compiled[shapes] = self._lowered[shapes].compile()
+            del self._lowered[shapes]
         return self._compiled[shapes]
+
+    def lower(self, *arguments: Any) -> None:
+        """The part of compiling that is Python."""
+        leaves, tree = jax.tree.flatten(arguments)
+        shapes = _shapes(arguments)
+        if shapes not in self._compiled and shapes not in self._lowered:
+            self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
 
     def clear_cache(self) -> None:
         """Frees what is compiled."""
+        self._lowered.clear()
         self._compiled.clear()
 
     def _load(self, leaves: list[Any], tree: Any, shapes: tuple[str, ...]) -> Any:
@@ -71,6 +81,10 @@ class StoredProgram:
             return jax.jit(exported.call)
         except Exception:  # what JAX cannot export, or a file that is none: it is traced at every start
             return jax.jit(flat)
+
+
+def _shapes(arguments: Any) -> tuple[str, ...]:
+    return tuple(jax.typeof(leaf).str_short() for leaf in jax.tree.leaves(arguments))
 
 
 @cache

@@ -39,6 +39,20 @@ def test_a_random_game_by_text_is_undone_and_redone_turn_by_turn(name):
     assert state_text(Session.replay(record, seed=3)) == seen[-1]
 
 
+def test_every_state_is_looked_at_once(monkeypatch):
+    """What is legal comes with the state: sessions of a server ask for it again and again."""
+    moves = Session(GAMES["backgammon"], seed=3)
+    moves.play(next(iter(moves.legal_turns())))
+    session = Session(GAMES["backgammon"], seed=3)
+    monkeypatch.setattr(type(session.state), "legal_action_mask", property(lambda state: pytest.fail("asked again")))
+    for action in moves.turns[0].actions:
+        assert action in session.legal_actions()
+        assert not session.awaits_chance
+        session.play_action(action, hand_over=False)
+    session.hand_over()
+    assert (session.legal_actions(), state_text(session)) == (moves.legal_actions(), state_text(moves))
+
+
 def test_turns_of_backgammon_are_all_plays_of_the_roll():
     """As the lists of self-play have them: in the start position with each roll, and after some more turns."""
     game = GAMES["backgammon"]

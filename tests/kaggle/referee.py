@@ -6,15 +6,19 @@ won, at least 95 % of those against `negamax`.
 """
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import platform
 import sys
 import time
 from importlib.metadata import version
+from pathlib import Path
 
 OPPONENTS = {"random": 1.0, "negamax": 0.95}
 """The referee's own players, and what share of the games has to be won."""
+SECONDS = 2.0
+"""What the referee allows for a move; beyond it, it takes from 60 seconds that a game has in reserve."""
 
 
 def play(job: tuple[str, str, int]) -> dict:
@@ -22,19 +26,23 @@ def play(job: tuple[str, str, int]) -> dict:
     from kaggle_environments import make
 
     submission, opponent, number = job
-    seat = number % 2
+    seat, began = number % 2, time.perf_counter()
     environment = make("connectx", debug=False, configuration={"randomSeed": number})
     environment.run([submission, opponent] if seat == 0 else [opponent, submission])
     last = environment.steps[-1]
     logs = [step[seat] for step in environment.logs if len(step) > seat and step[seat]]
+    seconds = [log.get("duration", 0.0) for log in logs]
     return {
         "opponent": opponent,
+        "number": number,
         "seat": seat,
         "status": last[seat].status,
         "reward": last[seat].reward,
         "opponent_status": last[1 - seat].status,
         "plies": len(environment.steps) - 1,
-        "seconds": max((log.get("duration", 0.0) for log in logs), default=0.0),
+        "seconds": max(seconds, default=0.0),
+        "too_slow": sum(taken > SECONDS for taken in seconds),
+        "took": time.perf_counter() - began,
         "said": [log["stderr"] for log in logs if log.get("stderr")],
     }
 
@@ -44,24 +52,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("submission")
     parser.add_argument("--games", type=int, default=200, help="against each opponent")
-    parser.add_argument(
-        "--processes", type=int, default=1, help="games at once"
-    )
+    parser.add_argument("--processes", type=int, default=1, help="games at once")
     parser.add_argument("--out", help="a file for the result")
+    parser.add_argument("--log", type=Path, help="a file of all games, a line each; those in it are not played again")
     options = parser.parse_args()
-    jobs = [(options.submission, opponent, n) for opponent in OPPONENTS for n in range(options.games)]
-    began, games = time.time(), []
+    lines = options.log.read_text("utf-8").splitlines() if options.log and options.log.exists() else []
+    games = [json.loads(line) for line in lines]
+    over = {(game["opponent"], game["number"]) for game in games}
+    jobs = [(options.submission, *job) for job in itertools.product(OPPONENTS, range(options.games)) if job not in over]
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         for game in pool.imap_unordered(play, jobs):
             games.append(game)
-            print(f"{len(games)} of {len(jobs)}: {game}", file=sys.stderr, flush=True)
+            print(f"{len(games)} of {len(over) + len(jobs)}: {game}", file=sys.stderr, flush=True)
+            if options.log:
+                with options.log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(game) + "\n")
     result = {
         "referee": f"kaggle-environments {version('kaggle-environments')}",
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "games": options.games,
         "at_once": options.processes,
-        "minutes": round((time.time() - began) / 60, 1),
+        "minutes": round(sum(game["took"] for game in games) / options.processes / 60, 1),
     }
     good = True
     for opponent, least in OPPONENTS.items():
@@ -75,6 +87,7 @@ def main() -> int:
             "won_as_first": sum(game["reward"] == 1 for game in met if game["seat"] == 0),
             "faults": len(faults),
             "mean_plies": round(sum(game["plies"] for game in met) / len(met), 1),
+            "moves_beyond_2_seconds": sum(game["too_slow"] for game in met),
             "slowest_move_seconds": round(max(game["seconds"] for game in met), 3),
         }
         good &= won >= least * len(met) and not faults

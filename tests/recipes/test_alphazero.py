@@ -78,7 +78,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
     [
         (["--set", "search=uct"], "unknown search 'uct'"),
         (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
-        (["--devices", "2"], "trains on one device"),
+        (["--devices", "99"], "this runs on 99 devices, but"),
         (["--set", "buffer_plies=800000000000"], "no room for the replay buffer"),
         (["--set", "updates=3"], "unknown setting 'updates'"),
         (["--minutes", "1", "--games", "5"], "not allowed with argument"),

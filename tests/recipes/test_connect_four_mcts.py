@@ -1,5 +1,6 @@
 """The reproduction of S. Goeppert's tables: published figures as in the text, and what its cells play."""
 
+import itertools
 import json
 
 import jax
@@ -10,7 +11,7 @@ import pytest
 from jaxgames.algos import mcts
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.connect_four_mcts import kept, published, tables
+from jaxgames.recipes.reproduce.connect_four_mcts import budget, kept, published, tables
 from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME, play, sweep
 
 TABLES = ("TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7", "TABLE_8", "TABLE_9", "TABLE_10", "TABLE_13")
@@ -24,18 +25,15 @@ def typed(data_dir):
 def test_published_figures_are_those_of_the_text(typed):
     for name in TABLES:
         assert [list(row) for row in getattr(published, name).values()] == typed[name], name
-    for name, column in typed["columns"].items():
-        assert [float(x) for x in getattr(published, name)] == column, name
-    for name, rows in typed["rows"].items():
-        assert [float(x) for x in getattr(published, name)] == rows, name
+    for name, settings in (typed["columns"] | typed["rows"]).items():
+        assert [float(x) for x in getattr(published, name)] == settings, name
     assert published.SPEEDS == typed["SPEEDS"]
     assert list(published.MOVE_SCORES) == list(typed["MOVE_SCORES"])
     for name, pairs in typed["MOVE_SCORES"].items():
         for ours, theirs in zip(published.MOVE_SCORES[name], pairs, strict=True):
             np.testing.assert_allclose(ours, 100 * np.array(theirs), atol=0.051)
-    for number in (4, 7):
-        assert all(name in getattr(published, f"TABLE_{number}") for name in getattr(published, f"TABLE_{number}"))
-    assert set(published.TABLE_7) == set(tables.LGR_KINDS) and set(published.TABLE_13) == set(tables.AGENTS)
+    measured = {"TABLE_4": tables.GRAPH_KINDS, "TABLE_7": tables.LGR_KINDS, "TABLE_13": tables.AGENTS}
+    assert all(set(getattr(published, name)) == set(kinds) for name, kinds in measured.items())
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +75,22 @@ def test_trees_are_kept_from_move_to_move(monkeypatch):
         return found
 
     monkeypatch.setattr(kept.mcts, "search", spy)
-    one = kept.Keeper(mcts.uct(0.4), mcts.rollout(), 16)
+    one = kept.Keeper(mcts.uct(0.4), mcts.rollout(), 16, 16)
     points = kept.play(one, one, 4, 0)
     assert points.shape == (4,) and set(points.tolist()) <= {-1.0, 0.0, 1.0}
     assert seen[0] == 16 and max(seen) > 16
+
+
+def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch):
+    """By a clock that goes on by a second whenever it is read."""
+    seconds = itertools.count()
+    monkeypatch.setattr(budget.time, "perf_counter", lambda: float(next(seconds)))
+    found = budget.measure("random", "alphabeta:1", 4.0)
+    assert set(found["longest"].values()) == {25.0}
+    one, other = found["moves"].values()
+    assert 4 <= one <= 21 and one - other in (0, 1)
+    assert 7 <= found["plies"] <= 42
+    assert found["match"] == pytest.approx(100 / (4.0 * found["plies"]))
 
 
 def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
@@ -89,4 +99,4 @@ def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
     rows = tables.table_6(study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
-    assert len(system_named("connect-four-mcts").parts) == 13
+    assert len(system_named("connect-four-mcts").parts) == 14

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero.parallel import place
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
 from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
@@ -72,15 +72,16 @@ class AlphaZeroRecipe(Recipe):
         """As `Recipe.check`."""
         learner = make_learner(make(self.game), self.config(plan))
         learner.check()  # raises if there is no such network, or no room
+        place(learner, plan.devices or 1)  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:
             first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
-        if plan.devices not in (None, 1):
-            raise ValueError(f"{self.name} trains on one device, not on {plan.devices}")
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. A number of games with a seed decides the weights to the last bit; minutes are turned
+        """As `Recipe.content`.
+
+        A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
         into a number of updates here, by the speed of this machine.
         """
         config, game = self.config(plan), make(self.game)
@@ -90,8 +91,8 @@ class AlphaZeroRecipe(Recipe):
             block = max(1, round(50_000 / per_update))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            learner = make_learner(game, config)
-            each = seconds_per_update(learner, jax.jit(learner.init)(jax.random.key(1)), 1, 5.0)
+            learner = place(make_learner(game, config), plan.devices or 1)
+            each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
             updates = 60 * (plan.minutes or self.minutes) / each
             block = max(1, round(SECONDS_PER_BLOCK / each))
         updates = max(1, round(updates))
@@ -103,7 +104,7 @@ class AlphaZeroRecipe(Recipe):
             "game": self.game,
             "seed": plan.seed or 0,
             "from": plan.from_file,
-            "devices": 1,
+            "devices": plan.devices or 1,
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
@@ -131,22 +132,24 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
     def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
-        self.learner = make_learner(self.game, config_of(self.settings["learner"]))
+        learner = make_learner(self.game, config_of(self.settings["learner"]))
+        self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
         self.key = jax.random.key(self.settings["seed"])
         self.positions = solved.positions_of(self.game)
 
     def template(self) -> AlphaZeroCheckpoint:
         """As `Job.template`."""
-        return template(self.learner)
+        return self.shapes
 
     def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
         """As `Job.start`."""
         if checkpoint is not None:
-            return checkpoint._replace(state=jax.device_put(checkpoint.state))
-        state = jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31))
+            return checkpoint._replace(state=self.learner.place(checkpoint.state))
+        state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
         if self.settings.get("from"):
-            params = jax.device_put(first_params(self.settings["from"], self.game, self.learner.network))
-            state = state._replace(params=params, mean_params=jax.tree.map(jnp.copy, params))
+            params = first_params(self.settings["from"], self.game, self.learner.network)
+            mean = jax.tree.map(np.copy, params)  # a copy, so that both can be donated
+            state = self.learner.place(state._replace(params=params, mean_params=mean))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:

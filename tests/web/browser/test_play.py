@@ -1,7 +1,9 @@
 """The page in a real browser: whole games by mouse and by keys, undo, hint, set-up, files, two people, narrow ones."""
 
+import itertools
 import os
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -332,14 +334,14 @@ def test_changes_in_mid_game(browser: Any, server: Server) -> None:
 def test_nothing_but_a_pass(browser: Any, server: Server) -> None:
     """A checker on the bar before a closed board: the button says Pass, and nothing else can be done."""
     with opened(browser, server.url) as table:
-        table.open("game=backgammon&position=%2F%2F8AAAAAAAAAAA%3A65".replace("%2F%2F8AAAAAAAAAAA", CLOSED_OUT))
+        table.open("game=backgammon&position=27YBACAAAEAAAA%3A65&against=random")
         button = table.page.locator("#end-turn")
         assert button.is_visible() and button.text_content().strip() == "Pass"
         assert "nothing can be moved" in table.look()["status"]
         assert not [name for name in table.look()["places"].values() if "can move" in name]
         table.page.keyboard.press("e")
         table.wait_for("document.querySelector('#moves button')")
-        assert "pass" in table.moves()[0].lower() or "no move" in table.moves()[0].lower()
+        assert "pass" in table.moves()[0]
 
 
 def test_draws(browser: Any, server: Server) -> None:
@@ -389,14 +391,13 @@ def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
         table.button("pause")
         table.wait_for("window.timesOfTest.length >= 2")
         table.page.get_by_role("radio", name="5 s").check()
-        table.wait_for("window.timesOfTest.length >= 4")
+        table.wait_for("window.timesOfTest.some((time, turn, all) => turn && time - all[turn - 1] > 4900)")
         times = table.page.evaluate("window.timesOfTest")
-        assert times[1] - times[0] > 950
-        assert times[3] - times[2] > 4900
+        assert min(after - before for before, after in itertools.pairwise(times)) > 950
         table.page.get_by_role("radio", name="0 s").check()
         table.wait_for("/wins|Draw/.test(document.getElementById('status').textContent)")
-        last = table.page.evaluate("window.timesOfTest.slice(4)")
-        assert all(after - before < 900 for before, after in zip(last[1:], last[2:], strict=False))
+        last = table.page.evaluate("window.timesOfTest")[len(times) + 1 :]
+        assert statistics.median(after - before for before, after in itertools.pairwise(last)) < 900
 
 
 def test_watched_games_in_a_row(browser: Any, server: Server) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
@@ -13,6 +14,7 @@ from jaxgames.algos.mcts.path import SelectedLeaf, over_levels
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits as bitsets
+from jaxgames.ops.materialize import materialize
 
 REPEATS = 1 << 30
 """The bit of a reply made in a game that was the known one already."""
@@ -29,16 +31,16 @@ class LastGoodReply:
     path: bool = dataclasses.field(metadata={"static": True})
     has_policy = False
 
-    def init(self, game: Game, batch: int) -> Int32[Array, " places"]:
+    def init(self, game: Game, batch: int) -> Int32[Array, "places batch"]:
         """No replies."""
-        return jnp.zeros(2 * _num_keys(game) * batch, jnp.int32)
+        return jnp.zeros((2 * _num_keys(game), batch), jnp.int32)
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Plays on by replies, and learns from the whole game."""
-        table = _ReplyTable(game, len(leaves.needs_eval))
+        table, replies = _ReplyTable(game, len(leaves.needs_eval)), memory.reshape(-1)
 
         def choose(state: RolloutState, bits: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-            reply = table.read(memory, state.other_to_move ^ leaves.opponent_to_move, key_index(state.amaf_key)) - 1
+            reply = table.read(replies, state.other_to_move ^ leaves.opponent_to_move, key_index(state.amaf_key)) - 1
             action = jnp.maximum(reply, 0) & 0xFFFF
             legal = jax.vmap(game.is_legal)(state.position, action)
             same = _key_of(game, state.position, action) == reply >> 16
@@ -50,12 +52,13 @@ class LastGoodReply:
         ) -> Int32[Array, " places"]:
             valid = before.running & (before.ply < self.limit) & (self.path | (before.ply > 0))
             opponent = before.other_to_move ^ leaves.opponent_to_move
+            place = table.place(opponent, key_index(before.amaf_key))
             move = 1 + actions + (key_index(after.amaf_key) << 16)
-            return table.note(made, memory, valid, table.place(opponent, key_index(before.amaf_key)), move, self.forget)
+            return table.note(made, replies, valid, place, move, self.forget)
 
-        made = jnp.zeros_like(memory)
+        made = jnp.zeros_like(replies)
         if self.path and leaves.tree is not None:
-            made = _note_path(table, leaves.tree, leaves, made, memory, self.forget)
+            made = _note_path(table, leaves.tree, leaves, made, replies, self.forget)
         end, made = play_out(game, leaves, choose, track, self.max_plies, made, note)
         to_root = jnp.where(leaves.opponent_to_move, -end.value, end.value)
         value = jnp.where(leaves.needs_eval, to_root, leaves.exact_value)
@@ -125,16 +128,17 @@ class _ReplyTable:
         return made.at[place].set(move, mode="drop", unique_indices=True)
 
     def learn(
-        self, replies: Int32[Array, " places"], made: Int32[Array, " places"], value: Float32[Array, " batch"]
-    ) -> Int32[Array, " places"]:
+        self, replies: Int32[Array, "places batch"], made: Int32[Array, " places"], value: Float32[Array, " batch"]
+    ) -> Int32[Array, "places batch"]:
         """Replies after games of these values to the player at the root: the winner's are kept, the loser's forgotten
         if they are marked as known ones.
         """
-        games = made.reshape(2, self._count, self._batch)
-        won = jnp.stack([value > 0, value < 0])[:, None]
-        lost = jnp.stack([value < 0, value > 0])[:, None]
-        known = jnp.where(lost & (games & REPEATS != 0), 0, replies.reshape(games.shape))
-        return jnp.where(won & (games != 0), games & ~REPEATS, known).reshape(-1)
+        games = made.reshape(replies.shape)
+        opponent = lax.broadcasted_iota(jnp.int32, (len(replies), 1), 0) >= self._count
+        value = materialize(value, self._lanes)[None]  # else each of the many places computes it anew
+        own = jnp.where(opponent, -value, value)
+        known = jnp.where((own < 0) & (games & REPEATS != 0), 0, replies)
+        return jnp.where((own > 0) & (games != 0), games & ~REPEATS, known)
 
 
 def key_index(words: tuple[UInt32[Array, " batch"], ...]) -> Int32[Array, " batch"]:

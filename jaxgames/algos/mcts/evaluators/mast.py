@@ -16,11 +16,11 @@ from jaxgames.envs.core import Game
 
 class MoveAverages(NamedTuple):
     """For each player (the one at the root, the other), AMAF key and lane: the games in which the player made such a
-    move, and the sum of what they were worth to the player. Of one axis each.
+    move, and the sum of what they were worth to the player.
     """
 
-    games: Float32[Array, " places"]
-    sums: Float32[Array, " places"]
+    games: Float32[Array, "places batch"]
+    sums: Float32[Array, "places batch"]
 
 
 @jax.tree_util.register_dataclass
@@ -34,8 +34,8 @@ class Mast:
 
     def init(self, game: Game, batch: int) -> MoveAverages:
         """No games."""
-        places = 2 * _words(game) * 32 * batch
-        return MoveAverages(jnp.zeros(places, jnp.float32), jnp.zeros(places, jnp.float32))
+        none = jnp.zeros((2 * 32 * _words(game), batch), jnp.float32)
+        return MoveAverages(none, none)
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Plays on by the averages, and learns from the whole game."""
@@ -113,7 +113,7 @@ def _learn(
     )
     made = made * valid.astype(jnp.float32)[None, None]
     gain = made * jnp.stack([value, -value])[:, None]
-    return MoveAverages(memory.games + made.reshape(-1), memory.sums + gain.reshape(-1))
+    return MoveAverages(*(x + y.reshape(x.shape) for x, y in zip(memory, (made, gain), strict=True)))
 
 
 def _words(game: Game) -> int:

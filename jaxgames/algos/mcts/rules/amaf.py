@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
 
 from jaxgames.algos.mcts.evaluators.rollout import KeySets, add_keys
@@ -14,6 +15,7 @@ from jaxgames.algos.mcts.nodes import NARROW, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, of_nodes, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, unwrap
+from jaxgames.ops.materialize import materialize
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,16 +54,20 @@ def _add(
     def is_seen(action):
         keys = jax.vmap(layout.game.amaf_key, (0, None))(positions, action)
         common = (keys[:, word] & own[word] for word in range(len(own)))
-        return (functools.reduce(operator.or_, common) != 0).astype(jnp.float32)
+        return functools.reduce(operator.or_, common) != 0
 
-    actions = jnp.arange(layout.game.num_actions, dtype=jnp.int32)
-    if len(actions) <= NARROW:  # each action an array of its own
-        seen = jnp.stack([is_seen(jnp.int32(action)) for action in range(len(actions))], axis=1)
-    else:
-        seen = jax.vmap(is_seen, out_axes=1)(actions)
-    seen = jnp.pad(seen, ((0, 0), (0, layout.num_edges - len(actions))))
-    gain = jnp.where(opponent_to_move, -value, value)
-    return tree.add("amaf_visits", row, jnp.concatenate([seen, seen * gain[:, None]], axis=1))
+    num_edges, num_actions = layout.num_edges, layout.game.num_actions
+    gain = jnp.where(opponent_to_move, -value, value)[:, None]
+    if num_actions <= NARROW:  # bits of one word: XLA:CPU makes no vector code of joined arrays
+        flags = (is_seen(jnp.int32(action)).astype(jnp.uint32) << action for action in range(num_actions))
+        word = materialize(functools.reduce(operator.or_, flags), row)[:, None]
+        column = lax.broadcasted_iota(jnp.uint32, (1, 2 * num_edges), 1)
+        seen = (word >> column % num_edges & 1).astype(jnp.float32)
+        return tree.add("amaf_visits", row, jnp.where(column < num_edges, seen, seen * gain))
+    actions = jnp.arange(num_actions, dtype=jnp.int32)
+    seen = jax.vmap(is_seen, out_axes=1)(actions).astype(jnp.float32)
+    seen = jnp.pad(seen, ((0, 0), (0, num_edges - num_actions)))
+    return tree.add("amaf_visits", row, jnp.concatenate([seen, seen * gain], axis=1))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """S. Göppert's Connect Four agents by Monte-Carlo tree search: his tables beside ours."""
 
-from jaxgames.recipes.reproduce.connect_four_mcts import drawing, tables
+from jaxgames.recipes.reproduce.connect_four_mcts import budget, drawing, tables
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.system import Part, System
@@ -44,7 +44,13 @@ SYSTEM = System(
             "As below, but against Cp = 1.0.",
         ),
         Part("table-6", "Table 6: RAVE", tables.table_6, drawing.draw_lines, _AGAINST),
-        Part("table-7", "Table 7: last good replies", tables.table_7, drawing.draw_lines, _AGAINST),
+        Part(
+            "table-7",
+            "Table 7: last good replies",
+            tables.table_7,
+            drawing.draw_lines,
+            f"{_AGAINST} The text does not say which of its last two rows keeps replies: we read it from their order.",
+        ),
         Part("table-9", "Table 9: last good replies and RAVE", tables.table_9, drawing.draw_lines, _AGAINST),
         Part("table-5", "Table 5: alpha-AMAF", tables.table_5, drawing.draw_lines, _AGAINST),
         Part("table-8", "Table 8: last good replies and alpha-AMAF", tables.table_8, drawing.draw_lines, _AGAINST),
@@ -57,6 +63,13 @@ SYSTEM = System(
             drawing.draw_lines,
             "Against UCT with Cp = 0.8 and so many iterations; each agent makes as many as the author's program made "
             "in that time. Trees are kept between moves.",
+        ),
+        Part(
+            "time",
+            "A budget of time",
+            budget.budgets,
+            note="Percent of the budget that moves take, without compilation, on a machine that does nothing else. No "
+            "move may take more than 105 %.",
         ),
         Part("openings", "First moves of a search of 5 million iterations in 64 trees", tables.openings),
         Part("networks", "Tables with neural networks", networks),

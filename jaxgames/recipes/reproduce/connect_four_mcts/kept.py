@@ -16,11 +16,16 @@ ROOM = 3
 
 
 class Keeper(NamedTuple):
-    """A search that plays the best mean and keeps its tree, and what its evaluator learned, over a game."""
+    """A search that plays the best mean and keeps its tree, and what its evaluator learned, over a game.
+
+    Its trees have room for `ROOM` moves of `most` simulations: keepers that differ in `simulations` only share their
+    compiled programs.
+    """
 
     rule: Rule
     evaluate: Evaluator
     simulations: int
+    most: int
 
 
 def play(player: Keeper, opponent: Keeper, games: int, seed: int) -> np.ndarray:
@@ -47,7 +52,7 @@ def _half(player: Keeper, opponent: Keeper, games: int, first: int, seed: int) -
             select=side.rule,
             evaluate=side.evaluate,
             final="mean",
-            capacity=ROOM * side.simulations,
+            capacity=ROOM * side.most,
             tree=None if tree is None else mcts.advance(tree, states),
             memory=memory,
         )

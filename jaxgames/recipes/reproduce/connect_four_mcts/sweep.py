@@ -38,12 +38,12 @@ class SweepTurn:
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], memory: Any) -> tuple[Outcome, Any]:
         """Plays one action in each position."""
         numbers, learned = memory
-        known = jax.tree.map(lambda x: x.T.reshape(-1), learned) if self.keep else None
+        known = jax.tree.map(lambda x: x.T, learned) if self.keep else None
         outcome, learned = self.search.search(params[0], positions, bits, known, numbers)
         return outcome, (numbers, self._by_game(learned, len(bits)) if self.keep else ())
 
     def _by_game(self, learned: Any, games: int) -> Any:
-        return jax.tree.map(lambda x: x.reshape(-1, games).T, learned)
+        return jax.tree.map(lambda x: x.T, learned)
 
 
 def sweep(

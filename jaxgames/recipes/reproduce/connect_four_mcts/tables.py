@@ -41,6 +41,11 @@ REPLIES = mcts.last_good_reply(forget=False, path=False)
 FORGETS = mcts.last_good_reply(forget=True, path=False)
 UCT = Kind(mcts.uct())
 GRAPHS = {"UCT1": mcts.uct1, "UCT2": mcts.uct2, "UCT3": mcts.uct3}
+GRAPH_KINDS = {
+    f"{name}, {label}": Kind(rule(symmetries=symmetries))
+    for label, symmetries in (("with symmetry", True), ("without", False))
+    for name, rule in GRAPHS.items()
+}
 LGR = Kind(mcts.uct(), REPLIES, True)
 LGR_KINDS = {
     "replies not kept, none forgotten": Kind(mcts.uct(), REPLIES),
@@ -106,12 +111,18 @@ QUICK_CELLS = ("table 3", "table 6", "table 7: kept, none forgotten", "table 9",
 """What quick figures are of: each search compiles for some seconds."""
 LEFT_OUT = "left out of this run for time; `jaxgames reproduce` measures it"
 WHY: Mapping[str, str] = {
+    "table 5: alpha 0.3, Cp 0.4": "chance, it seems: of the cells beside it one is 17 and one 15 points above the text",
     "table 6: k 20, Cp 0.3": "chance, it seems: the cells beside it, Cp 0.2 and 0.4, make 65.0 and 69.2 %, and of 50 "
     "such rows two or three are expected to differ",
     "table 9: k 50, Cp 0.2": "the greatest of the text's 25 cells, chosen for being so; those beside it are 81 to 83, "
     "and with fewer iterations in table 13 it makes 76.0 %. Another 128 games of ours made 80.1 +- 7.0 %",
 }
 """Reasons of differences that were looked into, by the names of cells and rows."""
+
+
+BY_ORDER = "; which row it is of we read from the order"
+NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
+"""What is to be said of all rows of a cell, by its name."""
 
 
 def is_chosen(study: Study, cell: str, name: str) -> bool:
@@ -135,7 +146,7 @@ def match_row(
         "high",
         margin(theirs, their_games),
         seconds=seconds,
-        learner=f"{games} games",
+        learner=f"{games} games{NOTES.get(cell, '')}",
     )
     return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
 
@@ -154,12 +165,7 @@ def table_3(study: Study) -> list[Row]:
 
 def table_4(study: Study) -> list[Row]:
     """UCT on graphs, with and without symmetry."""
-    rows = []
-    for label, figures in published.TABLE_4.items():
-        name, symmetry = label.split(", ")
-        kind = Kind(GRAPHS[name](symmetries=symmetry == "with symmetry"))
-        rows += _by_cp(study, "table 4", kind, label, figures, published.GRAPH_CP)
-    return rows
+    return _by_cp(study, "table 4", GRAPH_KINDS, published.TABLE_4, published.GRAPH_CP)
 
 
 def table_5(study: Study) -> list[Row]:
@@ -174,10 +180,7 @@ def table_6(study: Study) -> list[Row]:
 
 def table_7(study: Study) -> list[Row]:
     """Last good replies, kept or not, with and without forgetting."""
-    rows = []
-    for label, figures in published.TABLE_7.items():
-        rows += _by_cp(study, "table 7", LGR_KINDS[label], label, figures, published.LGR_CP)
-    return rows
+    return _by_cp(study, "table 7", LGR_KINDS, published.TABLE_7, published.LGR_CP)
 
 
 def table_8(study: Study) -> list[Row]:
@@ -204,11 +207,14 @@ def table_10(study: Study) -> list[Row]:
 
 
 def _by_cp(
-    study: Study, table: str, kind: Kind, label: str, figures: Sequence[float], column: Sequence[str]
+    study: Study, table: str, kinds: Mapping[str, Kind], figures: Mapping[str, Sequence[float]], column: Sequence[str]
 ) -> list[Row]:
-    """A row of a table, by Cp."""
-    names = [f"{label}, Cp {cp}" for cp in column]
-    return match_rows(study, f"{table}: {label}", kind, {"c": _halves(column)}, names, figures)
+    """A table by kind of search and Cp."""
+    rows = []
+    for label, theirs in figures.items():
+        names = [f"{label}, Cp {cp}" for cp in column]
+        rows += match_rows(study, f"{table}: {label}", kinds[label], {"c": _halves(column)}, names, theirs)
+    return rows
 
 
 def _by_constant(study: Study, table: str, kind: Kind, name: str, figures: Mapping[str, Sequence[float]]) -> list[Row]:
@@ -245,7 +251,7 @@ AGENTS = {
 
 def table_13(study: Study) -> list[Row]:
     """All agents in the same time, with trees kept between moves."""
-    rows = []
+    rows, scales = [], study.amount(len(published.SCALES), 1)
     for label, agent in AGENTS.items():
         for number, scale in enumerate(published.SCALES, 1):
             theirs = published.TABLE_13[label][number - 1]
@@ -257,7 +263,7 @@ def table_13(study: Study) -> list[Row]:
                 continue
             games, factor = study.amount(2 * PAIRS, 2 * QUICK_PAIRS), study.amount(1.0, 0.02)
             own, other = (
-                kept.Keeper(kind.rule, kind.evaluate, max(8, int(factor * number * count)))
+                kept.Keeper(kind.rule, kind.evaluate, *(max(8, int(factor * x * count)) for x in (number, scales)))
                 for kind, count in (agent, Agent(Kind(mcts.uct(0.4)), 1000))
             )
             cell = f"table 13: {label}, {scale}"
@@ -356,22 +362,26 @@ def speeds(study: Study) -> list[Row]:
     kinds = {name: Kind(rule()) for name, rule in GRAPHS.items()}
     kinds = {"UCT": UCT, **kinds, "AMAF": Kind(mcts.amaf()), "RAVE": Kind(mcts.rave()), "LGR": LGR}
     kinds |= {"AMAF-LGR": Kind(mcts.amaf(), REPLIES), "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES)}
-    rows = []
-    for label, kind in list(kinds.items())[: study.amount(None, 1)]:
-        found = study.cell(
+    rates = {
+        label: study.cell(
             f"speed: {label}", {"batch": batch, "count": count}, functools.partial(_speed, kind, batch, count)
+        )["rate"]
+        for label, kind in list(kinds.items())[: study.amount(None, 1)]
+    }
+    rows = [
+        Row(f"{label}, {batch} positions at once", published.SPEEDS[label], rate, best="high", unit="/s", digits=0)
+        for label, rate in rates.items()
+    ]
+    for label, rate in list(rates.items())[1:]:
+        theirs, ours = (
+            100 * x / y for x, y in ((published.SPEEDS[label], published.SPEEDS["UCT"]), (rate, rates["UCT"]))
         )
-        rows.append(
-            Row(
-                f"{label}, {batch} positions at once",
-                published.SPEEDS[label],
-                found["rate"],
-                best="high",
-                unit="/s",
-                digits=0,
-            )
-        )
+        row = Row(f"{label}, of UCT's speed", theirs, ours, unit="%", best="high", digits=0)
+        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
     return rows
+
+
+FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
 
 
 def _speed(kind: Kind, batch: int, count: int) -> dict[str, float]:
