@@ -103,8 +103,9 @@ class Programs:
     def clear(self) -> None:
         """Frees all of them."""
         self.ready.clear()
-        for program in (self._turn, self._values, self._begin, self._go_on):
-            program.clear_cache()  # type: ignore[attr-defined]  # of JAX's own type
+        programs: tuple[Any, ...] = (self._turn, self._values, self._begin, self._go_on)
+        for program in programs:
+            program.clear_cache()
 
 
 class ProgramCache:

@@ -46,17 +46,18 @@ class StoredProgram:
         """The program for arguments of these shapes; it takes their leaves."""
         shapes = _shapes(arguments)
         if shapes not in self._compiled:
-            self.lower(*arguments)
-            self._compiled[shapes] = self._lowered[shapes].compile()
-            del self._lowered[shapes]
+            self._compiled[shapes] = self.lower(*arguments).compile()
+            self._lowered.pop(shapes, None)
         return self._compiled[shapes]
 
-    def lower(self, *arguments: Any) -> None:
-        """The part of compiling that is Python."""
+    def lower(self, *arguments: Any) -> Any:
+        """The part of compiling that is Python; several threads may do the same."""
         leaves, tree = jax.tree.flatten(arguments)
         shapes = _shapes(arguments)
-        if shapes not in self._compiled and shapes not in self._lowered:
-            self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
+        found = self._lowered.get(shapes)
+        if found is None:
+            found = self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
+        return found
 
     def clear_cache(self) -> None:
         """Frees what is compiled."""
@@ -77,7 +78,7 @@ class StoredProgram:
             with contextlib.suppress(OSError, ValueError):
                 return jax.jit(jax.export.deserialize(bytearray(path.read_bytes())).call)
             exported = jax.export.export(jax.jit(flat))(*leaves)
-            _write(path, exported.serialize())
+            _write(path, bytes(exported.serialize()))
             return jax.jit(exported.call)
         except Exception:  # what JAX cannot export, or a file that is none: it is traced at every start
             return jax.jit(flat)

@@ -133,6 +133,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
         learner = make_learner(self.game, config_of(self.settings["learner"]))
+        self.network = learner.network
         self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
         self.key = jax.random.key(self.settings["seed"])
         self.positions = solved.positions_of(self.game)
@@ -147,9 +148,8 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
             return checkpoint._replace(state=self.learner.place(checkpoint.state))
         state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
         if self.settings.get("from"):
-            params = first_params(self.settings["from"], self.game, self.learner.network)
-            mean = jax.tree.map(np.copy, params)  # a copy, so that both can be donated
-            state = self.learner.place(state._replace(params=params, mean_params=mean))
+            params = first_params(self.settings["from"], self.game, self.network)
+            state = self.learner.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
