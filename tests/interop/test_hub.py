@@ -180,7 +180,8 @@ def test_no_move_where_there_is_none():
     assert len(served(player, "pos pos=wrong", "go think")) == 1  # not a move of the position before
 
 
-def test_they_play_each_other(tmp_path):
+@pytest.mark.slow
+def test_they_play_each_other():
     """Two of our programs by the protocol play the game that the same players play at one board."""
     command = f"hub:{sys.executable} -m jaxgames.cli serve-hub 'alphabeta:2,ties=first'"
     a, b = players.make(f"{command},time=2", GAME), players.make("alphabeta:2,ties=first", GAME)
