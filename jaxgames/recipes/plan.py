@@ -38,6 +38,8 @@ class Plan:
     """Games of each measurement during training."""
     final_games: int | None = None
     """Games against each opponent at the end."""
+    tensorboard: bool = False
+    """Whether the measurements are written for TensorBoard, too."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():

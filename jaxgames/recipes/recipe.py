@@ -68,7 +68,7 @@ class Recipe(ABC):
         leads = jax.process_index() == 0
         if leads:
             Run.check_free(path)
-        content = self.content(plan, report)
+        content = self.content(plan, report) | ({"tensorboard": True} if plan.tensorboard else {})
         return self.resume(Run.create(path, content) if leads else Run(Path(path), content), report)
 
     def resume(self, run: Run, report: Report) -> Training:

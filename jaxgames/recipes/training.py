@@ -15,12 +15,13 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
 
 from jaxgames.recipes.report import Report
-from jaxgames.runs import Run, environment
+from jaxgames.runs import Run, environment, tensorboard
 
 S = TypeVar("S")
 
@@ -100,6 +101,8 @@ class Training(Generic[S]):
         """Trains to the end and returns the results, ready for JSON; none in processes other than the first."""
         step, state = self._start()
         earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
+        if self.leads and self._events:
+            tensorboard.begin(self._events, self.run.metrics())
         with self.report.progress(1.0) as progress:
             while self.job.progress(state, step) < 1:
                 before = time.perf_counter()
@@ -114,7 +117,7 @@ class Training(Generic[S]):
                 if self.job.is_measured(step) or done >= 1:
                     self._measure_and_save(step, state, entry)
                 elif self.leads:
-                    self.run.log(entry)
+                    self._log(entry)
                 progress(done, entry)
         return self._results(state, time.perf_counter() - began, games) if self.leads else {}
 
@@ -136,9 +139,19 @@ class Training(Generic[S]):
         checkpoint = self.job.checkpoint(state)  # in all processes
         if self.leads:
             entry |= self.job.measure(state, entry)
-            self.run.log(entry)
+            self._log(entry)
             self.run.save(step, checkpoint)
             self.job.draw()
+
+    @property
+    def _events(self) -> Path | None:
+        """The folder of the events for TensorBoard, if they are wanted."""
+        return self.run.path / "tensorboard" if self.run.config.get("tensorboard") else None
+
+    def _log(self, entry: dict[str, Any]) -> None:
+        self.run.log(entry)
+        if self._events:
+            tensorboard.append(self._events, entry)
 
     def _not_finite(self, step: int) -> str:
         kept = self.run.best_info() if self.leads else None

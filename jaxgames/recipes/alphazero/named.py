@@ -26,7 +26,7 @@ _CONNECT_FOUR = AlphaZeroConfig(
 
 def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
     tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
-    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual"), "gpu": tower}
+    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual", channels=32), "gpu": tower}
     name = f"{game.replace('_', '-')}-alphazero"
     return AlphaZeroRecipe(name, game, f"AlphaZero by Gumbel search: {game}", settings, opponents, **others)  # type: ignore[arg-type]
 

@@ -176,13 +176,14 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
-        the newest are.
+        the newest are, unless they are clearly worse.
         """
         player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
         right = solved.measure(player, self.positions)
-        if not right or solved.is_kept(right, self.run.best_info()):
+        best = self.run.best_info()
+        if solved.is_kept(right, best) if right else strength.is_kept(self.recipe.watched, measured, best):
             info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
             self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
         return measured | right
