@@ -11,6 +11,7 @@ from jaxgames.algos.imitation.learner import ImitationLearner
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.core import Game
 from jaxgames.runs import Run
+from jaxgames.runs.settings import settings_from
 
 KIND = "imitation"
 
@@ -37,15 +38,7 @@ def config_of(settings: Any) -> ImitationConfig:
     if not isinstance(settings, dict) or settings.get("kind") != KIND:
         raise ValueError(f"these are no settings of imitation: {settings!r}")
     found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    defaults = dataclasses.asdict(ImitationConfig())
-    for name in sorted(found.keys() ^ defaults.keys()):
-        what = "unknown setting" if name in found else "no value of setting"
-        raise ValueError(f"{what} {name!r} of imitation; expected all of {', '.join(defaults)}")
-    for name, default in defaults.items():
-        kinds = {float: (int, float), tuple: (list, tuple)}.get(type(default), (type(default),))
-        if type(found[name]) not in kinds:
-            raise ValueError(f"{name}={found[name]!r} of imitation: expected a value such as {default!r}")
-    return ImitationConfig(**found)
+    return settings_from(found, ImitationConfig(), "imitation")
 
 
 def holds_imitation(run: Run) -> bool:
