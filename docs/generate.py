@@ -26,6 +26,7 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
 sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 
+import imitation  # noqa: E402
 import pictures  # noqa: E402
 import table as measured  # noqa: E402
 
@@ -227,6 +228,7 @@ TABLES = {
     "search_bytes": search_bytes_table,
     "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
+    **imitation.TABLES,
 }
 
 

@@ -21,13 +21,28 @@ from jaxgames.cli import (
     reproduce,
     score,
     serve_gnubg,
+    serve_hub,
     tables,
     tournament,
     train,
     web,
 )
 
-COMMANDS = (train, data, match, tournament, play, score, perft, reproduce, export, serve_gnubg, tables, web)
+COMMANDS = (
+    train,
+    data,
+    match,
+    tournament,
+    play,
+    score,
+    perft,
+    reproduce,
+    export,
+    serve_gnubg,
+    serve_hub,
+    tables,
+    web,
+)
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",

@@ -180,6 +180,17 @@ def test_ends_by_the_rules_by_resigning_and_by_agreement():
     assert backgammon.resign(points=2).points == -2.0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_players_play_to_the_end_of_backgammon(seed):
+    """Whoever bears off last: with the last of the dice, or with dice left."""
+    game = GAMES["backgammon"]
+    random, few = players.make("random", game), [1, 1, 1] + [0] * 22
+    session = Session(game, make_position(few, few, (2, 1)), seed=seed, players=(random, random))
+    while not session.over:
+        session.play_on()
+    assert session.end.reason == "" and abs(session.end.points) == 1
+
+
 def test_points_are_those_of_seat_0():
     three, one = np.zeros(25, int), np.zeros(25, int)
     three[0], one[0] = 3, 1
