@@ -115,7 +115,7 @@ def cpu_seconds() -> float:
 
 def training(run: Run, printed: Path) -> dict[str, Any]:
     """What a training by the recipe measured."""
-    result = json.loads(printed.read_text("utf-8"))
+    result = json.loads(printed.read_text("utf-8").replace(str(run.path), "RUN"))
     kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
     return {**kept, "config": run.config, "curve": run.metrics()}
 

@@ -33,7 +33,7 @@ def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **ot
 
 TIC_TAC_TOE = _recipe(
     "tic_tac_toe",
-    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16),
+    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16, opening_plies=6, result_share=0.5),
     ("random",),
     watched="random",
     minutes=5.0,
