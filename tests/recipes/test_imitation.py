@@ -187,8 +187,9 @@ def test_missing_changed_and_foreign_data_are_one_line(trained, data, tmp_path, 
 
 def test_alphazero_begins_with_what_was_learned(trained, tmp_path, capsys):
     path, _ = trained
-    settings = ["--set", "hidden=32", "--set", "batch=16", "--set", "simulations=4", "--set", "buffer_plies=16"]
-    plan = Plan(game="tic_tac_toe", from_file=str(path), games=100, changes={"hidden": "32", "batch": "16"})
+    changes = {"network": "mlp", "hidden": "32", "batch": "16"}
+    settings = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
+    plan = Plan(game="tic_tac_toe", from_file=str(path), games=100, changes=changes)
     recipe = recipe_named("tic-tac-toe-alphazero")
     recipe.check(plan)
     run = Run.create(tmp_path / "z", recipe.content(plan, Report(quiet=True)))
