@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train play test test-oldest test-kaggle lint docs certify mutants bench
+.PHONY: setup train play test test-oldest test-kaggle test-gnubg lint docs certify mutants bench
 
 setup: $(READY)
 
@@ -83,6 +83,11 @@ test-kaggle: $(READY) $(KAGGLE)/.ready
 	$(KAGGLE)/bin/python tests/kaggle/referee.py $(KAGGLE_OUT)/submission.py --out $(KAGGLE_OUT)/referee.json
 	for player in champion kaggle:$(KAGGLE_OUT)/submission.py; do $(BIN)/jaxgames score connect_four $$player \
 		--positions tests/data/connect_four/move_scores_500.jsonl; done
+
+# 1,000 games played by GNU Backgammon itself (apt install gnubg) against a player of ours, read back under our rules; then
+# the same match by its Python package.
+test-gnubg: $(READY)
+	$(BIN)/python tests/gnubg/referee.py champion@1 --games 1000 --out build/gnubg.json
 
 # Each of a list of edits that break the code must fail a test. ONLY=PATTERN tries those of a name or file.
 mutants: $(READY)

@@ -23,9 +23,11 @@ from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.updates import run_updates
-from jaxgames.runs import Run
+from jaxgames.runs import Panel, Run
+from jaxgames.runs.curves import draw
 
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "alphazero.json"
+PICTURE = FILE.parents[1] / "images" / "alphazero-trials.png"
 MOVES, MEASUREMENTS = 712_704, 12
 FIRST = {"batch": 256, "plies": 8, "steps": 8, "minibatch": 512, "buffer_plies": 256, "simulations": 32}
 OPENINGS = FIRST | {"opening_plies": 8}
@@ -56,6 +58,22 @@ def main() -> None:
         found["trials"][name] = trial(TRIALS[name])
         print(name, json.dumps({key: value for key, value in found["trials"][name].items() if key != "curve"}))
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    picture(found["trials"])
+
+
+def picture(trials: dict[str, Any]) -> None:
+    """Draws the shares of good moves by the policy alone over the games of all trials."""
+    points = [
+        {"games": point["games"]} | {f"{kind} {name}": point[f"reporting_{kind}"] for kind in ("good", "perfect")}
+        for name, trial in trials.items()
+        for point in trial["curve"]
+    ]
+    points.sort(key=lambda point: point["games"])
+    panels = [
+        Panel(f"% of {kind} moves, policy alone", {f"{kind} {name}": name for name in trials}, height=2.0)
+        for kind in ("good", "perfect")
+    ]
+    draw(points, PICTURE, panels=panels, title="AlphaZero in Connect Four: short trials")
 
 
 def trial(settings: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +115,7 @@ def cpu_seconds() -> float:
 
 def training(run: Run, printed: Path) -> dict[str, Any]:
     """What a training by the recipe measured."""
-    result = json.loads(printed.read_text("utf-8"))
+    result = json.loads(printed.read_text("utf-8").replace(str(run.path), "RUN"))
     kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
     return {**kept, "config": run.config, "curve": run.metrics()}
 

@@ -92,7 +92,7 @@ def one_size(report: Report, network: str, batch: int, against: bool, options: a
         report.notes.append(what)
         learners.append((PEER, PgxLearner(**fields, env=env, block=block)))
     runners = [Updates(by, learner, options.seconds, options.seed) for by, learner in learners]
-    row = f"Connect Four, {title}, batch {batch:,}, {options.simulations} simulations"
+    row = f"AlphaZero, Connect Four, {title}, batch {batch:,}, {options.simulations} simulations"
     figures: dict[str, Figure] = {}
     for runner, (timings, _) in zip(runners, in_turn(runners, options.repeats), strict=True):
         more = {"compile_seconds": runner.compile_seconds}

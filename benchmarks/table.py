@@ -18,6 +18,7 @@ from _machine import changed_since, machine_name
 STALE = " *(stale)*"
 CODE = {
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
+    "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/nets"),
     "backgammon_plays": (),
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/arena"),
     "backgammon_random_play": (),

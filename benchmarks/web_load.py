@@ -1,12 +1,12 @@
 """The page's server under load: sessions at once against a program, how long their turns and the answers take.
 
-    python benchmarks/web_load.py [--sessions 200] [--seconds 30] [--against champion:easy] [--games GAME...] [--out FILE]
+    python benchmarks/web_load.py [--sessions 200] [--seconds 30] [--against SPEC] [--games GAME...] [--out FILE]
 
 Starts `jaxgames web` as a process of its own and plays over real WebSockets, without a browser. Each session is a
 person who thinks for some seconds, moves at random, and waits for the program. Measured are, in one run: from the start
-of the process until the page is served, until the first answer of a program; in sessions: from the person's move until
-the server shows it (`shown`), and until the program has answered (`answered`). Several calls, for a game each, fill the
-same file.
+of the process until the page has all that it asks for, until the first answer of a program; in sessions: from the
+person's move until the server shows it (`shown`), and until the program has answered (`answered`). Several calls, for a
+game each, fill the same file.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from _machine import load_average, machine
 
-EARLY = 15.0
+EARLY = 3.0
 """Seconds in which 200 sessions begin; reported by themselves."""
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 
@@ -93,12 +93,12 @@ async def play(address, number, game, against, until, think, times, early=None, 
             person.times = times if early is None or time.perf_counter() > counted else early
             await person.turn()
             person.times["turns"] += 1
-            await asyncio.sleep(rng.uniform(0.5, 1.5) * think)
+            await asyncio.sleep(max(0, min(rng.uniform(0.5, 1.5) * think, until - time.perf_counter())))
 
 
 async def load(address, game, against, sessions, seconds, think):
     """The times of many sessions at once."""
-    await play(address, 0, game, against, time.perf_counter() + 3, 0.05, new_times())
+    await play(address, 0, game, against, time.perf_counter() + 1.5, 0.05, new_times())
     times, early, counted = new_times(), new_times(), time.perf_counter() + EARLY
     numbers = game, against, counted + seconds, think, times, early, counted
     await asyncio.gather(*(play(address, n, *numbers) for n in range(sessions)))
@@ -139,6 +139,8 @@ class ServerProcess:
                 break
             except OSError:
                 time.sleep(0.02)
+        with urllib.request.urlopen(self.address + "api/games", timeout=30) as answer:
+            answer.read()
         self.page = time.perf_counter() - self.began
 
     @property
@@ -202,7 +204,7 @@ def main():
     parser.add_argument("--out", type=Path, help="a file to which the figures of these games are added")
     options = parser.parse_args()
     settings = {"machine": machine(), "against": options.against, "sessions": options.sessions}
-    settings |= {"think_s": options.think, "seconds": options.seconds}
+    settings["think_s"] = options.think
     known = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
     parts = {name: known.get(name, {}) for name in ("starts", "load")}
     if not options.no_starts:
@@ -227,7 +229,7 @@ def under_load(options):
         with urllib.request.urlopen(server.address + "api/status", timeout=30) as answer:
             memory["sessions_after"] = json.load(answer)["sessions"]
         server.stop()
-        found[game] = times | memory
+        found[game] = times | memory | {"seconds": options.seconds}
         print(game, found[game], file=sys.stderr, flush=True)
     return found
 

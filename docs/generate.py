@@ -26,6 +26,7 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
 sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 
+import imitation  # noqa: E402
 import pictures  # noqa: E402
 import table as measured  # noqa: E402
 
@@ -185,7 +186,37 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
     return _markdown(rows)
 
 
+def alphazero_trials_table() -> str:
+    """Short AlphaZero trainings, one setting changed after the other, on the solved positions that only report."""
+    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))
+    head = "trial (each with all of those above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
+    rows: list[tuple] = [head, ("---", *("--:",) * 5)]
+    for name, trial in found["trials"].items():
+        shares = [f"{100 * one['perfect']:.1f} / {100 * one['good']:.1f}" for one in trial["solved"][:2]]
+        alone, search = shares if len(shares) == 2 else (*shares, "-")
+        name = f"{name} ({trial['note']})" if "note" in trial else name
+        rows.append((name, f"{trial['games']:,}", f"{trial['moves']:,}", f"{trial['cpu_seconds']:.0f}", alone, search))
+    return _markdown(rows)
+
+
+def alphazero_training_table() -> str:
+    """One whole AlphaZero training: moves in solved positions, and matches of the policy alone."""
+    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["training"]
+    rows: list[tuple] = [("measured", "positions, games", "perfect %", "good %", "won %"), ("---", *("--:",) * 4)]
+    for one in found["solved"]:
+        what = f"solved positions, `{one['player']}`"
+        rows.append((what, one["positions"], f"{100 * one['perfect']:.1f}", f"{100 * one['good']:.1f}", ""))
+    for one in found["pons"]:
+        what = f"`{one['file']}`, `{one['player']}`"
+        rows.append((what, one["positions"], f"{100 * one['perfect']:.1f}", f"{100 * one['good']:.1f}", ""))
+    for one in found["matches"]:
+        rows.append((f"`RUN` against `{one['b']}`", one["games"], "", "", f"{100 * one['win_rate']:.1f}"))
+    return _markdown(rows)
+
+
 TABLES = {
+    "alphazero_trials": alphazero_trials_table,
+    "alphazero_training": alphazero_training_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",
@@ -197,6 +228,7 @@ TABLES = {
     "search_bytes": search_bytes_table,
     "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
+    **imitation.TABLES,
 }
 
 

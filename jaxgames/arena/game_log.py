@@ -77,8 +77,8 @@ def _single_actions(game: Game, positions: Any, targets: Any, played: Bool[np.nd
     positions, going = jax.tree.map(np.array, positions), np.flatnonzero(played)
     while len(going):
         left = []
-        for rows in _chunks(going):
-            action, after, there = jax.device_get(_next_actions(game, take(positions, rows), take(targets, rows)))
+        for rows in chunks_of(going):
+            action, after, there = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
             jax.tree.map(lambda all_rows, new, rows=rows: all_rows.__setitem__(rows, new), positions, after)
             for row, one, done in _once(rows, action, there):
                 actions[row].append(one)
@@ -94,7 +94,7 @@ def _once(rows: np.ndarray, action: np.ndarray, there: np.ndarray) -> Iterator[t
     yield from zip(rows[index].tolist(), action[index].tolist(), there[index].tolist(), strict=True)
 
 
-def _chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+def chunks_of(rows: np.ndarray) -> Iterator[np.ndarray]:
     """Rows, `CHUNK` at a time; the last ones are repeated to fill the chunk."""
     for start in range(0, len(rows), CHUNK):
         yield rows[np.minimum(start + np.arange(CHUNK), len(rows) - 1)]
@@ -107,7 +107,7 @@ def _chances(game: Game, positions: Any, targets: Any) -> list[str]:
         return [""] * number
     chances = [""]
     before = np.arange(number - 1)
-    for rows in _chunks(before):
+    for rows in chunks_of(before):
         outcome = jax.device_get(_outcomes(game, take(targets, rows), take(positions, rows + 1)))
         kept = outcome[: number - len(chances)]
         chances += [game.outcome_to_string(int(one)) if one >= 0 else "" for one in kept]
@@ -115,7 +115,10 @@ def _chances(game: Game, positions: Any, targets: Any) -> list[str]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _next_actions(game: Game, positions: Any, targets: Any) -> tuple[Array, ...]:
+def next_actions(game: Game, positions: Any, targets: Any) -> tuple[Array, ...]:
+    """For `CHUNK` positions the next action of the turn that leads to a target, the position after it, and whether the
+    turn ends there.
+    """
     wanted = jnp.ones(CHUNK, bool)
     actions = game.turn_actions(positions, targets, wanted, targets)[0]
     after = jax.vmap(game.play)(positions, actions)

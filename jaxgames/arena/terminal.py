@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 
 from jaxgames.arena import records
+from jaxgames.arena.points_match import PointsMatch
+from jaxgames.arena.record import GameRecord
 from jaxgames.arena.session import Session
 from jaxgames.players import Player
 
@@ -14,10 +16,20 @@ _COLOURS = {"X": "1;33", "O": "1;36", "b": "33", "B": "1;33", "w": "36", "W": "1
 
 
 class TerminalGame:
-    """Plays a session line by line: `take` reads a line, everything is said by `write`."""
+    """Plays a session line by line: `take` reads a line, everything is said by `write`.
 
-    def __init__(self, session: Session, write: Callable[[str], None], colour: bool, advisor: Player | None = None):
-        self.session, self.write, self.colour, self.advisor = session, write, colour, advisor
+    With a `match` one game follows another until it is over.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        write: Callable[[str], None],
+        colour: bool,
+        advisor: Player | None = None,
+        match: PointsMatch | None = None,
+    ):
+        self.session, self.write, self.colour, self.advisor, self.match = session, write, colour, advisor, match
         self.done = False
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "help": (self._help, "this list"),
@@ -50,6 +62,12 @@ class TerminalGame:
         except (ValueError, OSError) as error:
             self.write(f"error: {' '.join(str(error).split())}")
 
+    def records(self) -> list[GameRecord]:
+        """The games so far: all of the match, or the one."""
+        if self.match is None:
+            return [self.session.record()]
+        return [*self.match.records, *([] if self.session.over else [self.match.record(self.session)])]
+
     @property
     def prompt(self) -> str:
         """What to ask the person for."""
@@ -66,8 +84,20 @@ class TerminalGame:
             if turn is not None:
                 self.write(f"{name} ({SEATS[seat]}): {_with_roll(turn.chance, turn.text)}")
         self._board("")
-        if session.end is not None:
-            self.write(result_line(session))
+        self._end_game()
+
+    def _end_game(self) -> None:
+        """Says how the game has ended, if it has; in a match the next one begins."""
+        if self.session.end is None:
+            return
+        self.write(result_line(self.session))
+        if self.match is not None:
+            self.match.count(self.session)
+            self.write(self.match.score_line())
+            if not self.match.over:
+                self.session = self.match.next_game(self.session)
+                self.write(f"game {len(self.match.records) + 1}: {self.match.names[self.match.first]} begins")
+                self._go_on()
 
     def _board(self, _: str) -> None:
         text = self.session.game.board_text(self.session.state)
@@ -86,6 +116,8 @@ class TerminalGame:
 
     def _undo(self, _: str) -> None:
         session = self.session
+        if self.match is not None and session.over:
+            raise ValueError("the match is over: its games count")
         session.undo()
         while session.player is not None and session.turns:
             session.undo()
@@ -106,6 +138,7 @@ class TerminalGame:
         self.write(f"{self.advisor.name} would play {session.game.turn_to_string(session.state, turn)}")
 
     def _swap(self, _: str) -> None:
+        self._check_no_match("sides are not changed")
         self.session.seats.reverse()
         self._go_on()
 
@@ -116,12 +149,13 @@ class TerminalGame:
         if not path:
             raise ValueError("write: save FILE")
         records.format_for(path, self.session.game.id)
-        records.save(path, [self.session.record()])
+        records.save(path, self.records())
         self.write(f"saved {path}")
 
     def _load(self, path: str) -> None:
         if not path:
             raise ValueError("write: load FILE")
+        self._check_no_match("no other game is loaded")
         found = records.load(path, self.session.game.id)
         if not found:
             raise ValueError(f"{path} holds no game")
@@ -136,7 +170,11 @@ class TerminalGame:
         if points and not points.isdecimal():
             raise ValueError("write: resign, or resign 2 for a gammon")
         self.session.resign(points=int(points or 1))
-        self.write(result_line(self.session))
+        self._end_game()
+
+    def _check_no_match(self, what: str) -> None:
+        if self.match is not None:
+            raise ValueError(f"in a match {what}")
 
     def _quit(self, _: str) -> None:
         self.done = True

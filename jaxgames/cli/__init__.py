@@ -12,9 +12,37 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from jaxgames.cli import export, match, perft, play, reproduce, score, serve_gnubg, tables, tournament, train, web
+from jaxgames.cli import (
+    data,
+    export,
+    match,
+    perft,
+    play,
+    reproduce,
+    score,
+    serve_gnubg,
+    serve_hub,
+    tables,
+    tournament,
+    train,
+    web,
+)
 
-COMMANDS = (train, match, tournament, play, score, perft, reproduce, export, serve_gnubg, tables, web)
+COMMANDS = (
+    train,
+    data,
+    match,
+    tournament,
+    play,
+    score,
+    perft,
+    reproduce,
+    export,
+    serve_gnubg,
+    serve_hub,
+    tables,
+    web,
+)
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",

@@ -1,8 +1,10 @@
 """`jaxgames match A B`: two players against each other."""
 
 import argparse
+from importlib.metadata import entry_points
 from typing import Any
 
+from jaxgames.cli.games import add_settings, make_game
 from jaxgames.cli.output import ProgressLine, print_json, seed
 from jaxgames.cli.plugins import add_plugins
 
@@ -19,6 +21,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
     )
+    add_settings(parser)
     add_plugins(parser)
     parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
@@ -27,7 +30,6 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays the match and prints its result."""
-    from jaxgames import make
     from jaxgames.arena import match
     from jaxgames.players import game_of
     from jaxgames.players import make as make_player
@@ -35,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
 
     if not options.json:
         check_extras("rich")
-    game = make(options.game or game_of(options.a) or game_of(options.b) or "backgammon")
+    game = make_game(options.game or game_of(options.a) or game_of(options.b) or "backgammon", options.set)
     players = make_player(options.a, game), make_player(options.b, game)
     line = ProgressLine(quiet=options.json)
 
@@ -55,7 +57,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _players() -> str:
-    from jaxgames.players.registry import FROM_FOLDER, PLAYERS
+    from jaxgames.players.registry import FROM_FOLDER, GROUP, PLAYERS
 
-    entries = (*PLAYERS.values(), FROM_FOLDER)
-    return "\n".join(f"  {', '.join(entry.examples):30}  {entry.help}" for entry in entries)
+    lines = [f"  {', '.join(entry.examples):30}  {entry.help}" for entry in (*PLAYERS.values(), FROM_FOLDER)]
+    names = ", ".join(sorted({point.name for point in entry_points(group=GROUP)}))
+    return "\n".join([*lines, f"\nand players of other packages and programs: {names}"] if names else lines)

@@ -21,6 +21,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--seat", choices=("first", "second"), default="first", help="where you sit (first)")
     parser.add_argument("--from", dest="start", metavar="TEXT", help="a position in the game's notation")
     parser.add_argument("--hints", metavar="SPEC", help="who gives hints (the champion, or who plays)")
+    parser.add_argument("--points", type=int, metavar="N", help="a match: games until one side has so many points")
     add_settings(parser)
     add_plugins(parser)
     parser.add_argument("--seed", type=seed, help="of the dice and of the player (drawn anew each time)")
@@ -30,6 +31,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays until the input ends or says `quit`."""
+    from jaxgames.arena.points_match import PointsMatch
     from jaxgames.arena.records.json_lines import to_dict
     from jaxgames.arena.session import Session
     from jaxgames.arena.terminal import TerminalGame
@@ -43,9 +45,17 @@ def run(options: argparse.Namespace) -> None:
     session = Session(game, options.start, drawn, seats)
     if session.over:
         raise ValueError(f"the game is over in {options.start!r}; give a position in which somebody can move")
+    if options.points is not None and options.start is not None:
+        raise ValueError("--points and --from: a match begins at the usual start; leave one of them out")
+    match = None
+    if options.points is not None:
+        names = [seat.name if seat else PERSON for seat in seats]
+        if names[0] == names[1]:
+            names = [f"{PERSON} 1", f"{PERSON} 2"]
+        match = PointsMatch(names, seats, options.points, drawn)
     talks = sys.stdin.isatty() and not options.json
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    table = TerminalGame(session, _errors_only if options.json else print, colour, advisor)
+    table = TerminalGame(session, _errors_only if options.json else print, colour, advisor, match)
     if talks:
         import readline  # noqa: F401  # lets `input` edit lines and remember them
 
@@ -59,7 +69,12 @@ def run(options: argparse.Namespace) -> None:
         table.take(line)
         sys.stdout.flush()
     if options.json:
-        print_json(to_dict(table.session.record()))
+        games = [to_dict(record) for record in table.records()]
+        if match is None:
+            print_json(games[0])
+        else:
+            score = dict(zip(match.names, match.score, strict=True))
+            print_json({"points": match.to, "score": score, "over": match.over, "games": games})
 
 
 def _errors_only(text: str) -> None:

@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measures and prints the tables."""
+    """Measures and prints the tables, on one XLA device: small searches are faster by kernels, which need that."""
     from jaxgames.recipes.report import Report
     from jaxgames.recipes.reproduce import SYSTEMS, Study, system_named
     from jaxgames.runs import check_extras

@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxgames.cli.output import print_json
 
-_PLANNED = tuple("recipe game from_file minutes games seed setting devices measured_games final_games".split())
+_PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
 
 def add(commands: Any) -> None:
@@ -23,7 +23,8 @@ def add(commands: Any) -> None:
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
     parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
-    parser.add_argument("--from", dest="from_file", metavar="FILE", help="train on from a file of evolved networks")
+    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: evolved, or a run")
+    parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
@@ -35,6 +36,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
+    parser.add_argument("--tensorboard", action="store_true", help="write FOLDER/tensorboard beside metrics.jsonl")
     parser.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
@@ -64,7 +66,7 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
 
     report = Report(quiet=options.json or not _speaks())
     if options.resume:
-        if _changes(options) or any(getattr(options, name) is not None for name in _PLANNED):
+        if _changes(options) or options.tensorboard or any(getattr(options, name) is not None for name in _PLANNED):
             raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
         folder = Run.open(options.out)
         if "recipe" not in folder.config:
@@ -76,7 +78,7 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
         recipe = _shared(recipe_named(options.recipe))
         asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
-        plan = Plan(**asked, changes=_changes(options))
+        plan = Plan(**asked, changes=_changes(options), tensorboard=options.tensorboard)
         training = recipe.begin(plan, options.out, report)
     try:
         return training.run_to_end(), recipe

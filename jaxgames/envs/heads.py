@@ -22,6 +22,10 @@ class ActionHead(Protocol):
         """Number of outputs that a network needs."""
         ...
 
+    def targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n size"]:
+        """What the outputs learn, so that they name actions with these probabilities: 0 to 1 each."""
+        ...
+
     def __call__(
         self, outputs: Float32[Array, "n size g"], positions: Any, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
@@ -48,6 +52,10 @@ class ArgmaxHead:
     def size(self) -> int:
         """One output for each action."""
         return self.game.num_actions
+
+    def targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n size"]:
+        """As `ActionHead.targets`."""
+        return policy
 
     def __call__(
         self, outputs: Float32[Array, "n size g"], positions: Any, strict: bool = False

@@ -80,7 +80,7 @@ ENTRY = PlayerEntry(
     "kaggle needs a file: write kaggle:submission.py",
     ("kaggle:FILE",),
     ("FILE",),
-    game="connect_four",
+    games=("connect_four",),
 )
 
 

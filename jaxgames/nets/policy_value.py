@@ -74,7 +74,7 @@ class Windows(nn.Module):
         of_place = kernel.reshape(self.size**2, planes * self.channels)
         matrix = (places.reshape(-1, self.size**2) @ of_place).reshape(-1, number, planes, self.channels)
         matrix = jnp.swapaxes(matrix, 1, 2).reshape(flat.shape[1], -1).astype(self.dtype)
-        return flat @ matrix + jnp.tile(bias, number).astype(self.dtype)
+        return flat @ matrix + jnp.tile(bias, number).astype(self.dtype)[None]
 
 
 class ResidualTower(nn.Module):

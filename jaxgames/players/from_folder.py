@@ -10,12 +10,14 @@ import jax.numpy as jnp
 from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.evolution.saved import holds_champions, load_champion, network_of
 from jaxgames.algos.evolution.saved import snapshots_of as champions_of
+from jaxgames.algos.imitation.saved import holds_imitation
+from jaxgames.algos.imitation.saved import load_network as load_imitation
 from jaxgames.algos.self_play_saved import holds_self_play, load_self_play
 from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy
+from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy, imitating
 from jaxgames.players.player import Player
 from jaxgames.players.self_play import self_play
 from jaxgames.runs import Run
@@ -39,6 +41,8 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     if holds_alphazero(run):
         params, network, discount = load_network(run, game, step)
         return by_policy(str(path), game, network.apply, params, discount)
+    if holds_imitation(run):
+        return imitating(str(path), *load_imitation(run, game, step))
     if holds_champions(run):
         return evolved(str(path), *load_champion(run, step))
     if holds_self_play(run):
@@ -57,7 +61,7 @@ def snapshots_of(run: Run) -> tuple[int, Snapshots]:
     if holds_champions(run):
         every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
         found = champions_of(run)
-    else:
+    elif not (holds_alphazero(run) or holds_imitation(run)):
         config = config_of(run.config["learner"])
         every = run.config["block"] * config.games if config.sequential else 0
         found = Snapshots(run.path, template(config).state.params)

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.expectimax import Expectimax
+from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.registry import make
 from jaxgames.players.player import Player
@@ -138,6 +139,16 @@ def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, w
     if plies == 1:
         return dataclasses.replace(player, name=name)
     return dataclasses.replace(player, name=name, turn=ExpectimaxTurn(search, player.turn.make_value))
+
+
+def imitating(name: str, params: Any, network: ImitationNetwork) -> Player:
+    """A network that has learned from examples: it plays by its outputs, by its policy, or by its values."""
+    network = network.for_play
+    if network.config.network == "outputs":
+        return evolved(name, network.evolved.genomes().genome(params), network.evolved)
+    if network.config.plays == "value":
+        return greedy(network.game, name, params, network.make_value)
+    return by_policy(name, network.game, network.apply, params)
 
 
 def evolved(name: str, genome: Float32[Array, " dimension"], network: NetworkConfig) -> Player:

@@ -18,7 +18,8 @@ OPTIONAL_RUN, REST = "[RUN]", "..."
 MOST = 10**9
 MOST_NUMBER = 1e6
 """The largest number of an option. Searches score in float32, and give untried moves 1e9."""
-_OPTIONS = re.compile(r"(?:,[\w-]+=[^,=:@]*)*$")
+_OPTIONS = re.compile(r"""(?:,[\w-]+=[^,=:@"']*)*$""")
+"""Not those within the quotes of a command."""
 
 
 class PlayerEntry(NamedTuple):

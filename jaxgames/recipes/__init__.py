@@ -5,6 +5,7 @@ from jaxgames.recipes.evolution import backgammon as backgammon_hill_climb
 from jaxgames.recipes.evolution import checkers as checkers_evolution
 from jaxgames.recipes.evolution import connect_four as connect_four_evolution
 from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
+from jaxgames.recipes.imitation import named as imitation
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.td import named as td
@@ -24,6 +25,9 @@ _ALL: tuple[Recipe, ...] = (
     alphazero.CONNECT_FOUR,
     alphazero.CHECKERS,
     alphazero.BACKGAMMON,
+    imitation.IMITATION,
+    imitation.CHECKERS,
+    imitation.CONNECT_FOUR,
 )
 RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in _ALL}
 

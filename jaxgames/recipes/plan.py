@@ -25,6 +25,8 @@ class Plan:
     game: str | None = None
     from_file: str | None = None
     """A file of networks to begin with."""
+    data: str | None = None
+    """The folder of a data set to learn from."""
     setting: str | None = None
     changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Values of the setting to be changed, as texts: `{"hidden": "80"}`."""
@@ -36,6 +38,8 @@ class Plan:
     """Games of each measurement during training."""
     final_games: int | None = None
     """Games against each opponent at the end."""
+    tensorboard: bool = False
+    """Whether the measurements are written for TensorBoard, too."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():

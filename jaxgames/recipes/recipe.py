@@ -29,6 +29,11 @@ class Recipe(ABC):
         """Whether a training can begin with the networks of a file."""
         return False
 
+    @property
+    def reads_data(self) -> bool:
+        """Whether it learns from a data set."""
+        return False
+
     @abstractmethod
     def help(self) -> str:
         """What `jaxgames train --help` says: a line about it, then indented lines of settings."""
@@ -55,12 +60,15 @@ class Recipe(ABC):
         Of several processes only the first makes it.
         """
         if plan.from_file is not None and not self.reads_networks:
-            raise ValueError(f"{self.name} begins with random weights; --from is for tic-tac-toe-evolution")
+            known = "tic-tac-toe-evolution and AlphaZero"
+            raise ValueError(f"{self.name} begins with random weights; --from is for {known}")
+        if plan.data is not None and not self.reads_data:
+            raise ValueError(f"{self.name} makes its own games; --data is for imitation")
         self.check(plan)
         leads = jax.process_index() == 0
         if leads:
             Run.check_free(path)
-        content = self.content(plan, report)
+        content = self.content(plan, report) | ({"tensorboard": True} if plan.tensorboard else {})
         return self.resume(Run.create(path, content) if leads else Run(Path(path), content), report)
 
     def resume(self, run: Run, report: Report) -> Training:

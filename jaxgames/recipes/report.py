@@ -34,12 +34,12 @@ class Report:
 
             def update(done: float, line: Mapping[str, Any]) -> None:
                 nonlocal strength
-                measured = _strength(line)
+                measured, counted = _strength(line), next(name for name in ("games", "positions") if name in line)
                 if measured:
                     strength = f", {measured}"
                     if not console.is_terminal:
-                        self.say(f"{line['games']:,} games{strength}")
-                rates = f"{line['games']:,} games, {line['games_per_second']:,.0f} games/s, "
+                        self.say(f"{line[counted]:,} {counted}{strength}")
+                rates = f"{line[counted]:,} {counted}, {line[f'{counted}_per_second']:,.0f} {counted}/s, "
                 rates += f"loss {line['loss']:.4f}" if "loss" in line else f"fitness {line['fitness']:.4f}"
                 bar.update(task, completed=min(done, total), description=rates + strength)
 
@@ -68,7 +68,9 @@ def show_results(
     from rich.console import Console
     from rich.table import Table
 
-    speed = f"{result['games_per_second']:,.0f} games/s" if result["games_per_second"] else "resumed when it was done"
+    counted = next(name for name in ("games", "positions") if f"{name}_per_second" in result)
+    rate = result[f"{counted}_per_second"]
+    speed = f"{rate:,.0f} {counted}/s" if rate else "resumed when it was done"
     table = Table(title=f"{title}, {speed}")
     for number, name in enumerate(columns):
         table.add_column(name, justify="left" if number < texts else "right", no_wrap=True)
@@ -96,4 +98,6 @@ def _strength(line: Mapping[str, Any]) -> str:
             found.append(f"{figure} against {opponent}")
         elif key == "lines_lost":
             found.append(f"{value:,} lines lost")
+        elif key == "validation_loss":
+            found.append(f"{value:.4f} in validation")
     return ", ".join(found)

@@ -15,12 +15,13 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
 
 from jaxgames.recipes.report import Report
-from jaxgames.runs import Run, environment
+from jaxgames.runs import Run, environment, tensorboard
 
 S = TypeVar("S")
 
@@ -28,8 +29,9 @@ S = TypeVar("S")
 class Block(NamedTuple, Generic[S]):
     """What one block of a training leads to.
 
-    `entry` is the line of metrics, with `step` and `games` so far; `counts` are what was done in the block, of which
-    the loop logs the rates (`games` as `games_per_second`); `finite` says whether the weights are finite.
+    `entry` is the line of metrics, with `step` and `games` so far (or what else the job counts); `counts` are what was
+    done in the block, of which the loop logs the rates (`games` as `games_per_second`); `finite` says whether the
+    weights are finite.
     """
 
     state: S
@@ -44,6 +46,8 @@ class Job(ABC, Generic[S]):
     step_name: str = "step"
     advice: str = "smaller steps"
     """What helps against weights that become infinite."""
+    counted: str = "games"
+    """What its length is counted in: an entry of its lines of metrics, and of the counts of a block."""
     keys: tuple[str, ...] = ()
     """What it reads of the run's configuration besides what all jobs read."""
 
@@ -97,12 +101,14 @@ class Training(Generic[S]):
         """Trains to the end and returns the results, ready for JSON; none in processes other than the first."""
         step, state = self._start()
         earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
+        if self.leads and self._events:
+            tensorboard.begin(self._events, self.run.metrics())
         with self.report.progress(1.0) as progress:
             while self.job.progress(state, step) < 1:
                 before = time.perf_counter()
                 state, entry, counts, finite = self.job.advance(state, step)
                 now = time.perf_counter()
-                step, games = entry["step"], games + counts["games"]
+                step, games = entry["step"], games + counts[self.job.counted]
                 entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
                 entry["seconds"] = earlier + now - began
                 if not finite:
@@ -111,7 +117,7 @@ class Training(Generic[S]):
                 if self.job.is_measured(step) or done >= 1:
                     self._measure_and_save(step, state, entry)
                 elif self.leads:
-                    self.run.log(entry)
+                    self._log(entry)
                 progress(done, entry)
         return self._results(state, time.perf_counter() - began, games) if self.leads else {}
 
@@ -133,13 +139,24 @@ class Training(Generic[S]):
         checkpoint = self.job.checkpoint(state)  # in all processes
         if self.leads:
             entry |= self.job.measure(state, entry)
-            self.run.log(entry)
+            self._log(entry)
             self.run.save(step, checkpoint)
             self.job.draw()
 
+    @property
+    def _events(self) -> Path | None:
+        """The folder of the events for TensorBoard, if they are wanted."""
+        return self.run.path / "tensorboard" if self.run.config.get("tensorboard") else None
+
+    def _log(self, entry: dict[str, Any]) -> None:
+        self.run.log(entry)
+        if self._events:
+            tensorboard.append(self._events, entry)
+
     def _not_finite(self, step: int) -> str:
         kept = self.run.best_info() if self.leads else None
-        best = f"the best player, of {kept['games']} games, is kept" if kept else "no player was kept"
+        counted = self.job.counted
+        best = f"the best player, of {kept[counted]} {counted}, is kept" if kept else "no player was kept"
         return f"the weights became infinite or NaN at {self.job.step_name} {step}: {best}; try {self.job.advice}"
 
     def _results(self, state: S, seconds: float, games: float) -> dict[str, Any]:
@@ -149,7 +166,7 @@ class Training(Generic[S]):
             "recipe": config["recipe"],
             "setting": config["setting"],
             "seconds": seconds,
-            "games_per_second": games / seconds if games else None,
+            f"{self.job.counted}_per_second": games / seconds if games else None,
             "curve": str(self.run.path / "curve.png"),
             **environment(),
             **self.job.results(state),

@@ -34,10 +34,10 @@ def usual_folder(index: Index) -> Path:
 
 
 def largest_lookup(game_id: str) -> tuple[Any, Any]:
-    """What knows most of a game's endings and is there, and its arrays. Where nothing was built a small table is solved.
+    """What knows most of a game's endings and is there, and its arrays; a small table is solved where none was built.
 
-    In backgammon that is the bear-off of 6 checkers on 6 points against 6. Raises `ValueError` for a game without tables,
-    and for a broken table.
+    In backgammon it is the bear-off of 6 checkers on 6 points against 6. Raises `ValueError` for a game without
+    tables, and for a broken table.
     """
     if game_id == "backgammon":
         return _bear_off()

@@ -80,7 +80,7 @@ class WebServer:
         return self._games
 
     async def warm_up(self) -> None:
-        """Compiles the rules of all games and the usual players, the small ones first, whenever nobody asks for others."""
+        """Compiles the rules of all games and the usual players, the small ones first, while nobody asks for others."""
         await self.engine.run("compile", self.games)
         for game_id in VIEWS:
             await self.engine.rest()

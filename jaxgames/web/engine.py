@@ -67,18 +67,27 @@ class Lane:
             self._work = asyncio.create_task(self._run())
         return await request.answer
 
-    def begin(self) -> asyncio.Task[None] | None:
-        """Compiles the player before it is asked; the task that does, None if it is compiled or at work."""
+    async def begin(self) -> asyncio.Task[None] | None:
+        """Compiles the player before it is asked: gives the task that does, None if it is compiled or at work.
+
+        Returns when other Python no longer holds it up, or after a moment.
+        """
         if self.is_ready() or not (self._work is None or self._work.done()):
             return None
-        self._work = self._engine.spawn(self._prepare())
-        return self._work
+        lowered = asyncio.Event()
+        work = self._work = self._engine.spawn(self._prepare(lowered))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(lowered.wait(), REST_SECONDS)
+        return work
 
-    async def _prepare(self) -> None:
+    async def _prepare(self, lowered: asyncio.Event) -> None:
         self.compiling = True
         with contextlib.suppress(Exception):  # whoever asks will be told
             self._programs = self._engine.programs.of(self.player)
+            await self._engine.run("compile", self._programs.lower, self.player, self._batches[0])
+            lowered.set()
             await self._engine.run("compile", self._programs.prepare, self.player, self._batches[0])
+        lowered.set()
         self.compiling = False
         await self._run()
 
@@ -136,7 +145,7 @@ class Engine:
     def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
         self.listed, self.limits = listed, limits
         self.programs = ProgramCache(limits.programs, folder)
-        self._asked = time.monotonic()
+        self._asked, self._running = time.monotonic(), 0
         self.warming: set[str] = set()
         self._players: collections.OrderedDict[Hashable, Lane] = collections.OrderedDict()
         self._pools = {
@@ -149,16 +158,17 @@ class Engine:
 
     async def run(self, pool: str, function: Callable[..., T], *arguments: Any) -> T:
         """A function in a thread."""
-        self._asked = time.monotonic()
+        self._running += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pools[pool], function, *arguments)
         finally:
+            self._running -= 1
             self._asked = time.monotonic()
 
     async def rest(self) -> None:
         """Waits until nobody has asked for anything for a moment."""
-        while (rested := time.monotonic() - self._asked) < REST_SECONDS:
-            await asyncio.sleep(REST_SECONDS - rested)
+        while self._running or time.monotonic() - self._asked < REST_SECONDS:
+            await asyncio.sleep(REST_SECONDS / 4)
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
         """A task that is kept until it is done; what it raises is dropped."""
@@ -212,7 +222,7 @@ class Engine:
         try:
             await self.prepare(game)
             lane = await self.lane(spec, game)
-            if work := lane.begin():
+            if work := await lane.begin():
                 await work
         finally:
             self.warming.discard(spec)

@@ -117,7 +117,7 @@ async def _undo(room: Room, client: Client, message: Message) -> None:
 
 def _given_up(session: Session) -> bool:
     """Whether the game ended by a word, not by the rules."""
-    return session.end is not None and session.end.reason not in ("", "too many moves")
+    return session.end is not None and session.end.reason in ("resigned", "draw agreed")
 
 
 async def _redo(room: Room, client: Client, message: Message) -> None:
@@ -310,7 +310,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
     if wanted["spec"] is None:
         raise ValueError("a player needs a spec, such as champion")
     lane = await room.engine.lane(wanted["spec"], game)
-    lane.begin()  # while people think
+    await lane.begin()  # it goes on while people think
     return Chair(lane, wanted["spec"])
 
 

@@ -76,9 +76,8 @@ class Lobby:
             if not self.engine.is_prepared(choice.game):
                 client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
             client.name = message["name"] or client.name
-            begin = start(room, choice, message["position"], message["to_move"])
-            found = await asyncio.gather(begin, chairs_for(room, client, choice.game, message["seats"]))
-            (session, first, drawn), room.chairs = found
+            room.chairs = await chairs_for(room, client, choice.game, message["seats"])
+            session, first, drawn = await start(room, choice, message["position"], message["to_move"])
         finally:
             self._beginning -= 1
         for chair in room.chairs:

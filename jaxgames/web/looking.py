@@ -135,6 +135,9 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     session = room.session
     spec = client.analyst or analyst(room.engine.listed, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
+    if not lane.is_ready():
+        text = f"{lane.player.name} is being compiled; the hint takes a moment the first time"
+        client.put({"type": "notice", "kind": "compiling", "text": text})
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
     actions: list[int] = []

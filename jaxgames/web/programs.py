@@ -14,7 +14,7 @@ from jaxtyping import Array, Float32, Int32, UInt32
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.arena.session import choose_turn
-from jaxgames.envs.core import MOST_ACTIONS, State
+from jaxgames.envs.core import MOST_ACTIONS, Game, State
 from jaxgames.ops.pytrees import equal, select
 from jaxgames.players.generic import GreedyTurn, LogitsTurn
 from jaxgames.players.host import on_host
@@ -48,16 +48,18 @@ class Programs:
 
     def __init__(self, player: Player, folder: Path | None = None) -> None:
         kind = (player.game, player.turn)
-        self._turn = StoredProgram(_turn, kind, None if looks_ahead(player) else folder)
+        self._turn = StoredProgram(_turn, kind, None if isinstance(sighted(player).turn, MCTSTurn) else folder)
         self._values = jax.jit(position_values)
         self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
         self.ready: set[Hashable] = set()
 
+    def lower(self, player: Player, batch: int) -> None:
+        """The part of `prepare` that is Python."""
+        self._turn.lower(player, *_no_positions(player.game, batch))
+
     def prepare(self, player: Player, batch: int) -> None:
         """Compiles what `choose` runs."""
-        single = jax.eval_shape(player.game.init_position, jax.random.key(0))
-        positions = jax.tree.map(lambda leaf: np.zeros((batch, *leaf.shape), leaf.dtype), single)
-        self._turn.compile(player, positions, np.zeros(batch, np.uint32))
+        self._turn.compile(player, *_no_positions(player.game, batch))
         self.ready.add(("turn", batch))
 
     def choose(self, player: Player, positions: list[Any], bits: list[int], batch: int) -> list[list[int]]:
@@ -101,8 +103,9 @@ class Programs:
     def clear(self) -> None:
         """Frees all of them."""
         self.ready.clear()
-        for program in (self._turn, self._values, self._begin, self._go_on):
-            program.clear_cache()  # type: ignore[attr-defined]  # of JAX's own type
+        programs: tuple[Any, ...] = (self._turn, self._values, self._begin, self._go_on)
+        for program in programs:
+            program.clear_cache()
 
 
 class ProgramCache:
@@ -142,6 +145,12 @@ def grows(player: Player) -> bool:
     if isinstance(turn, MCTSTurn):
         return not turn.rule.schedules_root
     return isinstance(turn, LogitsTurn) or isinstance(turn, GreedyTurn) and not player.game.outcome_probabilities
+
+
+def _no_positions(game: Game, batch: int) -> tuple[Any, np.ndarray]:
+    """What `choose` gives its program, with nothing in it."""
+    single = jax.eval_shape(game.init_position, jax.random.key(0))
+    return jax.tree.map(lambda leaf: np.zeros((batch, *leaf.shape), leaf.dtype), single), np.zeros(batch, np.uint32)
 
 
 def _stacked(positions: list[Any], batch: int) -> Any:

@@ -35,6 +35,7 @@ class StoredProgram:
         self._name = _ADDRESS.sub(r"\1", repr((function, kind)))
         if " at 0x" in self._name or "<l" in self._name:  # lambdas and locals: no name says what they do
             self._folder = None
+        self._lowered: dict[Hashable, Any] = {}
         self._compiled: dict[Hashable, Any] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -43,14 +44,24 @@ class StoredProgram:
 
     def compile(self, *arguments: Any) -> Any:
         """The program for arguments of these shapes; it takes their leaves."""
-        leaves, tree = jax.tree.flatten(arguments)
-        shapes = tuple(jax.typeof(leaf).str_short() for leaf in leaves)
+        shapes = _shapes(arguments)
         if shapes not in self._compiled:
-            self._compiled[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower().compile()
+            self._compiled[shapes] = self.lower(*arguments).compile()
+            self._lowered.pop(shapes, None)
         return self._compiled[shapes]
+
+    def lower(self, *arguments: Any) -> Any:
+        """The part of compiling that is Python; several threads may do the same."""
+        leaves, tree = jax.tree.flatten(arguments)
+        shapes = _shapes(arguments)
+        found = self._lowered.get(shapes)
+        if found is None:
+            found = self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
+        return found
 
     def clear_cache(self) -> None:
         """Frees what is compiled."""
+        self._lowered.clear()
         self._compiled.clear()
 
     def _load(self, leaves: list[Any], tree: Any, shapes: tuple[str, ...]) -> Any:
@@ -67,10 +78,14 @@ class StoredProgram:
             with contextlib.suppress(OSError, ValueError):
                 return jax.jit(jax.export.deserialize(bytearray(path.read_bytes())).call)
             exported = jax.export.export(jax.jit(flat))(*leaves)
-            _write(path, exported.serialize())
+            _write(path, bytes(exported.serialize()))
             return jax.jit(exported.call)
         except Exception:  # what JAX cannot export, or a file that is none: it is traced at every start
             return jax.jit(flat)
+
+
+def _shapes(arguments: Any) -> tuple[str, ...]:
+    return tuple(jax.typeof(leaf).str_short() for leaf in jax.tree.leaves(arguments))
 
 
 @cache

@@ -39,6 +39,20 @@ def test_a_random_game_by_text_is_undone_and_redone_turn_by_turn(name):
     assert state_text(Session.replay(record, seed=3)) == seen[-1]
 
 
+def test_every_state_is_looked_at_once(monkeypatch):
+    """What is legal comes with the state: sessions of a server ask for it again and again."""
+    moves = Session(GAMES["backgammon"], seed=3)
+    moves.play(next(iter(moves.legal_turns())))
+    session = Session(GAMES["backgammon"], seed=3)
+    monkeypatch.setattr(type(session.state), "legal_action_mask", property(lambda state: pytest.fail("asked again")))
+    for action in moves.turns[0].actions:
+        assert action in session.legal_actions()
+        assert not session.awaits_chance
+        session.play_action(action, hand_over=False)
+    session.hand_over()
+    assert (session.legal_actions(), state_text(session)) == (moves.legal_actions(), state_text(moves))
+
+
 def test_turns_of_backgammon_are_all_plays_of_the_roll():
     """As the lists of self-play have them: in the start position with each roll, and after some more turns."""
     game = GAMES["backgammon"]
@@ -164,6 +178,17 @@ def test_ends_by_the_rules_by_resigning_and_by_agreement():
     with pytest.raises(ValueError, match="1 to 3 points, not 4"):
         backgammon.resign(points=4)
     assert backgammon.resign(points=2).points == -2.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_players_play_to_the_end_of_backgammon(seed):
+    """Whoever bears off last: with the last of the dice, or with dice left."""
+    game = GAMES["backgammon"]
+    random, few = players.make("random", game), [1, 1, 1] + [0] * 22
+    session = Session(game, make_position(few, few, (2, 1)), seed=seed, players=(random, random))
+    while not session.over:
+        session.play_on()
+    assert session.end.reason == "" and abs(session.end.points) == 1
 
 
 def test_points_are_those_of_seat_0():

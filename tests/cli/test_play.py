@@ -104,3 +104,42 @@ def test_sides_and_colours():
 def test_bad_input_gets_one_line(play, arguments, message):
     status, out, err = play([], *arguments)
     assert (status, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_a_match_goes_on_until_one_side_has_the_points(play, tmp_path):
+    """Two people at tic-tac-toe: they begin in turn, drawn games count for nobody, sides stay."""
+    won, drawn = "1 4 2 5 3".split(), "1 2 3 5 4 7 6 9 8".split()
+    file = tmp_path / "match.json"
+    lines = [*won, *drawn, *won, "swap", "1", "resign", f"save {file}", *won, "undo"]
+    status, out, _ = play(lines, "tic_tac_toe", "--against", "person", "--points", "3")
+    said = [line for line in out.splitlines() if line.startswith(("game ", "person", "error"))]
+    assert status == 0 and said == [
+        "person 1 1, person 2 0, to 3 points",
+        "game 2: person 2 begins",
+        "person 1 1, person 2 0, to 3 points",
+        "game 3: person 1 begins",
+        "person 1 2, person 2 0, to 3 points",
+        "game 4: person 2 begins",
+        "error: in a match sides are not changed",
+        "person 1 2, person 2 1, to 3 points",
+        "game 5: person 1 begins",
+        "person 1 wins the match: person 1 3, person 2 1",
+        "error: the match is over: its games count",
+    ]
+    saved = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [game["points"] for game in saved] == [1, 0, 1, 1, None]
+    assert [game["players"][0][-1] for game in saved] == ["1", "2", "1", "2", "1"]
+
+
+def test_gammons_count_and_the_dice_say_who_begins(play):
+    arguments = ("backgammon", "--against", "random", "--points", "12", "--json", "--seed", "3")
+    match = json.loads(play(["resign 2", "resign 3"] * 3, *arguments)[1])
+    assert match["over"] and match["score"] == {"person": 0, "random": 12} and match["points"] == 12
+    assert len({game["players"][0] for game in match["games"]}) == 2 and len(match["games"]) == 5
+    assert len({game["start"] for game in match["games"]}) > 1  # other dice in each game
+    for arguments, message in (
+        (("--points", "0"), "a match to 0 points: expected 1 to 1000"),
+        (("--points", "3", "--from", "4HPwATDgc/ABMA:31"), "a match begins at the usual start"),
+    ):
+        status, _, err = play([], "backgammon", "--against", "person", *arguments)
+        assert status == 2 and message in err and err.count("\n") == 1

@@ -64,6 +64,18 @@ def test_cube_and_roll():
     assert gnubg.answer(player, fields(hopeless, f40=1)) == "drop"
 
 
+def test_the_last_turn_of_a_won_game():
+    """As gnubg sent it: two checkers on the ace point, 6-1, and the other player on the bar."""
+    board = "-2:2:0:0:0:0:0:0:0:0:0:0:-4:0:0:0:0:-4:0:-5:0:0:0:0:0:0"
+    line = fields(":".join([*OPENING.split(":")[:6], board, *OPENING.split(":")[32:]]), f33=6, f34=1)
+    assert gnubg.answer(players.make("random", GAME), line) == "1/off(2)"
+    state = after = GAME.state(jax.device_get(gnubg.from_plain(*gnubg.parse(line)[:3])))
+    actions = GAME.string_to_turn(state, "1/off(2)")
+    for action in actions:
+        after = GAME.apply(after, action)
+    assert GAME.turn_to(state, jax.device_get(after._position)) == actions  # and as single actions leave it
+
+
 def test_every_move_is_legal_and_is_the_player_s():
     """A served player plays the same games as one that sits at the board."""
     player = players.make("random", GAME)

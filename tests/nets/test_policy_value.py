@@ -13,9 +13,9 @@ def test_windows_are_a_convolution():
     params = module.init(jax.random.key(1), boards.reshape(3, -1))
     params["params"]["bias"] = jnp.arange(4.0)
     kernel = params["params"]["kernel"].reshape(3, 3, 2, 4)
-    expected = jax.lax.conv_general_dilated(
-        boards, kernel, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
-    ) + jnp.arange(4.0)
+    dimensions = ("NHWC", "HWIO", "NHWC")
+    expected = jax.lax.conv_general_dilated(boards, kernel, (1, 1), "VALID", dimension_numbers=dimensions)
+    expected = np.asarray(expected) + np.arange(4)
     np.testing.assert_allclose(module.apply(params, boards.reshape(3, -1)), expected.reshape(3, -1), atol=1e-5)
 
 

@@ -9,11 +9,11 @@ import pytest
 import jaxgames
 from jaxgames.cli import main
 from jaxgames.players import make as make_player
-from jaxgames.runs import Run
+from jaxgames.runs import Run, tensorboard
 
 TINY = (
-    "train tic-tac-toe-alphazero --games 400 --set batch=16 --set hidden=16 --set simulations=4 --set steps=2 "
-    "--set minibatch=32 --set buffer_plies=16 --set discount=0.9 --measured-games 20 --final-games 20 --json"
+    "train tic-tac-toe-alphazero --games 400 --json --set batch=16 --set hidden=16 --set simulations=4 --set steps=2 "
+    "--set minibatch=32 --set buffer_plies=16 --set discount=0.9 --measured-games 20 --final-games 20 --tensorboard"
 ).split()
 
 
@@ -33,6 +33,15 @@ def test_a_training_measures_itself(trained):
     metrics = Run.open(path).metrics()
     assert {"policy_loss", "value_loss", "entropy", "score_random", "lines_lost"} <= metrics[-1].keys()
     assert (path / "curve.png").exists() and Run.open(path).config["seed"] == 5
+
+
+def test_events_for_tensorboard_are_those_of_the_metrics(trained):
+    path, _ = trained
+    content, lengths = (path / "tensorboard" / tensorboard.NAME).read_bytes(), []
+    while content:
+        lengths.append(int.from_bytes(content[:8], "little"))
+        content = content[16 + lengths[-1] :]
+    assert len(lengths) == 1 + len(Run.open(path).metrics()), "the version, and a record for each line"
 
 
 def test_a_run_plays_alone_and_in_searches(trained):
@@ -78,7 +87,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
     [
         (["--set", "search=uct"], "unknown search 'uct'"),
         (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
-        (["--devices", "2"], "trains on one device"),
+        (["--devices", "99"], "this runs on 99 devices, but"),
         (["--set", "buffer_plies=800000000000"], "no room for the replay buffer"),
         (["--set", "updates=3"], "unknown setting 'updates'"),
         (["--minutes", "1", "--games", "5"], "not allowed with argument"),

@@ -11,8 +11,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -21,7 +24,7 @@ from jaxgames import cli
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
-from jaxgames.recipes import RECIPES, Plan, training
+from jaxgames.recipes import RECIPES, Plan, training, updates
 from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
@@ -229,3 +232,21 @@ def one_line(capsys) -> str:
     assert captured.out == ""
     assert captured.err.count("\n") == 1, captured.err
     return captured.err
+
+
+class Counter(NamedTuple):
+    updates: jax.Array
+
+
+class Counting(NamedTuple):
+    """A learner that learns nothing."""
+
+    def update(self, state, key):
+        return Counter(state.updates + 1), {}
+
+
+def test_the_time_of_an_update_is_that_of_the_second_half(monkeypatch):
+    ends = np.cumsum([0.0, 8.0, 0.0, 4.0, 0.0, 2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 99.0]).tolist()
+    monkeypatch.setattr(updates, "time", SimpleNamespace(perf_counter=iter(ends).__next__))
+    first = Counter(jnp.int32(0))
+    assert updates.seconds_per_update(Counting(), first, 2, 16.0) == pytest.approx((2 + 1 + 1) / 3 / 2)

@@ -171,6 +171,9 @@ class Recorder:
         self.programs, self.ready, self.sizes = programs, programs.ready, []
         self.seconds, self.error = seconds, error
 
+    def lower(self, player, batch):
+        self.programs.lower(player, batch)
+
     def prepare(self, player, batch):
         self.programs.prepare(player, batch)
 
@@ -209,6 +212,35 @@ def test_positions_that_wait_are_answered_together_and_each_gets_its_own():
     assert answers == [[2], [8], [1]] * 3  # each wins at once
     assert recorded["r"].sizes[0] == (1, 1)
     assert (6, 8) in recorded["r"].sizes  # once compiled for eight, six that wait are one run
+
+
+def test_a_player_that_does_not_search_has_one_program_which_is_compiled_before_it_is_asked():
+    game, recorded = make("tic_tac_toe"), {}
+
+    async def run():
+        engine = engine_with(recorded)
+        lane = await engine.lane("weak:0:champion@1", game)
+        await (await lane.begin())
+        assert lane.is_ready() and await lane.begin() is None and recorded["r"].sizes == []
+        answers = await asyncio.gather(*(lane.choose(game.from_string("XX./OO./..."), n) for n in range(6)))
+        engine.close()
+        return answers
+
+    assert asyncio.run(run()) == [[2]] * 6
+    assert recorded["r"].sizes == [(6, 16)]
+
+
+def test_what_nobody_waits_for_waits_until_others_have_what_they_asked_for():
+    async def run():
+        engine = Engine(ListedPlayers())
+        slow = asyncio.create_task(engine.run("file", time.sleep, 0.7))
+        await asyncio.sleep(0.05)
+        began = time.monotonic()
+        await engine.rest()
+        assert slow.done() and time.monotonic() - began > 1
+        engine.close()
+
+    asyncio.run(run())
 
 
 def test_a_player_that_fails_or_is_slow_is_said_to_whom_asked():

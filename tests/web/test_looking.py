@@ -91,6 +91,15 @@ def test_a_page_gets_analyses_of_each_position_for_seat_0(http):
         assert "unknown player" in ann.refuse("analysis", on=True, spec="tests")
 
 
+def test_a_hint_says_that_it_takes_a_moment_the_first_time():
+    with serving() as (_, client), page(client) as ann:
+        ann.create("tic_tac_toe", position="XX./OO./...")
+        for told in (["compiling", "hint"], ["hint"]):
+            ann.send("hint")
+            seen = [ann.until(lambda m: m["type"] in ("notice", "hint")) for _ in told]
+            assert [one.get("kind", one["type"]) for one in seen] == told and seen[-1]["text"] == "3"
+
+
 def test_hints_are_whole_turns_of_the_analyst(http):
     with page(http) as ann:
         ann.create("tic_tac_toe", position="XX./OO./...")

@@ -20,7 +20,7 @@ def last(state):
 
 PLUGINS = {
     "last": python_player(last, help="the last cell", game="tic_tac_toe"),
-    "highest": jax_player(lambda states, bits: jnp.max(jnp.where(states.legal_action_mask, jnp.arange(9), -1), axis=-1)),
+    "highest": jax_player(lambda states, bits: 8 - jnp.argmax(states.legal_action_mask[:, ::-1], axis=-1)),
     "stubborn": jax_player(lambda states, bits: jnp.zeros(len(bits), jnp.int32)),
     "unnamed": python_player(last),
 }
@@ -63,14 +63,16 @@ def test_a_plugin_plays(http, spec):
         assert state["history"][1]["text"] == "9" and state["seats"][1]["name"] == spec
 
 
-@pytest.mark.parametrize(("spec", "cell", "why"), [("last", "5", "RuntimeError: the middle is taken"), ("stubborn", "1", "illegal")])
+@pytest.mark.parametrize(
+    ("spec", "cell", "why"), [("last", "5", "RuntimeError: the middle is taken"), ("stubborn", "1", "illegal")]
+)
 def test_a_plugin_that_fails_loses_this_game_and_the_page_says_why(http, spec, cell, why):
     with page(http) as ann:
         against(ann, spec)
         ann.do("turn", text=cell)
         over = ann.wait(lambda s: s["over"])["over"]
         assert over["winner"] == 0 and over["points"] == [1, -1] and why in over["text"] and spec in over["text"]
-        assert ann.do("undo")["over"] is None and ann.state["ply"] == 0  # as after a resignation
+        assert ann.do("undo")["over"] is None and ann.state["ply"] == 0  # back to the person's own turn
         ann.do("turn", text="9" if spec == "stubborn" else "2")
         assert ann.wait(lambda s: s["ply"] == 2)["over"] is None
 

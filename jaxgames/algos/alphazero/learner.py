@@ -40,6 +40,8 @@ class AlphaZeroLearner:
     game: Game
     network: Any
     config: AlphaZeroConfig
+    axis: str | None = None
+    """The axis of devices that each play a share of the games; None on one device. See `parallel.py`."""
 
     @property
     def optimizer(self) -> optax.GradientTransformation:
@@ -71,6 +73,14 @@ class AlphaZeroLearner:
         mean = jax.tree.map(jnp.copy, params)
         return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))
 
+    def begin(self, key: Key[Array, ""]) -> AlphaZeroState:
+        """As `init`, compiled, and placed where this learner wants it."""
+        return self.place(jax.jit(self.init)(key))
+
+    def place(self, state: AlphaZeroState) -> AlphaZeroState:
+        """The state on one device."""
+        return jax.device_put(state)
+
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
         """Plays `plies` plies of all games, then makes `steps` steps. Metrics are means over the steps and counts.
 
@@ -88,9 +98,9 @@ class AlphaZeroLearner:
             if self.config.symmetries:
                 examples = turn(self.game, examples, turn_key)
             gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
+            gradient, learns = self._mean(gradient), self._mean(jnp.sum(examples.value_weight)) > 0
             with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
                 updates, inner_after = optimizer.update(gradient, inner, params)
-            learns = jnp.any(examples.value_weight > 0)
             after = optax.apply_updates(params, updates)
             mean_after = optax.incremental_update(after, mean, 1 - self.config.ema)
             new = jax.tree.map(
@@ -100,8 +110,14 @@ class AlphaZeroLearner:
 
         carry = (state.params, state.mean_params, state.optimizer)
         (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
-        metrics = {name: jnp.mean(values) for name, values in metrics.items()}
+        metrics = {name: self._mean(jnp.mean(values)) for name, values in metrics.items()}
+        if self.axis is not None:
+            counts = jax.lax.psum(counts, self.axis)
         return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}
+
+    def _mean(self, x: Any) -> Any:
+        """The mean over the devices."""
+        return x if self.axis is None else jax.lax.pmean(x, self.axis)
 
     def _begin(self, key: Key[Array, ""]) -> State:
         return begin_games(self.game, key, self.config.batch, self.config.opening_plies)

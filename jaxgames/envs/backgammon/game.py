@@ -221,10 +221,12 @@ class Backgammon(Game[Position]):
 
     def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
         """The actions of the play that leads to a position; `ValueError` if there is none."""
-        boards = [tuple(map(tuple, to_plain(target)[:2]))]
-        boards.append(boards[0][::-1])  # the other player's view, unless the game is over
+        own, other = map(tuple, to_plain(target)[:2])
+        views = [(other, own)]  # as the other player sees it
+        if not any(own):
+            views.append((own, other))  # after single actions a won game stays as the winner sees it
         for turn in Turn.start(*to_plain(single(state)._position)).whole_turns():
-            if (turn.mover, turn.opponent) == boards[any(turn.mover)]:
+            if (turn.mover, turn.opponent) in views:
                 return _actions(turn)
         raise ValueError("no play of this roll leads to that position")
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32
+from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position
@@ -31,6 +31,12 @@ class Pieces:
             return bits.has(own & kind, places).astype(jnp.float32) - bits.has(other & kind, places).astype(jnp.float32)
 
         return jnp.concatenate([signed(~kings), signed(kings)])
+
+    def from_observation(self, observation: Bool[Array, "n 8 8 5"]) -> Float32[Array, "n 64"]:
+        """The same from observations."""
+        rows, columns = np.divmod(np.arange(32), 4)
+        seen = observation[:, rows, 2 * columns + 1 - rows % 2].astype(jnp.float32)
+        return jnp.concatenate([seen[..., 0] - seen[..., 2], seen[..., 1] - seen[..., 3]], axis=1)
 
     def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
         """The same inputs with the names of the players exchanged."""

@@ -15,6 +15,13 @@ from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
 
 _AHEAD = [[squares_ahead(square, direction, white=False) for direction in range(4)] for square in range(1, SQUARES + 1)]
+_COMES_TO = np.zeros((2, 4 * SQUARES, SQUARES), np.float32)
+"""Of a step and of a jump: whether an action leads to a square."""
+for _square, _ways in enumerate(_AHEAD):
+    for _direction, _there in enumerate(_ways):
+        for _jump, _to in enumerate(_there):
+            if _to:
+                _COMES_TO[_jump, 4 * _square + _direction, _to - 1] = 1
 _BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
 
 
@@ -29,6 +36,10 @@ class SquaresHead:
     """
 
     size: int = 2 * SQUARES
+
+    def targets(self, policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
+        """As `ActionHead.targets`."""
+        return _squares_of(policy, positions)
 
     def __call__(
         self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
@@ -59,6 +70,10 @@ class TargetHead:
     """
 
     size: int = 2 * SQUARES
+
+    def targets(self, policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
+        """As `ActionHead.targets`."""
+        return jnp.roll(_squares_of(policy, positions), SQUARES, axis=1)
 
     def __call__(
         self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
@@ -95,6 +110,14 @@ class ActionsHead(ArgmaxHead):
         if strict:
             return super().__call__(outputs, positions, strict)
         return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction], positions)
+
+
+def _squares_of(policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
+    """How likely each square is the one that a piece leaves, then how likely each is the one that it comes to."""
+    jumping = board.moves(positions).jumps
+    leaves = policy.reshape(len(policy), SQUARES, 4).sum(axis=2)
+    near, far = (policy @ jnp.asarray(_COMES_TO[jump]) for jump in (0, 1))
+    return jnp.concatenate([leaves, jnp.where(jumping[:, None], far, near)], axis=1)
 
 
 def _movable(positions: Position) -> tuple[list[Word], Bool[Array, "n g"]]:

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words, from_plain, to_plain
 from jaxgames.envs.core import Game, Outcome, State, single
-from jaxgames.envs.encodings import Cells, Stones
+from jaxgames.envs.encodings import Cells, Marks, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid
 from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
@@ -47,8 +47,10 @@ class ConnectFour(Game[Position]):
 
     @property
     def encodings(self) -> Mapping[str, Any]:
-        """One number for each square."""
-        return {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
+        """One number for each square: own and other stones; `marks`: those of who began, and of the other."""
+        cells = {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
+        marks = {"marks": Marks(self), "marks_12": Marks(self, 2.0), "marks_planes": Marks(self, planes=True)}
+        return {**cells, **marks}
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -26,14 +26,14 @@ _CONNECT_FOUR = AlphaZeroConfig(
 
 def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
     tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
-    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual"), "gpu": tower}
+    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual", channels=32), "gpu": tower}
     name = f"{game.replace('_', '-')}-alphazero"
     return AlphaZeroRecipe(name, game, f"AlphaZero by Gumbel search: {game}", settings, opponents, **others)  # type: ignore[arg-type]
 
 
 TIC_TAC_TOE = _recipe(
     "tic_tac_toe",
-    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16),
+    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16, opening_plies=6, result_share=0.5),
     ("random",),
     watched="random",
     minutes=5.0,

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero.parallel import place
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
 from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
@@ -17,6 +18,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
 from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes.alphazero.pretrained import first_params
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
@@ -51,6 +53,11 @@ class AlphaZeroRecipe(Recipe):
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 
+    @property
+    def reads_networks(self) -> bool:
+        """As `Recipe.reads_networks`: a training can begin with the network of another run."""
+        return True
+
     def help(self) -> str:
         """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
@@ -63,14 +70,18 @@ class AlphaZeroRecipe(Recipe):
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        make_learner(make(self.game), self.config(plan)).check()  # raises if there is no such network, or no room
+        learner = make_learner(make(self.game), self.config(plan))
+        learner.check()  # raises if there is no such network, or no room
+        place(learner, plan.devices or 1)  # raises if there are not so many devices, or no equal shares
+        if plan.from_file is not None:
+            first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
-        if plan.devices not in (None, 1):
-            raise ValueError(f"{self.name} trains on one device, not on {plan.devices}")
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. A number of games with a seed decides the weights to the last bit; minutes are turned
+        """As `Recipe.content`.
+
+        A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
         into a number of updates here, by the speed of this machine.
         """
         config, game = self.config(plan), make(self.game)
@@ -80,8 +91,8 @@ class AlphaZeroRecipe(Recipe):
             block = max(1, round(50_000 / per_update))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            learner = make_learner(game, config)
-            each = seconds_per_update(learner, jax.jit(learner.init)(jax.random.key(1)), 1, 5.0)
+            learner = place(make_learner(game, config), plan.devices or 1)
+            each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
             updates = 60 * (plan.minutes or self.minutes) / each
             block = max(1, round(SECONDS_PER_BLOCK / each))
         updates = max(1, round(updates))
@@ -92,7 +103,8 @@ class AlphaZeroRecipe(Recipe):
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
             "seed": plan.seed or 0,
-            "devices": 1,
+            "from": plan.from_file,
+            "devices": plan.devices or 1,
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
@@ -120,19 +132,24 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
     def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
-        self.learner = make_learner(self.game, config_of(self.settings["learner"]))
+        learner = make_learner(self.game, config_of(self.settings["learner"]))
+        self.network = learner.network
+        self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
         self.key = jax.random.key(self.settings["seed"])
         self.positions = solved.positions_of(self.game)
 
     def template(self) -> AlphaZeroCheckpoint:
         """As `Job.template`."""
-        return template(self.learner)
+        return self.shapes
 
     def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
         """As `Job.start`."""
         if checkpoint is not None:
-            return checkpoint._replace(state=jax.device_put(checkpoint.state))
-        state = jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31))
+            return checkpoint._replace(state=self.learner.place(checkpoint.state))
+        state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
+        if self.settings.get("from"):
+            params = first_params(self.settings["from"], self.game, self.network)
+            state = self.learner.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
@@ -159,13 +176,14 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
-        the newest are.
+        the newest are, unless they are clearly worse.
         """
         player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
         right = solved.measure(player, self.positions)
-        if not right or solved.is_kept(right, self.run.best_info()):
+        best = self.run.best_info()
+        if solved.is_kept(right, best) if right else strength.is_kept(self.recipe.watched, measured, best):
             info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
             self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
         return measured | right

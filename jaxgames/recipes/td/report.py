@@ -1,15 +1,16 @@
 """The table at the end of a TD training."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jaxgames.recipes.report import published_marks, show_results
 
 
-def show_training(result: Mapping[str, Any]) -> None:
-    """Prints the results of a training."""
-    game = f"{result['game']}, " if result["recipe"] == "td" else ""
-    title = f"{result['recipe']} ({game}{result['setting']}): {result['games']:,} games"
+def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:
+    """Prints the results of a training, and `more` lines below the table."""
+    game = f"{result['game']}, " if result["recipe"] in ("td", "imitation") else ""
+    counted = next(name for name in ("games", "positions") if name in result)
+    title = f"{result['recipe']} ({game}{result['setting']}): {result[counted]:,} {counted}"
     if any(match["max_reward"] > 1 for match in result["matches"]):
         columns: tuple[str, ...] = ("against", "PPG", "95 % interval", "wins %", "gammons %", "published")
         rows = _points_rows(result)
@@ -23,7 +24,8 @@ def show_training(result: Mapping[str, Any]) -> None:
         notes.append(f"{one['positions']} solved positions, {one['player']}: {share}")
     if "every_line" in result:
         notes.append("all lines: against all replies there are, moving first or second")
-    show_results(result, title, columns, rows, notes, f"{result['run']} {result['matches'][-1]['b']} --games 10000")
+    play = f"{result['run']} {result['matches'][-1]['b']} --games 10000"
+    show_results(result, title, columns, rows, [*more, *notes], play)
 
 
 def _points_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -43,6 +43,7 @@ export function initTable(app) {
   app.view = view;
 
   const actions = {
+    again: () => app.send("new"),
     "end-turn": handOver,
     "undo-step": () => app.send("undo_step"),
     undo: () => app.send("undo"),
@@ -227,6 +228,7 @@ export function initTable(app) {
     for (const [id, on] of Object.entries(enabled)) {
       byId(id).disabled = !on || Boolean(app.setup);
     }
+    byId("again").hidden = app.state.over === null || Boolean(app.look) || rowGoesOn(app.state) || !(you.host || you.seats.length);
     byId("end-turn").hidden = !(can.end_turn || mustPass());
     setText(byId("end-turn").lastChild, mustPass() ? "Pass" : "Done");
     byId("undo-step").hidden = !can.undo_step;
@@ -292,6 +294,8 @@ function statusWords(app) {
   const { dice } = state.board;
   return dice?.length && !state.turn?.steps?.length ? `${whose}: ${dice.join("-")}` : whose;
 }
+
+const rowGoesOn = ({ match }) => Boolean(match && match.played < match.games);
 
 function time(seconds) {
   const whole = Math.floor(seconds);

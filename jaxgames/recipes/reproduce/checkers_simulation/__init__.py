@@ -16,7 +16,10 @@ def _learning(study: Study, rows: Sequence[Row], path: Path) -> None:
 
 
 def _backpropagation(study: Study) -> list[Row]:
-    why = "networks that learn moves of minimax are not built yet; the text has no figure of their strength"
+    why = (
+        "a recipe of its own, `jaxgames train checkers-imitation --setting adamczyk-2018`, learns moves of a data set "
+        "by the text's delta rule; the text has no figure of what its networks learned"
+    )
     published = PUBLISHED["backpropagation"]
     middle = (published["least positions"] + published["most positions"]) / 2 / 10**6
     return [

@@ -47,8 +47,8 @@ FEWER = (
     "meets 8 of the 200 in an epoch: all of them, 16 million games in 200 epochs, would take an hour at 5,000 games/s"
 )
 DEEP = (
-    "40 of 200 epochs, each network meets 4 of the 200: at 230 games/s the 16 million games of 200 epochs, all against "
-    "all, would take 19 hours"
+    "fewer epochs than 200, in which each network meets 4 of the 200: at 230 games/s the 16 million games of 200 "
+    "epochs, all against all, would take 19 hours"
 )
 
 

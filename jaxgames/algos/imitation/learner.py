@@ -1,0 +1,121 @@
+"""The learner: an update is one optimizer step on the next minibatch; a measurement runs over all positions kept."""
+
+import dataclasses
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Int32, Key
+
+from jaxgames.algos.imitation.config import ImitationConfig
+from jaxgames.algos.imitation.data import LabeledPositions, chosen, rows_of
+from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
+from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.envs.core import Game
+from jaxgames.ops.random_bits import random_bits
+
+CHUNK = 4096
+"""Positions measured at once."""
+
+
+class ImitationState(NamedTuple):
+    """All that a training carries on. `training` are the rows to learn from, in the order in which they are learned;
+    `updates` counts the updates.
+    """
+
+    params: Any
+    optimizer: Any
+    training: LabeledPositions
+    updates: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class ImitationLearner:
+    """Supervised learning of moves and results. Raises `ValueError` for settings that do not fit the game."""
+
+    game: Game
+    config: ImitationConfig
+
+    @property
+    def network(self) -> ImitationNetwork:
+        """The network that learns."""
+        return ImitationNetwork(self.game, self.config)
+
+    @property
+    def optimizer(self) -> optax.GradientTransformation:
+        """The optimizer, with a cosine schedule over the whole training."""
+        config = self.config
+        schedule = optax.cosine_decay_schedule(
+            config.step_size, config.steps, min(1.0, config.last_step_size / config.step_size)
+        )
+        return {
+            "adamw": lambda: optax.adamw(schedule, weight_decay=config.weight_decay),
+            "adam": lambda: optax.adam(schedule),
+            "sgd": lambda: optax.sgd(schedule),
+            "momentum": lambda: optax.sgd(schedule, momentum=0.9, nesterov=True),
+        }[config.optimizer]()
+
+    def init(self, key: Key[Array, ""], training: LabeledPositions) -> ImitationState:
+        """First weights. The rows are learned in their order, again and again: shuffle them before."""
+        params = self.network.init(key)
+        return ImitationState(params, self.optimizer.init(params), training, jnp.int32(0))
+
+    def update(self, state: ImitationState, key: Key[Array, ""]) -> tuple[ImitationState, dict[str, Array]]:
+        """A step on the next minibatch. Metrics are means over it, before the step."""
+        number = len(state.training.game)
+        # The first row of a minibatch in 32 bits: updates x minibatch may be more than they hold.
+        start = _times_modulo(state.updates, self.config.minibatch % number, number)
+        rows = (start + jnp.arange(self.config.minibatch, dtype=jnp.int32) % number) % number
+        batch = jax.tree.map(lambda x: x[rows], state.training)
+        symmetry = None
+        if self.config.symmetries and len(self.game.symmetries) > 1:
+            drawn = random_bits(key, (self.config.minibatch,)) % jnp.uint32(len(self.game.symmetries))
+            symmetry = drawn.astype(jnp.int32)
+
+        def loss(params):
+            metrics = metrics_of(self.network, weighted_sums(self.network, params, batch, symmetry))
+            return metrics["loss"], metrics
+
+        gradient, metrics = jax.grad(loss, has_aux=True)(state.params)
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+            updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.params)
+        params = optax.apply_updates(state.params, updates)
+        return ImitationState(params, optimizer, state.training, state.updates + 1), metrics
+
+    def evaluate(self, params: Any, rows: LabeledPositions) -> dict[str, float]:
+        """Metrics of a network on positions, none of them turned."""
+        totals: dict[str, float] = {}
+        number = rows_of(rows)
+        size = min(CHUNK, number)
+        for start in range(0, number, size):
+            part = np.arange(start, start + size)
+            batch = chosen(rows, np.minimum(part, number - 1))
+            inside = (part < number).astype(np.float32)
+            batch = batch._replace(policy_weight=batch.policy_weight * inside, value_weight=batch.value_weight * inside)
+            for name, value in jax.device_get(_sums(self, params, batch)).items():
+                totals[name] = totals.get(name, 0.0) + float(value)
+        return {name: float(value) for name, value in metrics_of(self.network, totals).items()}  # type: ignore[arg-type]
+
+
+def make_learner(game: Game, config: ImitationConfig | None = None) -> ImitationLearner:
+    """The learner of a game. See `ImitationLearner`; raises `ValueError` for settings that do not fit the game."""
+    learner = ImitationLearner(game, config or ImitationConfig())
+    _ = learner.network
+    return learner
+
+
+def _times_modulo(number: Int32[Array, ""], factor: int, modulus: int) -> Int32[Array, ""]:
+    """`number * factor % modulus` where the product may overflow; both factors below 2^31, the modulus below 2^30."""
+    result, place = jnp.int32(0), jnp.int32(factor % modulus)
+    for bit in range(31):
+        result = jnp.where((number >> bit) & 1 == 1, (result + place) % modulus, result)
+        place = (2 * place) % modulus
+    return result
+
+
+@partial(jax.jit, static_argnums=0)
+def _sums(learner: ImitationLearner, params: Any, rows: LabeledPositions) -> dict[str, Array]:
+    return weighted_sums(learner.network, params, rows, None)

@@ -1,0 +1,169 @@
+"""What learns: a network with the inputs it sees, whose outputs are a policy and a value, or name moves by a head."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float32, Int32, Key
+
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.imitation.config import ImitationConfig
+from jaxgames.envs.core import Game, Value
+from jaxgames.envs.heads import heads_of
+from jaxgames.nets.mlp import MLP
+from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
+from jaxgames.nets.policy_value_conv import PolicyValueConv
+
+RANGES = {"sigmoid": (0.0, 1.0), "softsign_unit": (0.0, 1.0), "identity": (0.0, 1.0), "relu": (0.0, 1.0)}
+"""Where the outputs of an activation lie that learn to be 0 or 1; those of all others learn to be -1 or 1."""
+
+FORM = (
+    "network", "hidden", "convolutions", "blocks", "channels", "activation", "initializer", "head", "encoding",
+    "learns", "plays", "policy_loss", "value_output", "symmetries",
+)  # fmt: skip
+"""The settings that make a network what it is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ImitationNetwork:
+    """The network of some settings for a game. Raises `ValueError` for inputs or heads that the game does not have."""
+
+    game: Game
+    config: ImitationConfig
+
+    def __post_init__(self) -> None:
+        game, config = self.game, self.config
+        known = ("observation", *game.encodings)
+        if config.encoding not in known:
+            raise ValueError(f"unknown encoding {config.encoding!r} of {game.id}; available: {', '.join(known)}")
+        if config.network == "outputs":
+            if config.encoding == "observation":
+                raise ValueError(f"network=outputs sees an encoding; available: {', '.join(game.encodings) or 'none'}")
+            _ = self.evolved  # raises for an unknown head
+        elif not self._sees_observations:
+            raise ValueError(
+                f"encoding {config.encoding!r} of {game.id} is not made of observations: choose encoding=observation"
+            )
+        if config.symmetries and len(game.symmetries) > 1 and not self._sees_observations:
+            raise ValueError(
+                f"positions of {game.id} in encoding {config.encoding!r} cannot be mirrored: symmetries=false"
+            )
+        convolves = config.network == "residual" or (config.network == "conv" and config.convolutions)
+        if convolves and len(self.input_shape) != 3:
+            raise ValueError(
+                f"network={config.network} needs inputs [rows, columns, planes]; {config.encoding} of {game.id} has "
+                f"{list(self.input_shape)}: choose another encoding, or network=mlp"
+            )
+
+    @property
+    def for_play(self) -> "ImitationNetwork":
+        """The same network with usual values for all that matters in training only: equal ones share programs."""
+        kept = {name: getattr(self.config, name) for name in FORM}
+        return ImitationNetwork(self.game, ImitationConfig(**kept))
+
+    @property
+    def evolved(self) -> NetworkConfig:
+        """The same network of `outputs` as one that could have evolved."""
+        config = self.config
+        return NetworkConfig(
+            self.game.id, "outputs", config.encoding, config.head, False, config.hidden, config.activation,
+            config.activation, config.initializer,
+        )  # fmt: skip
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """The shape of a position's inputs."""
+        if self._encoding is None:
+            return tuple(self.game.observation_shape)
+        return tuple(getattr(self._encoding, "shape", (self._encoding.size,)))
+
+    @functools.cached_property
+    def module(self) -> Any:
+        """The flax module."""
+        game, config, most = self.game, self.config, float(self.game.max_reward)
+        if config.network == "outputs":
+            sizes = (*config.hidden, heads_of(game)[config.head].size)
+            return MLP(sizes, config.activation, config.activation, config.initializer)
+        if config.network == "mlp":
+            return PolicyValueMLP(game.num_actions, config.hidden, most)
+        if config.network == "residual":
+            return ResidualTower(game.num_actions, config.blocks, config.channels, most)
+        return PolicyValueConv(game.num_actions, config.convolutions, config.hidden, most, config.value_output)
+
+    def init(self, key: Key[Array, ""]) -> Any:
+        """First weights."""
+        return self.module.init(key, jnp.zeros((1, *self.input_shape), jnp.float32))
+
+    def inputs(self, positions: Any, symmetry: Int32[Array, " n"] | None = None) -> Array:
+        """What the network sees of positions, each in the symmetry of this number; None for the board as it is."""
+        if not self._sees_observations:
+            return self._shaped(self._encoding(positions))
+        observation = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
+        if symmetry is not None:
+            elements = jnp.asarray(np.stack([one.elements for one in self.game.symmetries]))[symmetry]
+            flat = jnp.take_along_axis(observation.reshape(len(symmetry), -1), elements, axis=1)
+            observation = flat.reshape(observation.shape)
+        return self.of_observation(observation)
+
+    def of_observation(self, observation: Array) -> Array:
+        """What the network sees, made of observations."""
+        if self._encoding is None:
+            return observation.astype(jnp.float32)
+        return self._shaped(self._encoding.from_observation(observation))
+
+    def apply(self, params: Any, observation: Array) -> tuple[Float32[Array, "n actions"], Float32[Array, " n"]]:
+        """Logits and values, as AlphaZero's networks give them. Not for `outputs`."""
+        return self.module.apply(params, self.of_observation(observation))
+
+    def make_value(self, params: Any) -> Value:
+        """Values of positions for the player to act, in points."""
+        return lambda positions: self.module.apply(params, self.inputs(positions))[1]
+
+    def make_mean_value(self, params: Any) -> Value:
+        """As `make_value`, the mean over all images of a position by the game's symmetries."""
+
+        def value(positions: Any) -> Float32[Array, " n"]:
+            rows = len(jax.tree.leaves(positions)[0])
+            images = [
+                self.module.apply(params, self.inputs(positions, jnp.full(rows, number, jnp.int32)))[1]
+                for number in range(len(self.game.symmetries))
+            ]
+            return jnp.mean(jnp.stack(images), axis=0)
+
+        return value
+
+    def outputs(self, params: Any, inputs: Array) -> tuple[Float32[Array, "n outputs"], Float32[Array, " n"]]:
+        """The outputs of the policy, and values; of networks that have none zeros."""
+        if self.config.network != "outputs":
+            return self.module.apply(params, inputs)
+        found = self.module.apply(params, inputs)
+        return found, jnp.zeros(len(found), jnp.float32)
+
+    def policy_targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n outputs"]:
+        """What the outputs of `outputs` learn: the ends of their range for what is named and what is not."""
+        low, high = RANGES.get(self.config.activation, (-1.0, 1.0))
+        return low + (high - low) * heads_of(self.game)[self.config.head].targets(policy, positions)
+
+    def chosen(
+        self, outputs: Float32[Array, "n outputs"], positions: Any, mask: Bool[Array, "n actions"]
+    ) -> Int32[Array, " n"]:
+        """The legal action that the policy rates highest."""
+        if self.config.network != "outputs":
+            return jnp.argmax(jnp.where(mask, outputs, -jnp.inf), axis=1).astype(jnp.int32)
+        head = heads_of(self.game)[self.config.head]
+        rows = jax.tree.map(lambda x: x[None], positions)
+        return head(outputs.T[None], rows)[0][0]
+
+    @property
+    def _encoding(self) -> Any:
+        return None if self.config.encoding == "observation" else self.game.encodings[self.config.encoding]
+
+    @property
+    def _sees_observations(self) -> bool:
+        return self._encoding is None or hasattr(self._encoding, "from_observation")
+
+    def _shaped(self, inputs: Array) -> Array:
+        return inputs.reshape(len(inputs), *self.input_shape)

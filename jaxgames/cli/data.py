@@ -1,0 +1,135 @@
+"""`jaxgames data make|info|merge`: positions to learn from, in a folder."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from jaxgames.cli.games import add_settings, make_game
+from jaxgames.cli.output import ProgressLine, print_json, seed
+from jaxgames.cli.plugins import add_plugins
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("data", help="make, look at and merge data to learn from")
+    verbs = parser.add_subparsers(required=True, metavar="make|info|merge")
+    make = verbs.add_parser("make", help="of games that players play, files of games, or solved positions")
+    make.add_argument("--game", required=True, help="the game")
+    make.add_argument("--out", required=True, metavar="FOLDER", help="where; a making that was stopped goes on there")
+    source = make.add_mutually_exclusive_group(required=True)
+    source.add_argument("--players", nargs="+", metavar="PLAYER", help="one that plays itself, or two")
+    source.add_argument("--records", nargs="+", metavar="FILE", help="games: .pdn, .mat, .sgf, .txt, .json")
+    source.add_argument("--solved", nargs="+", metavar="FILE", help="solved positions of connect_four, as for score")
+    make.add_argument("--games", type=int, default=1000, metavar="N", help="of the players (1,000)")
+    make.add_argument("--moves-of", default="both", metavar="WHO", help="`first`: learn the first player's moves only")
+    make.add_argument("--most-plies", type=int, default=10_000, metavar="N", help="then a game is stopped (10,000)")
+    make.add_argument("--games-per-shard", type=int, default=2048, metavar="N", help="played at once (2,048)")
+    make.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    add_settings(make)
+    add_plugins(make)
+    make.set_defaults(command=_make)
+    info = verbs.add_parser("info", help="what is in a folder")
+    info.add_argument("data", metavar="FOLDER")
+    info.set_defaults(command=_info)
+    merge = verbs.add_parser("merge", help="one folder of several: equal positions and mirror images made one, split")
+    merge.add_argument("data", nargs="+", metavar="FOLDER")
+    merge.add_argument("--out", required=True, metavar="FOLDER", help="where; never overwritten")
+    merge.add_argument(
+        "--without", action="append", default=[], metavar="WHAT",
+        help="positions of tests, which are taken out with their images: a folder, or a file of solved positions",
+    )  # fmt: skip
+    merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="kept for validation (0.05)")
+    merge.add_argument("--split", default="game", help="by `game` (as usual), or by `position`")
+    merge.add_argument("--seed", type=seed, default=0, help="of the split (0)")
+    merge.set_defaults(command=_merge)
+    for verb in (make, info, merge):
+        verb.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+
+
+def _make(options: argparse.Namespace) -> None:
+    from jaxgames.arena.data_sets import make_data
+
+    game = make_game(options.game, options.set)
+    line = ProgressLine(quiet=options.json)
+
+    def progress(done: int, shards: int) -> None:
+        line.show(f"{done:,} of {shards:,} shards")
+
+    try:
+        make_data(_maker(game, options), options.out, progress)
+    except KeyboardInterrupt as stop:
+        raise type(stop)("go on with the same command") from None
+    finally:
+        line.clear()
+    _print(options.out, options.json)
+
+
+def _maker(game: Any, options: argparse.Namespace) -> Any:
+    """What makes the rows."""
+    from jaxgames.arena.data_sets import PlayedGames, RecordedGames, SolvedPositions
+    from jaxgames.players import make as make_player
+
+    if options.records:
+        return RecordedGames(game, options.records)
+    if options.solved:
+        return SolvedPositions(game, options.solved)
+    if len(options.players) > 2:
+        raise ValueError(f"{len(options.players)} players; name one that plays itself, or two")
+    players = [make_player(spec, game) for spec in options.players]
+    numbers = (options.games, options.seed, options.moves_of, options.games_per_shard, options.most_plies)
+    return PlayedGames(players[0], players[-1], *numbers)
+
+
+def _info(options: argparse.Namespace) -> None:
+    _print(options.data, options.json)
+
+
+def _merge(options: argparse.Namespace) -> None:
+    from jaxgames import make
+    from jaxgames.arena.data_sets import merge_data
+    from jaxgames.runs.data_set import DataSetFolder
+
+    header = DataSetFolder.open(options.data[0]).header
+    game = make(header["game"], **header["options"])
+    merge_data(
+        game, options.data, options.out, _tests(game, options.without), options.validation, options.split,
+        options.seed, {"without": options.without},
+    )  # fmt: skip
+    _print(options.out, options.json)
+
+
+def _tests(game: Any, sources: list[str]) -> Any:
+    """The positions of tests, and their legal actions; None if there are none."""
+    from pathlib import Path
+
+    from jaxgames.algos.imitation.data import load, open_of
+    from jaxgames.arena.data_sets import SolvedPositions
+    from jaxgames.arena.session import game_options
+    from jaxgames.ops.pytrees import concatenate
+
+    found = []
+    for source in sources:
+        if Path(source).is_dir():
+            rows = load(open_of(source, game, game_options(game)), game)
+            found.append((rows.position, rows.mask))
+        elif game.id == "connect_four":
+            found.append(SolvedPositions(game, [source]).tests())
+        else:
+            raise ValueError(f"{source}: expected a folder of data; files of solved positions are of connect_four")
+    return concatenate(found) if found else None
+
+
+def _print(path: str, as_json: bool) -> None:
+    from jaxgames.arena.data_sets.make import info
+
+    found: Mapping[str, Any] = info(path)
+    if as_json:
+        print_json(dict(found))
+        return
+    made = ", ".join(f"{name} {value}" for name, value in found["made"].items() if name not in ("sources", "counts"))
+    print(f"{found['data']}: {found['game']} {found['version']}, {made}")
+    for name, value in found["made"].get("counts", {}).items():
+        print(f"  {name + ' (merge)':22}{value:14,}")
+    for name in ("positions", "games", "policies", "values", "wins", "draws", "losses", "validation", "shards"):
+        print(f"  {name:22}{found[name]:14,}")
+    print(f"  {'MB on disk':22}{found['bytes'] / 1e6:14,.1f}")

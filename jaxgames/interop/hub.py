@@ -1,0 +1,275 @@
+"""Draughts programs that speak the Hub protocol: as players in our matches (`hub:COMMAND`), and our players as such
+programs (`jaxgames serve-hub`). English draughts, 8 x 8.
+"""
+
+import contextlib
+import queue
+import shlex
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Any, TextIO
+
+import jax
+
+from jaxgames.arena.session import choose_turn
+from jaxgames.envs.checkers.board import from_plain, to_plain
+from jaxgames.envs.checkers.game import Checkers
+from jaxgames.envs.checkers.moves import apply_action, legal_moves
+from jaxgames.envs.checkers.plain_board import START, Board
+from jaxgames.envs.core import Game, State
+from jaxgames.interop.hub_protocol import (
+    Line,
+    format_line,
+    format_move,
+    format_position,
+    parse_line,
+    parse_move,
+    parse_position,
+)
+from jaxgames.players.host import HostTurn
+from jaxgames.players.player import Player
+from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, number, whole_number
+
+VARIANTS = ("english", "american", "checkers")
+"""What programs call the game, if they play several."""
+SECONDS, PATIENCE, START_SECONDS = 1.0, 10.0, 180.0
+"""What a move may take; how much longer it is waited for; how long a program may take to be ready."""
+MOST_DEPTH = 100
+
+
+class HubError(RuntimeError):
+    """A program that has died, hangs, or says what the protocol does not have."""
+
+
+class Engine:
+    """A program of the Hub protocol, started when it is needed, and again when it has failed."""
+
+    def __init__(self, command: str, level: str, patience: float, start_seconds: float = START_SECONDS):
+        self.command, self.level, self.patience, self.start_seconds = command, level, patience, start_seconds
+        self._process: Any = None
+        self._end: Any = None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def start(self) -> None:
+        """Starts the program and waits until it is ready. Raises `HubError` if it does not get so far."""
+        try:
+            self._process = subprocess.Popen(
+                shlex.split(self.command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                errors="replace",
+                bufsize=1,
+            )
+        except (OSError, ValueError, IndexError) as error:
+            raise HubError(f"{self.command!r} cannot be started: {error}") from None
+        self._end = weakref.finalize(self, _end, self._process)
+        self._lines = queue.SimpleQueue()
+        threading.Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
+        until = time.monotonic() + self.start_seconds
+        try:
+            self._send("hub")
+            while (line := self._receive(until)).command != "wait":
+                if line.command == "param" and line.arguments.get("name") == "variant":
+                    self._choose_variant(line.arguments)
+            self._send("init")
+            while self._receive(until).command != "ready":
+                pass
+            self._send("new-game")
+        except HubError:
+            self.stop()
+            raise
+
+    def move(self, board: Board) -> tuple[int, ...]:
+        """The actions of the move that the program chooses.
+
+        Raises `HubError` if it gives none, `ValueError` if it is illegal. It is started anew after a `HubError`.
+        """
+        if self._process is None:
+            self.start()
+        try:
+            until = time.monotonic() + self.patience
+            self._send(format_line("pos", pos=format_position(board)))
+            self._send(self.level)
+            self._send("go think")
+            while (line := self._receive(until)).command != "done":
+                pass
+            if "move" not in line.arguments:
+                raise HubError("it is done without a move")
+        except HubError:
+            self.stop()
+            raise
+        return parse_move(board, line.arguments["move"]).actions
+
+    def stop(self) -> None:
+        """Ends the program, if it runs."""
+        if self._process is not None:
+            self._process = None
+            self._end()
+
+    def _choose_variant(self, arguments: dict[str, str]) -> None:
+        known = arguments.get("values", arguments.get("value", "")).split()
+        variant = next((name for name in VARIANTS if name in known), None)
+        if variant is None:
+            raise HubError(f"{self.command!r} plays {', '.join(known) or 'something else'}, not {VARIANTS[0]} draughts")
+        if arguments.get("value") != variant:
+            self._send(format_line("set-param", name="variant", value=variant))
+
+    def _send(self, line: str) -> None:
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise HubError(self._died()) from None
+
+    def _receive(self, until: float) -> Line:
+        """The next line. Raises `HubError` after that time, at the end of the program, and if it speaks of an error."""
+        begun = time.monotonic()
+        try:
+            text = self._lines.get(timeout=max(until - begun, 0))
+        except queue.Empty:
+            raise HubError("it has not answered in time") from None
+        if text is None:
+            raise HubError(self._died())
+        try:
+            line = parse_line(text)
+        except ValueError:
+            return Line("", {})  # a program may print what it likes
+        if line.command == "error":
+            raise HubError(f"it says: {line.arguments.get('message', '')}")
+        return line
+
+    def _died(self) -> str:
+        try:
+            return f"it has ended with status {self._process.wait(1)}"
+        except subprocess.TimeoutExpired:
+            return "it has closed its output"
+
+
+def hub_player(game: Game, command: str, time: str | None = None, depth: str | None = None) -> Player:
+    """The player `hub:COMMAND`: a draughts program that is asked by the Hub protocol, a second for each move.
+
+    Raises `ValueError` for another game, and a program that does not get ready to play English draughts.
+    """
+    name = f"hub:{command}"
+    seconds = SECONDS if time is None else number(time, f"player {name!r}: time", MOST_SECONDS)
+    level = format_line("level", move_time=f"{seconds:g}")
+    if depth is not None:
+        whole_number(depth, f"player {name!r}: depth", MOST_DEPTH)
+        level = format_line("level", depth=depth)
+    engine = Engine(command, level, seconds + PATIENCE)
+    try:
+        engine.start()
+    except HubError as error:
+        raise ValueError(f"player {name!r}: {error}") from None
+
+    def move(state: State) -> tuple[int, ...]:
+        board = to_plain(state._position)
+        if board.jumper:
+            raise ValueError(f"{name} is asked for whole moves; the piece on {board.jumper} has jumped already")
+        moves = legal_moves(board)
+        return moves[0].actions if len(moves) == 1 else engine.move(board)
+
+    return Player(name, game, HostTurn(game, move, name))
+
+
+ENTRY = PlayerEntry(
+    hub_player,
+    "a draughts program that speaks the Hub protocol",
+    "hub needs the command that starts a program: write hub:COMMAND",
+    ("hub:COMMAND",),
+    ("COMMAND",),
+    {
+        "time": f"seconds for a move; {SECONDS:g} if nothing is said. One that takes {PATIENCE:g} more loses the game",
+        "depth": "a depth instead of a time",
+    },
+    games=("checkers",),
+)
+
+
+def serve(player: Player, commands: Iterable[str], answers: TextIO) -> int:
+    """Answers lines of the Hub protocol as a program until `quit` or the end; returns how many moves were chosen.
+
+    The player is as strong as its spec says, whatever `level` is asked for. Raises `ValueError` for another game.
+    """
+    if not isinstance(player.game, Checkers):
+        raise ValueError(f"{player.name} plays {player.game.id}; the Hub protocol is for checkers")
+    board: Board | None = START
+    chosen = 0
+
+    def say(command: str, **arguments: str) -> None:
+        answers.write(format_line(command, **arguments) + "\n")
+        answers.flush()
+
+    for text in commands:
+        try:
+            line = parse_line(text)
+            match line.command:
+                case "hub":
+                    say("id", name=f"jaxgames {player.name}", version=version("jaxgames"), author="jaxgames")
+                    say("param", name="variant", value=VARIANTS[0], type="enum", values=VARIANTS[0])
+                    say("wait")
+                case "set-param":
+                    _check_variant(line.arguments)
+                case "init":
+                    choose_move(player, START, 0)  # compiles
+                    say("ready")
+                case "ping":
+                    say("pong")
+                case "pos":
+                    board = None  # no move in an old position where the new one is wrong
+                    board = _position(line.arguments)
+                case "go" if board is not None:
+                    chosen += 1
+                    say("done", move=choose_move(player, board, chosen))
+                case "quit":
+                    break
+        except ValueError as error:
+            say("error", message=str(error))
+    return chosen
+
+
+def choose_move(player: Player, board: Board, number: int) -> str:
+    """The move of a player, read back under the rules. Raises `ValueError` where the game is over."""
+    if not legal_moves(board):
+        raise ValueError(f"{format_position(board)}: the game is over")
+    state = player.game.state(jax.device_get(from_plain(board)))
+    actions = choose_turn(player, state, number * 0x9E3779B1 & 0xFFFFFFFF)
+    (move,) = (move for move in legal_moves(board) if tuple(move.actions) == tuple(actions))
+    text = format_move(move)
+    parse_move(board, text)
+    return text
+
+
+def _position(arguments: dict[str, str]) -> Board:
+    """The position of a line `pos`, after its moves."""
+    board = parse_position(arguments.get("pos", ""))
+    for text in arguments.get("moves", "").split():
+        for action in parse_move(board, text).actions:
+            board, _ = apply_action(board, action)
+    return board
+
+
+def _check_variant(arguments: dict[str, str]) -> None:
+    if arguments.get("name") == "variant" and arguments.get("value") not in VARIANTS:
+        raise ValueError(f"variant {arguments.get('value', '')}: expected {VARIANTS[0]}")
+
+
+def _read(output: TextIO, lines: "queue.SimpleQueue[str | None]") -> None:
+    """Hands lines on as they come; None at the end."""
+    with output:
+        for line in output:
+            lines.put(line)
+    lines.put(None)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    with contextlib.suppress(OSError):  # what could not be written any more
+        process.stdin.close()  # type: ignore[union-attr]

@@ -1,0 +1,1 @@
+"""Trainings by imitation of data sets: recipes, their training, what is measured."""

@@ -1,0 +1,281 @@
+"""A training by imitation: its settings, plan and job."""
+
+import dataclasses
+import functools
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
+from jaxgames.algos.imitation.data import chosen
+from jaxgames.algos.imitation.merge import check_split, prepare
+from jaxgames.algos.imitation.saved import ImitationCheckpoint, checkpoint_template, config_of, settings_of
+from jaxgames.arena import match
+from jaxgames.arena.session import game_options
+from jaxgames.envs.core import Game
+from jaxgames.envs.registry import make
+from jaxgames.players import make as make_player
+from jaxgames.players.generic import imitating
+from jaxgames.players.player import Player
+from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.td.report import show_training
+from jaxgames.recipes.training import Block, Job
+from jaxgames.recipes.updates import run_updates
+from jaxgames.runs import Panel, Run
+from jaxgames.runs.data_set import DataSetFolder
+
+FINAL_GAMES = 1_000
+SECONDS_BETWEEN_PICTURES = 10.0
+MOST_POSITIONS = 2**30
+
+
+@dataclasses.dataclass(frozen=True)
+class ImitationRecipe(Recipe):
+    """Supervised training on a data set: named settings, the first of them the usual ones."""
+
+    name: str
+    summary: str
+    settings: Mapping[str, ImitationConfig]
+    game: str | None = None
+    """The only game it learns; None for any."""
+    opponents: tuple[str, ...] = ("random",)
+    """Met at the end."""
+
+    @property
+    def reads_data(self) -> bool:
+        """As `Recipe.reads_data`."""
+        return True
+
+    def help(self) -> str:
+        """The summary, and the settings."""
+        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; needs --data FOLDER"
+
+    def config(self, plan: Plan) -> ImitationConfig:
+        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
+        game = self.game or plan.game or ""
+        setting = plan.setting_of(self.name, game, self.settings, minutes=True)
+        types = {name: kind for name, kind in get_type_hints(ImitationConfig).items() if name != "steps"}
+        return dataclasses.replace(self.settings[setting], **parse_overrides(types, plan.changes))
+
+    def check(self, plan: Plan) -> None:
+        """As `Recipe.check`."""
+        if plan.minutes is not None or plan.games is not None:
+            raise ValueError(f"{self.name} trains for a number of epochs: give --set epochs=N, not minutes or games")
+        if plan.devices not in (None, 1):
+            raise ValueError(f"{self.name} trains on one device, not on {plan.devices}")
+        config, (game, _) = self.config(plan), self._data(plan)
+        make_learner(game, config)  # raises for a network that does not fit the game
+
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """As `Recipe.content`. Data, settings and seed decide the weights to the last bit."""
+        config, (game, folder), seed = self.config(plan), self._data(plan), plan.seed or 0
+        report.say(f"reading {folder.path} ...")
+        training, validation = learned_rows(folder, game, config, seed)
+        each = math.ceil(len(training.game) / config.minibatch)
+        block = math.ceil(each / config.blocks_per_epoch)
+        steps = math.ceil(config.epochs * each / block) * block
+        return {
+            "recipe": self.name,
+            "setting": plan.label(plan.setting or next(iter(self.settings))),
+            "game": game.id,
+            "options": game_options(game),
+            "seed": seed,
+            "devices": 1,
+            "block": block,
+            "measured_games": 0,
+            "final_games": plan.final_games or FINAL_GAMES,
+            "data": {
+                "folder": str(folder.path.resolve()),
+                "made": folder.header["made"],
+                "training": len(training.game),
+                "validation": len(validation.game),
+            },
+            "learner": settings_of(game, dataclasses.replace(config, steps=steps)),
+        }
+
+    def job(self, run: Run, report: Report) -> "ImitationJob":
+        """As `Recipe.job`."""
+        return ImitationJob(self, run, report)
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """As `Recipe.show`."""
+        best, data = result["best"], result["data"]
+        found = [f"{name} {value:.4g}" for name, value in best.items() if name.startswith("validation_")]
+        learned = f"{data['training']:,} positions to learn from, {data['validation']:,} for validation"
+        show_training(result, (learned, f"best epoch {best['epoch']:.1f}: {', '.join(found)}"))
+
+    def _data(self, plan: Plan) -> tuple[Game, DataSetFolder]:
+        """The data set of a plan, and its game. Raises `ValueError` if there is none, or it is of another game."""
+        if plan.data is None:
+            raise ValueError(
+                f"{self.name} learns from data: --data FOLDER; they are made by: jaxgames data make --game "
+                f"{self.game or plan.game or 'GAME'} --players alphabeta:5 --games 1000 --out FOLDER"
+            )
+        header = DataSetFolder.open(plan.data).header
+        name = self.game or plan.game or header["game"]
+        if header["game"] != name:
+            raise ValueError(f"{plan.data} holds data of {header['game']}, not of {name}")
+        game = make(name, **header["options"])
+        return game, open_of(plan.data, game, game_options(game))
+
+
+def learned_rows(
+    folder: DataSetFolder, game: Game, config: ImitationConfig, seed: int
+) -> tuple[LabeledPositions, LabeledPositions]:
+    """The rows to learn from, shuffled and as many as the settings say, and those of validation.
+
+    Raises `ValueError` if one of them is empty, and where there are less positions than are to be learned.
+    """
+    rows = _split_rows(folder.path, game, config.validation, config.split, seed)
+    held = rows.validation
+    training, validation = np.flatnonzero(~held), chosen(rows, np.flatnonzero(held))
+    check_split(len(training), len(validation.game), config.validation, len(np.unique(rows.game)))
+    if not len(training) < MOST_POSITIONS:
+        raise ValueError(f"{len(training):,} positions to learn from: expected less than {MOST_POSITIONS:,}")
+    if config.positions > len(training):
+        raise ValueError(f"positions {config.positions}: {folder.path} has {len(training):,} to learn from")
+    order = np.random.default_rng(seed).permutation(training)
+    return chosen(rows, order[: config.positions or None]), validation
+
+
+@functools.lru_cache(maxsize=1)
+def _split_rows(path: Path, game: Game, validation: float, split: str, seed: int) -> LabeledPositions:
+    """The rows of a data set, split; those of a merged one are as they were split then."""
+    folder = DataSetFolder.open(path)
+    rows = load(folder, game)
+    if folder.header["made"].get("by") == "merge":
+        return rows
+    return prepare(game, rows, None, validation, split, seed)[0]
+
+
+class ImitationProgress(NamedTuple):
+    """The learner's state, the lowest validation loss so far, and how many measurements ago it was."""
+
+    state: ImitationState
+    best: float
+    since_best: int
+
+
+class ImitationJob(Job[ImitationProgress]):
+    """As `Job`: a step is an optimizer step."""
+
+    step_name = "step"
+    counted = "positions"
+    keys = ("learner", "data", "block")
+    advice = "a smaller step_size"
+
+    def __init__(self, recipe: ImitationRecipe, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        self.config = config_of(self.settings["learner"])
+        self.game = make(self.settings["game"], **self.settings["options"])
+        self.learner = make_learner(self.game, self.config)
+        self.key, self.drawn = jax.random.key(self.settings["seed"]), -math.inf
+        self.training, self.validation = self._rows()
+
+    def template(self) -> ImitationCheckpoint:
+        """As `Job.template`."""
+        return checkpoint_template(self.learner.network, self.learner.optimizer)
+
+    def start(self, checkpoint: ImitationCheckpoint | None) -> ImitationProgress:
+        """As `Job.start`."""
+        training = jax.device_put(self.training)
+        if checkpoint is None:
+            key = jax.random.fold_in(self.key, 2**31)
+            return ImitationProgress(jax.jit(self.learner.init)(key, training), math.inf, 0)
+        saved = jax.device_put(checkpoint)
+        state = ImitationState(saved.params, saved.optimizer, training, jnp.int32(int(checkpoint.updates)))
+        return ImitationProgress(state, float(checkpoint.best), int(checkpoint.since_best))
+
+    def advance(self, progress: ImitationProgress, step: int) -> Block[ImitationProgress]:
+        """As `Job.advance`: a block of steps, and a measurement."""
+        state, metrics = run_updates(self.learner, progress.state, self.key, self.settings["block"])
+        entry: dict[str, Any] = {"step": int(state.updates)}
+        entry["positions"] = entry["step"] * self.config.minibatch
+        entry["epoch"] = entry["positions"] / len(self.training.game)
+        entry |= {name: float(np.asarray(values, np.float64).mean()) for name, values in metrics.items()}
+        measured = self.learner.evaluate(state.params, self.validation)
+        entry |= {f"validation_{name}": value for name, value in measured.items()}
+        lower = measured["loss"] < progress.best
+        best, since = (measured["loss"], 0) if lower else (progress.best, progress.since_best + 1)
+        counts = {"positions": self.settings["block"] * self.config.minibatch}
+        finite = math.isfinite(entry["loss"]) and math.isfinite(measured["loss"])
+        return Block(ImitationProgress(state, best, since), entry, counts, finite)
+
+    def progress(self, progress: ImitationProgress, step: int) -> float:
+        """As `Job.progress`; the training ends early when the validation loss has not fallen for long."""
+        return 1.0 if progress.since_best >= self.config.patience else step / self.config.steps
+
+    def is_measured(self, step: int) -> bool:
+        """As `Job.is_measured`: after every block."""
+        return True
+
+    def measure(self, progress: ImitationProgress, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Job.measure`. The weights of the lowest validation loss are kept."""
+        if progress.since_best == 0:
+            info = {name: value for name, value in entry.items() if not name.endswith("_per_second")}
+            self.run.save_best(progress.state.params, info)
+        return {}
+
+    def checkpoint(self, progress: ImitationProgress) -> ImitationCheckpoint:
+        """As `Job.checkpoint`: all but the data."""
+        state = progress.state
+        numbers = np.int64(int(state.updates)), np.float64(progress.best), np.int64(progress.since_best)
+        return ImitationCheckpoint(state.params, state.optimizer, *numbers)
+
+    def draw(self) -> None:
+        """As `Job.draw`; an epoch may take less time than its picture, so not after each, but at the end."""
+        if time.perf_counter() > self.drawn + SECONDS_BETWEEN_PICTURES:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.drawn = time.perf_counter()
+        both = {"loss": "training", "validation_loss": "validation"}
+        panels = [Panel("loss", both, height=2.0)]
+        names = {"predicted": "moves predicted", "value_squared": "squared error", "value_absolute": "absolute error"}
+        metrics = self.run.metrics()
+        for name, label in names.items():
+            if any(name in line for line in metrics):
+                panels.append(Panel(label, {name: "training", f"validation_{name}": "validation"}))
+        self.run.draw_curve(x="epoch", panels=panels)
+
+    def results(self, progress: ImitationProgress) -> dict[str, Any]:
+        """As `Job.results`: the best measurement, and matches."""
+        self._draw()
+        info, params = self.run.load_best(self.template().params)
+        player = self._player(params, str(self.run.path))
+        matches = []
+        for name in self.recipe.opponents:
+            games = self.settings["final_games"]
+            self.report.say(f"playing {games:,} games against {name} ...")
+            matches.append(match(player, make_player(name, self.game), games, self.settings["seed"] + 1).to_dict())
+        return {
+            "game": self.game.id,
+            "positions": info["positions"],
+            "data": dict(self.settings["data"]),
+            "best": {name: value for name, value in info.items()},
+            "published": [],
+            "matches": matches,
+        }
+
+    def _player(self, params: Any, name: str) -> Player:
+        return imitating(name, params, self.learner.network)
+
+    def _rows(self) -> tuple[LabeledPositions, LabeledPositions]:
+        """The data of the run. Raises `ValueError` if they have changed since it began."""
+        data = self.settings["data"]
+        folder = open_of(data["folder"], self.game, game_options(self.game))
+        training, validation = learned_rows(folder, self.game, self.config, self.settings["seed"])
+        found = {"training": len(training.game), "validation": len(validation.game), "made": folder.header["made"]}
+        for name, value in found.items():
+            if value != data[name]:
+                raise ValueError(f"{folder.path} has changed since the training began: {name}; start a new run")
+        return training, validation

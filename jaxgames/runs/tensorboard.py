@@ -1,0 +1,84 @@
+"""The measurements of a run as an event file for TensorBoard, written without TensorBoard.
+
+A file holds records: length (uint64), its checksum, an `Event` as protocol buffer, its checksum; all little-endian. A
+checksum is CRC-32C, rotated by 15 bits and offset (TensorFlow's `lib/io/record_writer.h`, `lib/hash/crc32c.h`). Of
+`Event` these fields are used: 1 wall time (double), 2 step (int64), 3 file version, 5 summary; of a summary's values 1
+tag and 2 number (float).
+"""
+
+import functools
+import struct
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+NAME = "events.out.tfevents.0.jaxgames"
+POLYNOMIAL, OFFSET = 0x82F63B78, 0xA282EAD8
+
+
+def begin(folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """A new event file with the measurements so far, in the place of an older one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    first = _record(_double(1, time.time()) + _bytes(3, b"brain.Event:2"))
+    (folder / NAME).write_bytes(first + b"".join(map(_event, lines)))
+
+
+def append(folder: Path, line: Mapping[str, Any]) -> None:
+    """Appends the numbers of one line of metrics, which has a `step`."""
+    with open(folder / NAME, "ab") as file:
+        file.write(_event(line))
+
+
+def _event(line: Mapping[str, Any]) -> bytes:
+    numbers = {name: value for name, value in line.items() if name != "step" and isinstance(value, int | float)}
+    values = (_bytes(1, _bytes(1, name.encode()) + _float(2, value)) for name, value in numbers.items())
+    return _record(_double(1, time.time()) + _varint(2 << 3) + _varint(line["step"]) + _bytes(5, b"".join(values)))
+
+
+def _record(content: bytes) -> bytes:
+    length = struct.pack("<Q", len(content))
+    return length + _checksum(length) + content + _checksum(content)
+
+
+def _checksum(content: bytes) -> bytes:
+    crc = crc32c(content)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + OFFSET) & 0xFFFFFFFF)
+
+
+def crc32c(content: bytes) -> int:
+    """The cyclic redundancy check of Castagnoli."""
+    crc, table = 0xFFFFFFFF, _table()
+    for byte in content:
+        crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+@functools.cache
+def _table() -> tuple[int, ...]:
+    def entry(crc):
+        for _ in range(8):
+            crc = crc >> 1 ^ POLYNOMIAL * (crc & 1)
+        return crc
+
+    return tuple(map(entry, range(256)))
+
+
+def _varint(number: int) -> bytes:
+    parts = []
+    while number > 127:
+        parts.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*parts, number])
+
+
+def _bytes(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+def _double(field: int, number: float) -> bytes:
+    return _varint(field << 3 | 1) + struct.pack("<d", number)
+
+
+def _float(field: int, number: float) -> bytes:
+    return _varint(field << 3 | 5) + struct.pack("<f", number)

@@ -1,0 +1,250 @@
+"""Learning from examples: losses by their equations, inputs and targets of networks, what a learner learns."""
+
+import dataclasses
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.imitation import ImitationConfig, LabeledPositions, make_learner
+from jaxgames.algos.imitation.learner import _times_modulo
+from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
+from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.envs.heads import heads_of
+from jaxgames.nets.policy_value_conv import PolicyValueConv
+
+FOUR, CHECKERS = jaxgames.make("connect_four"), jaxgames.make("checkers")
+
+
+def random_rows(game, number=48, seed=1):
+    """Positions after some random actions, with targets drawn at random."""
+    draws = np.random.default_rng(seed)
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(seed), number))
+    step = jax.jit(jax.vmap(game.step))
+    for ply in range(18):
+        legal = np.asarray(states.legal_action_mask)
+        actions = np.array([draws.choice(np.flatnonzero(row)) for row in legal], np.int32)
+        after = step(states, actions)
+        over = np.asarray(after.terminated)
+        moves = ~over & (draws.random(number) < 0.9 - ply / 40)
+        states = jax.tree.map(lambda a, b, m=moves: jnp.where(m.reshape(-1, *(1,) * (a.ndim - 1)), a, b), after, states)
+    mask = np.asarray(states.legal_action_mask)
+    policy = mask * draws.random(mask.shape)
+    policy = (policy / policy.sum(axis=1, keepdims=True)).astype(np.float16)
+    value = draws.choice([-1.0, 0.0, 1.0], number).astype(np.float32)
+    weights = draws.integers(0, 3, (2, number)).astype(np.float32)
+    position = states._position
+    games = np.arange(number, dtype=np.int64)
+    return LabeledPositions(position, mask, policy, weights[0], value, weights[1], games, np.zeros(number, bool))
+
+
+@pytest.fixture(scope="module")
+def four():
+    return random_rows(FOUR)
+
+
+@pytest.fixture(scope="module")
+def checkers():
+    return random_rows(CHECKERS)
+
+
+SMALL = ImitationConfig(hidden=(8,), minibatch=16, convolutions=(4,), channels=4, blocks=1)
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("unit", [False, True])
+def test_metrics_are_those_of_their_equations(four, counts, unit):
+    config = dataclasses.replace(
+        SMALL, counts=counts, value_range="unit" if unit else "points", value_loss="absolute", value_weight=0.5
+    )
+    network = ImitationNetwork(FOUR, config)
+    params = jax.tree.map(lambda x: 3 * x, network.init(jax.random.key(3)))
+    metrics = metrics_of(network, weighted_sums(network, params, four, None))
+    observation = np.asarray(jax.vmap(lambda p: FOUR.observe_position(p, jnp.bool_(True)))(four.position))
+    logits, value = map(np.asarray, network.apply(params, observation))
+    weights = [w if counts else (w > 0).astype(float) for w in (four.policy_weight, four.value_weight)]
+    logits = np.where(four.mask, logits, -np.inf)
+    log_policy = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    policy = four.policy.astype(np.float64)
+    cross = -np.where(four.mask, policy * np.where(four.mask, log_policy, 0), 0).sum(axis=1)
+    right = policy[np.arange(len(policy)), logits.argmax(axis=1)] >= policy.max(axis=1)
+    error = (value - four.value) / (2 if unit else 1)
+    expected = {
+        "policy_loss": np.average(cross, weights=weights[0]),
+        "predicted": np.average(right, weights=weights[0]),
+        "value_squared": np.average(error**2, weights=weights[1]),
+        "value_absolute": np.average(np.abs(error), weights=weights[1]),
+    }
+    expected["loss"] = expected["policy_loss"] + 0.5 * expected["value_absolute"]
+    assert metrics.keys() == expected.keys()
+    for name, one in expected.items():
+        np.testing.assert_allclose(metrics[name], one, rtol=2e-3, err_msg=name)
+
+
+def test_a_mirrored_batch_is_worth_the_same_to_a_network_of_both_images(four):
+    """The symmetry turns inputs, masks and targets alike: the loss of the mirrored position is that of the mirror."""
+    network = ImitationNetwork(FOUR, SMALL)
+    params = network.init(jax.random.key(0))
+    mirror = np.ones(len(four.game), np.int32)
+    one = weighted_sums(network, params, four, mirror)
+    flipped = four._replace(mask=four.mask[:, ::-1], policy=four.policy[:, ::-1])
+    observed = network.inputs(four.position, mirror)
+    logits, _ = network.outputs(params, observed)
+    log_policy = jax.nn.log_softmax(jnp.where(flipped.mask, logits, -1e9), axis=1)
+    cross = -jnp.sum(jnp.where(flipped.mask, flipped.policy.astype(np.float32) * log_policy, 0), axis=1)
+    np.testing.assert_allclose(one["policy"], np.sum(np.asarray(cross)[four.policy_weight > 0]), rtol=1e-5)
+    plain = weighted_sums(network, params, four, np.zeros(len(four.game), np.int32))
+    np.testing.assert_allclose(plain["policy"], weighted_sums(network, params, four, None)["policy"], rtol=1e-6)
+    assert abs(float(plain["policy"] - one["policy"])) > 1e-4
+    np.testing.assert_array_equal(observed, network.inputs(four.position)[:, :, ::-1])
+
+
+@pytest.mark.parametrize("head", ["target", "squares"])
+def test_targets_of_squares_name_the_action(checkers, head):
+    """Outputs that are the targets of an action make the head choose it."""
+    draws = np.random.default_rng(0)
+    actions = np.array([draws.choice(np.flatnonzero(row)) for row in checkers.mask], np.int32)
+    policy = np.eye(128, dtype=np.float32)[actions]
+    reading = heads_of(CHECKERS)[head]
+    targets = reading.targets(policy, checkers.position)
+    np.testing.assert_array_equal(np.asarray(targets).sum(axis=1), 2)
+    rows = jax.tree.map(lambda x: x[None], checkers.position)
+    for strict in (False, True):
+        found, legal = reading(targets.T[None], rows, strict)
+        np.testing.assert_array_equal(found[0], actions)
+        assert np.all(legal)
+    several = reading.targets(checkers.policy.astype(np.float32), checkers.position)
+    assert np.asarray(several).sum(axis=1) == pytest.approx(2, abs=1e-2)
+    assert np.asarray(several).max(axis=1).min() < 0.9
+
+
+@pytest.mark.parametrize(("game", "name"), [("checkers", "pieces"), ("connect_four", "cells")])
+def test_encodings_of_observations_are_those_of_positions(request, game, name):
+    rules = jaxgames.make(game)
+    rows = request.getfixturevalue("checkers" if game == "checkers" else "four")
+    encoding = rules.encodings[name]
+    observation = jax.vmap(lambda p: rules.observe_position(p, jnp.bool_(True)))(rows.position)
+    np.testing.assert_array_equal(encoding.from_observation(observation), encoding(rows.position))
+    assert np.abs(encoding(rows.position)).sum() > 100
+
+
+def test_marks_are_those_of_the_player_who_began():
+    both = [FOUR.parse("445"), FOUR.parse("44")]
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *both)
+    found = {name: np.asarray(FOUR.encodings[name](positions)) for name in ("marks", "marks_12", "marks_planes")}
+    assert found["marks"].reshape(2, 6, 7)[:, 5, 3:5].tolist() == [[1, 1], [1, 0]]
+    assert found["marks"].reshape(2, 6, 7)[:, 4, 3].tolist() == [-1, -1]
+    assert found["marks_12"].reshape(2, 6, 7)[:, 4, 3].tolist() == [2, 2]
+    planes = found["marks_planes"].reshape(2, 6, 7, 3)
+    assert planes[0, 5, 3].tolist() == [1, 0, 0] and planes[1, 5, 3].tolist() == [1, 0, 1]
+    for name, encoding in FOUR.encodings.items():
+        if name.startswith("marks"):
+            twice = encoding.swap(encoding.swap(found[name]))
+            np.testing.assert_array_equal(twice, found[name])
+
+
+@pytest.mark.parametrize(
+    ("changes", "game"),
+    [
+        ({"network": "mlp", "optimizer": "adam"}, FOUR),
+        ({"network": "conv", "encoding": "marks_planes", "learns": "value", "plays": "value"}, FOUR),
+        ({"network": "outputs", "encoding": "pieces", "head": "target", "learns": "policy", "policy_loss": "squared",
+          "optimizer": "momentum", "step_size": 0.01}, CHECKERS),
+    ],
+)  # fmt: skip
+def test_a_network_learns_its_examples_by_heart(request, changes, game):
+    """Where the loss of all rows together falls, and the best moves are found."""
+    rows = request.getfixturevalue("four" if game is FOUR else "checkers")
+    settings = {"hidden": (32,), "minibatch": 16, "steps": 400, "step_size": 0.01} | changes
+    learner = make_learner(game, ImitationConfig(**settings, convolutions=(8,), channels=8, blocks=1))
+    state = jax.jit(learner.init)(jax.random.key(0), rows)
+    before = learner.evaluate(state.params, rows)
+    keys = jax.random.split(jax.random.key(1), 400)
+    state, _ = jax.jit(lambda state: jax.lax.scan(learner.update, state, keys))(state)
+    after = learner.evaluate(state.params, rows)
+    assert int(state.updates) == 400
+    name = "value_squared" if settings.get("learns") == "value" else "policy_loss"
+    assert after[name] < 0.7 * before[name] or after.get("predicted", 0) > 0.9, (before, after)
+
+
+def test_the_delta_rule_is_a_step_down_half_the_squared_error():
+    """One hidden layer of the published network, one move: dw = -mu delta o, delta = (o - t) (1 - o^2) / 2."""
+    rows = random_rows(CHECKERS, number=1, seed=4)._replace(policy_weight=np.ones(1, np.float32))
+    config = ImitationConfig(
+        network="outputs", encoding="pieces", head="target", hidden=(5,), learns="policy", policy_loss="squared",
+        optimizer="sgd", minibatch=1, step_size=0.05, last_step_size=0.05, steps=10,
+    )  # fmt: skip
+    learner = make_learner(CHECKERS, config)
+    state = learner.init(jax.random.key(0), rows)
+    after, _ = learner.update(state, jax.random.key(1))
+    layers = [jax.tree.map(np.asarray, state.params["params"][f"Dense_{i}"]) for i in (0, 1)]
+    x = np.asarray(CHECKERS.encodings["pieces"](rows.position))[0]
+    sigmoid = [None, None]
+    sigmoid[0] = 2 / (1 + np.exp(-(x @ layers[0]["kernel"] + layers[0]["bias"]))) - 1
+    sigmoid[1] = 2 / (1 + np.exp(-(sigmoid[0] @ layers[1]["kernel"] + layers[1]["bias"]))) - 1
+    target = 2 * np.asarray(heads_of(CHECKERS)["target"].targets(jnp.float32(rows.policy), rows.position))[0] - 1
+    deltas = [None, (sigmoid[1] - target) * (1 - sigmoid[1] ** 2) / 2]
+    deltas[0] = (layers[1]["kernel"] @ deltas[1]) * (1 - sigmoid[0] ** 2) / 2
+    for number, came in ((0, x), (1, sigmoid[0])):
+        # The error adds up squares, without the half: twice the step of the rule with the same mu.
+        moved = layers[number]["kernel"] - 2 * 0.05 * np.outer(came, deltas[number])
+        np.testing.assert_allclose(after.params["params"][f"Dense_{number}"]["kernel"], moved, atol=1e-5)
+
+
+def test_minibatches_go_through_all_rows_in_turn():
+    for number, factor, modulus in ((5, 7, 9), (2**31 - 1, 1000, 999_983), (123_456_789, 256, 2**30 - 1)):
+        found = jax.jit(_times_modulo, static_argnums=(1, 2))(jnp.int32(number), factor, modulus)
+        assert int(found) == number * factor % modulus
+
+
+@pytest.mark.parametrize(
+    ("changes", "game", "line"),
+    [
+        ({"network": "residual", "encoding": "cells"}, FOUR, r"needs inputs .rows, columns, planes.; cells .*42"),
+        ({"encoding": "tesauro"}, FOUR, "unknown encoding 'tesauro' of connect_four; available: observation, cells"),
+        ({"encoding": "board64", "symmetries": False}, CHECKERS, "'board64' of checkers is not made of observations"),
+        ({"network": "outputs", "learns": "policy", "policy_loss": "squared"}, FOUR, "outputs sees an encoding"),
+        ({"network": "outputs", "learns": "policy", "policy_loss": "squared", "encoding": "cells", "head": "target"},
+         FOUR, "unknown head 'target' of connect_four"),
+    ],
+)  # fmt: skip
+def test_a_network_of_the_wrong_shape_is_one_line(changes, game, line):
+    with pytest.raises(ValueError, match=line):
+        make_learner(game, ImitationConfig(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"policy_loss": "hinge"}, "unknown policy_loss 'hinge'; available: cross_entropy, squared, absolute"),
+        ({"learns": "value"}, "plays=policy, but it learns only the value"),
+        ({"network": "outputs"}, "network=outputs learns moves only"),
+        ({"validation": 0.0}, "expected a share above 0"),
+        ({"minibatch": 0}, "minibatch 0: expected a whole number from 1 on"),
+        ({"step_size": 0.0}, "expected a number above 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_one_line(changes, line):
+    with pytest.raises(ValueError, match=line):
+        ImitationConfig(**changes)
+
+
+def test_convolutions_are_convolutions():
+    """The network of patches and products is that of flax's convolutions with the same kernels."""
+    network = PolicyValueConv(7, (4, 5), (6,))
+    x = jax.random.normal(jax.random.key(0), (3, 6, 7, 2))
+    params = network.init(jax.random.key(1), x)
+    layers = params["params"]
+    y = x
+    for number, channels in enumerate((4, 5)):
+        one = layers[f"Dense_{number}"]
+        kernel = one["kernel"].reshape(3, 3, -1, channels)
+        y = jax.nn.relu(nn.Conv(channels, (3, 3)).apply({"params": {"kernel": kernel, "bias": one["bias"]}}, y))
+    y = jax.nn.relu(nn.Dense(6).apply({"params": layers["Dense_2"]}, y.reshape(3, -1)))
+    heads = nn.Dense(8).apply({"params": layers["Dense_3"]}, y)
+    logits, value = network.apply(params, x)
+    np.testing.assert_allclose(logits, heads[:, :7], atol=1e-5)
+    np.testing.assert_allclose(value, jnp.tanh(heads[:, 7]), atol=1e-5)

@@ -1,0 +1,65 @@
+"""OpenSpiel's bots as players: they see our positions, and their actions are ours."""
+
+import warnings
+
+import pytest
+
+import jaxgames
+from jaxgames import players
+from jaxgames.arena import match
+from tests.oracles import oracle
+
+
+@pytest.fixture(scope="module", autouse=True)
+def openspiel():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whatever an extension module says when it is imported
+        return oracle("pyspiel")
+
+
+@pytest.mark.parametrize(
+    ("game", "position", "action"),
+    [
+        (jaxgames.make("tic_tac_toe"), "XX./OO./...", 2),  # wins
+        (jaxgames.make("tic_tac_toe"), "XX./O../...", 2),  # prevents it
+        (jaxgames.make("connect_four"), "445566", 2),  # one end of an open three, or the other: 3 and 7
+        (jaxgames.make("connect_four"), "121314", 0),
+        (jaxgames.make("connect_four", rows=4, cols=5, connect=3), "1525", 2),
+    ],
+)
+def test_it_wins_and_prevents_a_loss(game, position, action):
+    player = players.make("openspiel:mcts:400", game)
+    chosen = player.turn.move(game.from_string(position))
+    assert chosen in (action, 6) if position == "445566" else chosen == action
+
+
+def test_the_numbers_count():
+    """More simulations are stronger; the constant of exploration is handed on."""
+    game = jaxgames.make("tic_tac_toe")
+    strong, weak = (players.make(f"openspiel:mcts:{number}", game) for number in (200, 1))
+    result = match(strong, weak, 20)
+    assert result.ppg > 0.4 and result.forfeits == {} and result.a == "openspiel:mcts:200"
+    game = jaxgames.make("connect_four")
+    moves = {
+        c: [players.make(f"openspiel:mcts:30,c={c}", game).turn.move(game.from_string(x)) for x in LINES]
+        for c in (0, 9)
+    }
+    assert moves[0] != moves[9]
+
+
+LINES = ("4", "45", "4444", "1234567", "73", "36415")
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "message"),
+    [
+        ("openspiel:mcts:100", "backgammon", "openspiel plays tic_tac_toe.*connect_four, not backgammon"),
+        ("openspiel:azero:100", "connect_four", "bot 'azero': expected mcts"),
+        ("openspiel:mcts:0", "connect_four", "'0': expected a whole number from 1"),
+        ("openspiel:mcts", "connect_four", "openspiel needs a bot and a number of simulations"),
+        ("openspiel:mcts:9,k=1", "connect_four", "no option 'k'; it has: c"),
+    ],
+)
+def test_others_get_one_line(spec, game, message):
+    with pytest.raises(ValueError, match=message):
+        players.make(spec, jaxgames.make(game))

@@ -1,0 +1,81 @@
+"""The page in a real browser where somebody waits: passing, draws that are offered, the pause between watched moves."""
+
+import itertools
+import statistics
+from typing import Any
+
+from tests.web.browser.conftest import Server
+from tests.web.browser.table import opened
+
+
+def test_nothing_but_a_pass(browser: Any, server: Server) -> None:
+    """A checker on the bar before a closed board: the button says Pass, and nothing else can be done."""
+    with opened(browser, server.url) as table:
+        table.open("game=backgammon&position=27YBACAAAEAAAA%3A65&against=random")
+        button = table.page.locator("#end-turn")
+        assert button.is_visible() and button.text_content().strip() == "Pass"
+        assert "nothing can be moved" in table.look()["status"]
+        assert not [name for name in table.look()["places"].values() if "can move" in name]
+        table.page.keyboard.press("e")
+        table.wait_for("document.querySelector('#moves button')")
+        assert "pass" in table.moves()[0]
+
+
+def test_draws(browser: Any, server: Server) -> None:
+    """A program accepts a draw where it is behind and declines one where it is ahead; a person is asked."""
+    with opened(browser, server.url) as ann, opened(browser, server.url) as bob:
+        ann.open("game=tic_tac_toe&position=OXO%2FX..%2FX.O&against=champion")
+        ann.button("draw")
+        ann.wait_for("document.getElementById('notice').textContent.includes('declines the draw')")
+        assert ann.look()["over"] == "false"
+        ann.page.goto("about:blank")
+        ann.open("game=tic_tac_toe&position=XX.%2FOO.%2F...&against=champion")
+        ann.button("draw")
+        ann.wait_for_status("Draw: draw agreed")
+        ann.page.goto("about:blank")
+        ann.open("game=checkers&against=random")
+        ann.open_card("together")
+        ann.button("invite")
+        ann.wait_for("document.getElementById('link').value.includes('token=')")
+        bob.page.goto(ann.page.locator("#link").input_value())
+        bob.wait_for("document.getElementById('board').dataset.version")
+        for answer, ends in (("offer-decline", False), ("offer-accept", True)):
+            ann.button("draw")
+            bob.wait_for("document.getElementById('offer-text').textContent.includes('a draw')")
+            bob.button(answer)
+            if ends:
+                ann.wait_for_status("Draw: draw agreed")
+                bob.wait_for_status("Draw: draw agreed")
+            else:
+                ann.wait_for("document.getElementById('notice').textContent.includes('declines')")
+        ann.button("again")
+        bob.wait_for_status("Black to move")
+        ann.wait_for_status("Your turn")
+        assert not ann.page.locator("#again").is_visible()
+
+
+def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
+    """Programs pause as long as is chosen: between two turns a page sees 1 s, then 5 s, then none."""
+    with opened(browser, server.url) as table:
+        table.open("game=connect_four&against=random")
+        table.button("pause")
+        table.page.locator("#plate-bottom .who").click()
+        table.page.locator("#seat-dialog").get_by_role("combobox").select_option("random")
+        table.page.locator("#seat-dialog").get_by_role("button", name="Take the seat").click()
+        table.wait_for_status("Paused")
+        table.page.evaluate("""() => {
+          window.timesOfTest = [];
+          const note = () => window.timesOfTest.push(performance.now());
+          new MutationObserver(note).observe(document.getElementById("moves"), {childList: true});
+        }""")
+        table.page.get_by_role("radio", name="1 s").check()
+        table.button("pause")
+        table.wait_for("window.timesOfTest.length >= 2")
+        table.page.get_by_role("radio", name="5 s").check()
+        table.wait_for("window.timesOfTest.some((time, turn, all) => turn && time - all[turn - 1] > 4900)")
+        times = table.page.evaluate("window.timesOfTest")
+        assert min(after - before for before, after in itertools.pairwise(times)) > 950
+        table.page.get_by_role("radio", name="0 s").check()
+        table.wait_for("/wins|Draw/.test(document.getElementById('status').textContent)")
+        last = table.page.evaluate("window.timesOfTest")[len(times) + 1 :]
+        assert statistics.median(after - before for before, after in itertools.pairwise(last)) < 900
