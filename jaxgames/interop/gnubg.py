@@ -5,7 +5,7 @@ The program connects and sends boards as FIBS writes them, `board:...`, one a li
 """
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +20,7 @@ from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, whole_number
 
+PASS = "pass"
 FIELDS = 53
 """Numbers and names of a FIBS board, separated by colons."""
 LEAST_TO_TAKE = -0.5
@@ -43,9 +44,11 @@ def parse(line: str) -> FibsBoard:
         raise ValueError(f"{line[:60]!r} is no FIBS board; expected board:NAME:NAME:... of {FIELDS} fields")
     try:
         points = [int(text) for text in fields[6:32]]
-        first, second, doubled, color, direction = (int(fields[place]) for place in (33, 34, 40, 41, 42))
+        turn, first, second, doubled, color, direction = (int(fields[place]) for place in (32, 33, 34, 40, 41, 42))
     except ValueError:
         raise ValueError(f"{line[:60]!r} is no FIBS board: a number is missing") from None
+    if turn == -color:  # gnubg draws the board for its player 1, whoever is asked, and says here whose turn it is
+        color, direction = -color, -direction
     points = [color * number for number in points]
     if direction > 0:
         points = points[::-1]
@@ -67,11 +70,21 @@ def answer(player: Player, line: str, bits: int = 0) -> str:
     left = board.dice * (2 if board.dice[0] == board.dice[1] else 1)
     state = game.state(jax.device_get(from_plain(board.own, board.opponent, left)))
     actions = choose_turn(player, state, bits)
-    text = game.turn_to_string(state, actions)
+    text = _single_moves(state, actions)
     checked = game.string_to_turn(state, text)
     if _after(state, checked) != _after(state, actions):
         raise ValueError(f"{text} is not the turn {list(actions)} in {game.to_string(state)}")
     return text
+
+
+def _single_moves(state: State, actions: Sequence[int]) -> str:
+    """A turn with each checker move by itself: gnubg takes `24/13` of one checker with 6-5 for no legal move."""
+    moves = []
+    for action in actions:
+        moves.append(state._game.action_to_string(state, action).partition("[")[0])  # no die: gnubg knows it
+        state = state._game.apply(state, jnp.int32(action))
+    moved = [move for move in moves if move != PASS]  # dice that cannot be played are not spoken of
+    return " ".join(moved or [PASS])
 
 
 def serve(

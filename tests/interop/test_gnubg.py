@@ -35,8 +35,10 @@ def test_boards_are_read():
     start = to_plain(jax.device_get(GAME.init_position(jax.random.key(0))))
     assert (list(board.own), list(board.opponent)) == start[:2] and board.dice == (2, 1) and not board.doubled
     later = gnubg.parse(LATER)
-    assert later.opponent[24] == 2 and later.own[24] == 0 and sum(later.own) == sum(later.opponent) == 15
-    assert later.own[0] == 1 and later.opponent[24 - 12] == 4  # points of the two numberings
+    assert later.own[24] == 2 and later.opponent[24] == 0 and sum(later.own) == sum(later.opponent) == 15
+    assert later.opponent[0] == 1 and later.own[24 - 12] == 4  # points of the two numberings
+    other = gnubg.parse(fields(LATER, f32=1))  # the board is drawn for one player, and the turn says who is asked
+    assert (other.own, other.opponent) == (later.opponent, later.own)
     assert gnubg.parse(fields(OPENING, f33=0, f34=0)).dice is None and gnubg.parse(fields(OPENING, f40=1)).doubled
 
 
@@ -44,7 +46,7 @@ def test_a_board_seen_from_the_other_side():
     """Colours and directions exchanged: the same position."""
     parts = LATER.split(":")
     mirrored = [*parts[:6], *[str(-int(text)) for text in reversed(parts[6:32])], *parts[32:]]
-    line = fields(":".join(mirrored), f41=-1, f42=1)
+    line = fields(":".join(mirrored), f32=1, f41=-1, f42=1)
     assert gnubg.parse(line) == gnubg.parse(LATER)
 
 
@@ -61,19 +63,37 @@ def test_cube_and_roll():
     lost = ["0"] * 26
     lost[1], lost[24] = "-1", "15"
     hopeless = ":".join([*OPENING.split(":")[:6], *lost, *OPENING.split(":")[32:]])
-    assert gnubg.answer(player, fields(hopeless, f40=1)) == "drop"
+    assert gnubg.answer(player, fields(hopeless, f32=1, f40=1)) == "drop"
 
 
 def test_the_last_turn_of_a_won_game():
     """As gnubg sent it: two checkers on the ace point, 6-1, and the other player on the bar."""
     board = "-2:2:0:0:0:0:0:0:0:0:0:0:-4:0:0:0:0:-4:0:-5:0:0:0:0:0:0"
-    line = fields(":".join([*OPENING.split(":")[:6], board, *OPENING.split(":")[32:]]), f33=6, f34=1)
-    assert gnubg.answer(players.make("random", GAME), line) == "1/off(2)"
+    line = fields(":".join([*OPENING.split(":")[:6], board, *OPENING.split(":")[32:]]), f32=1, f33=6, f34=1)
+    assert gnubg.answer(players.make("random", GAME), line) == "1/off 1/off"
     state = after = GAME.state(jax.device_get(gnubg.from_plain(*gnubg.parse(line)[:3])))
     actions = GAME.string_to_turn(state, "1/off(2)")
     for action in actions:
         after = GAME.apply(after, action)
     assert GAME.turn_to(state, jax.device_get(after._position)) == actions  # and as single actions leave it
+
+
+@pytest.mark.parametrize(
+    ("board", "dice", "moves"),
+    [
+        ({24: 1, 1: -1, 18: -2, 20: -2, 14: -2}, (6, 5), "24/13"),  # one checker with both dice
+        ({2: 1, 24: -1}, (6, 5), "2/off"),  # the other die is not played
+        ({25: 2, 24: -2, 20: -2, 1: -1}, (2, 1), "bar/23"),  # nor here, where it cannot be
+    ],
+)
+def test_each_checker_moves_by_itself(board, dice, moves):
+    """gnubg takes a move that stands for two, `24/13` with 6-5, and one with a pass for illegal, and says nothing."""
+    places = [str(board.get(place, 0)) for place in range(26)]
+    line = ":".join([*OPENING.split(":")[:6], *places, *OPENING.split(":")[32:]])
+    text = gnubg.answer(players.make("random", GAME), fields(line, f32=1, f33=dice[0], f34=dice[1]))
+    state = GAME.state(jax.device_get(gnubg.from_plain(*gnubg.parse(fields(line, f32=1))[:2], dice)))
+    assert all(part.count("/") == 1 and "[" not in part and "(" not in part for part in text.split())
+    assert len(text.split()) == sum(action != 0 for action in GAME.string_to_turn(state, moves))
 
 
 def test_every_move_is_legal_and_is_the_player_s():
@@ -87,7 +107,7 @@ def test_every_move_is_legal_and_is_the_player_s():
             board[place + 1] = str(own[place]) if own[place] else board[place + 1]
             if opponent[place]:
                 board[24 - place] = str(-opponent[place])
-        roll = {"f33": dice[0], "f34": dice[1]}
+        roll = {"f32": 1, "f33": dice[0], "f34": dice[1]}
         line = fields(":".join([*OPENING.split(":")[:6], *board, *OPENING.split(":")[32:]]), **roll)
         text = gnubg.answer(player, line, bits=moves)
         session.play(text)
