@@ -45,7 +45,7 @@ class HubError(RuntimeError):
     """A program that has died, hangs, or says what the protocol does not have."""
 
 
-class Engine:
+class HubProgram:
     """A program of the Hub protocol, started when it is needed, and again when it has failed."""
 
     def __init__(self, command: str, level: str, patience: float, start_seconds: float = START_SECONDS):
@@ -162,7 +162,7 @@ def hub_player(game: Game, command: str, time: str | None = None, depth: str | N
     if depth is not None:
         whole_number(depth, f"player {name!r}: depth", MOST_DEPTH)
         level = format_line("level", depth=depth)
-    engine = Engine(command, level, seconds + PATIENCE)
+    engine = HubProgram(command, level, seconds + PATIENCE)
     try:
         engine.start()
     except HubError as error:

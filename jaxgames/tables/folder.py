@@ -21,7 +21,7 @@ _ROOM = 1.05
 """Files take a little more than their content."""
 
 
-def build(index: Index, folder: Path, report: Callable[[str, int, int], None] = lambda *_: None) -> "Table":
+def build(index: Index, folder: Path, report: Callable[[str, int, int], None] = lambda *_: None) -> "EndingsTable":
     """Solves all slices of an index and keeps them in a folder. What a process that was killed has kept is not solved
     again.
 
@@ -44,7 +44,7 @@ def build(index: Index, folder: Path, report: Callable[[str, int, int], None] = 
         )
     folder.mkdir(parents=True, exist_ok=True)
     held = lock(folder / LOCK)
-    table, done = Table(index, folder, found), 0
+    table, done = EndingsTable(index, folder, found), 0
     for group in index.groups:
         if any(str(part) not in found for part in group):
             for part, values in zip(group, solve(index, group, table.slice), strict=True):
@@ -61,7 +61,7 @@ def bytes_of(size: int) -> int:
     return -(-size // 4) + 2 * size
 
 
-class Table:
+class EndingsTable:
     """The values of all positions of an index, read from a folder. Open one with `open_table`."""
 
     def __init__(self, index: Index, folder: Path, found: dict[str, Any]):
@@ -97,7 +97,7 @@ class Table:
         return mapped
 
 
-def open_table(index: Index, folder: Path) -> Table:
+def open_table(index: Index, folder: Path) -> EndingsTable:
     """The complete table of an index. Raises `ValueError` if the folder holds none, or another one."""
     if not (folder / MANIFEST).is_file():
         raise ValueError(f"{folder} holds no table of {index.name}")
@@ -107,7 +107,7 @@ def open_table(index: Index, folder: Path) -> Table:
         raise ValueError(
             f"{folder} is not complete: {len(missing)} of {len(index.slices)} slices are missing; build on"
         )
-    return Table(index, folder, found)
+    return EndingsTable(index, folder, found)
 
 
 def pack(values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ FAR = 4096
 """More turns than any way to the end takes. A win is worth 1, less one part of so many for each turn that it takes."""
 
 
-class Scores(NamedTuple):
+class TableScores(NamedTuple):
     """A table as arrays. `score`: `FAR` less the turns to a win, negative for losses, 0 for draws.
 
     `first`: where each slice begins.
@@ -32,7 +32,7 @@ class Lookup:
 
     index: Index
 
-    def scores(self, values_of: Callable[[int], Values]) -> Scores:
+    def scores(self, values_of: Callable[[int], Values]) -> TableScores:
         """The arrays of a table, from the values of each slice by its index."""
         sizes = [part.size for part in self.index.slices]
         first = np.concatenate([[0], np.cumsum(sizes)])
@@ -41,13 +41,13 @@ class Lookup:
             values = values_of(number)
             sign = (values.value == WIN).astype(np.int16) - (values.value == LOSS)
             score[start : start + sizes[number]] = sign * (FAR - np.asarray(values.turns))
-        return Scores(jnp.asarray(score), jnp.asarray(first[:-1], jnp.int32))
+        return TableScores(jnp.asarray(score), jnp.asarray(first[:-1], jnp.int32))
 
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
         """Where the table knows the best turn."""
         return self.index.covers(positions)
 
-    def worth(self, scores: Scores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
+    def worth(self, scores: TableScores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
         """The worth of positions that the table covers to the player to act, from -1 to 1.
 
         Where a turn is under way it is that of the best way to go on, of so many actions at most.

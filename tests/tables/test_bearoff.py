@@ -125,9 +125,9 @@ def rounded(offs):
 
 
 def test_players_bear_off_exactly():
-    """Two checkers on 5 and 2 with 2-1: 5/3 2/1 leaves 3 and 1, 5/2 leaves 2 and 2: the better one is not obvious."""
+    """The turn with the best chance of all, in each of some races; a random player misses it."""
     game = make_game("backgammon")
-    player, other = make("exact:pubeval", game), make("pubeval", game)
+    player, other = make("exact:random", game), make("random", game)
     sides = [[0, 1, 0, 0, 1, 0], [1, 0, 0, 1, 0, 1], [0, 0, 2, 1, 0, 0], [2, 0, 0, 0, 0, 2]]
     states = [make_position([*a, *[0] * 19], [*b, *[0] * 19], (2, 1)) for a in sides for b in sides]
     positions = jax.tree.map(lambda *x: jnp.stack(x), *[state._position for state in states])
@@ -145,5 +145,5 @@ def test_players_bear_off_exactly():
             1 - win[number(offs, b[:6]), number(offs, a[:6])]
             for a, b in zip(plays.mover.tolist(), plays.opponent.tolist(), strict=True)
         )
-        np.testing.assert_allclose(chances["exact:pubeval"][place], best, atol=1e-6)
-    assert (chances["pubeval"] < chances["exact:pubeval"] - 1e-6).any()
+        np.testing.assert_allclose(chances["exact:random"][place], best, atol=1e-6)
+    assert (chances["random"] < chances["exact:random"] - 1e-3).any()
