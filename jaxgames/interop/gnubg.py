@@ -20,7 +20,6 @@ from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, whole_number
 
-PASS = "pass"
 FIELDS = 53
 """Numbers and names of a FIBS board, separated by colons."""
 LEAST_TO_TAKE = -0.5
@@ -78,13 +77,15 @@ def answer(player: Player, line: str, bits: int = 0) -> str:
 
 
 def _single_moves(state: State, actions: Sequence[int]) -> str:
-    """A turn with each checker move by itself: gnubg takes `24/13` of one checker with 6-5 for no legal move."""
+    """A turn with each checker move by itself, nothing where no checker can move.
+
+    gnubg takes `24/13` of one checker with 6-5 for no legal move, and writes nonsense into its record for `pass`.
+    """
     moves = []
     for action in actions:
         moves.append(state._game.action_to_string(state, action).partition("[")[0])  # no die: gnubg knows it
         state = state._game.apply(state, jnp.int32(action))
-    moved = [move for move in moves if move != PASS]  # dice that cannot be played are not spoken of
-    return " ".join(moved or [PASS])
+    return " ".join(move for move in moves if move != "pass")
 
 
 def serve(

@@ -84,6 +84,7 @@ def test_the_last_turn_of_a_won_game():
         ({24: 1, 1: -1, 18: -2, 20: -2, 14: -2}, (6, 5), "24/13"),  # one checker with both dice
         ({2: 1, 24: -1}, (6, 5), "2/off"),  # the other die is not played
         ({25: 2, 24: -2, 20: -2, 1: -1}, (2, 1), "bar/23"),  # nor here, where it cannot be
+        ({25: 2, 24: -2, 23: -2, 1: -1}, (2, 1), "pass"),
     ],
 )
 def test_each_checker_moves_by_itself(board, dice, moves):
