@@ -243,6 +243,8 @@ def test_a_buffer_that_does_not_fit_is_said_before():
     fits = str(pytest.raises(ValueError, make_learner(GAME, config).check).value).split()[-2].replace(",", "")
     rows = int(fits) // 2 // 4 * 4
     make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": rows})).check()
+    with pytest.raises(ValueError, match="no room"):
+        make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": 4 * rows})).check()
 
 
 def test_a_run_keeps_its_settings():
