@@ -102,7 +102,7 @@ def test_a_program_is_asked_and_its_move_is_played(program):
     ("reply", "reason"),
     [
         ("sys.exit(3)", "HubError: it has ended with status 3"),
-        ("time.sleep(9)", "HubError: it has not answered in time"),
+        ("time.sleep(9); print('done move=9-14', flush=True)", "HubError: it has not answered in time"),
         ("print('done move=1-5', flush=True)", "'1-5' is no legal move in "),
         ("print('done', flush=True)", "HubError: it is done without a move"),
         ("""print('error message="no idea"', flush=True)""", "HubError: it says: no idea"),
