@@ -12,6 +12,7 @@ import pytest
 
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position
+from jaxgames.envs.turns.expand import turns
 from jaxgames.ops.pytrees import select
 from jaxgames.players import make
 from jaxgames.tables.checkers import CheckersEndings, Material
@@ -57,7 +58,32 @@ def test_the_totals_are_those_of_published_databases(solved):
 @pytest.mark.slow
 def test_the_totals_of_four_pieces(solved):
     endings = CheckersEndings(4)
-    assert of_totals(endings, solve_all(endings)) == 41
+    found = solve_all(endings)
+    assert of_totals(endings, found) == 41
+    lengths_follow(endings, found)
+
+
+def lengths_follow(endings, solved, each=100):
+    """Lost positions last a turn longer than their longest turn says, won ones than their shortest lost one."""
+    rng, compared = np.random.default_rng(2), 0
+    for part, values in zip(endings.slices, solved, strict=True):
+        ends = np.flatnonzero((values.value != DRAW) & (values.turns > 0))
+        numbers = rng.choice(ends, min(each, len(ends)), replace=False).astype(np.int32)
+        found = turns(endings.game, jax.tree.map(np.asarray, endings.positions(part, numbers)[0]))
+        lost = found.over.copy()  # after each turn, for the other player
+        length = np.zeros(len(lost), int)
+        for row, (slice_number, number) in enumerate(np.stack(endings.locate(found.position), axis=1).tolist()):
+            if not lost[row]:
+                child = solved[slice_number]
+                lost[row], length[row] = child.value[number] == LOSS, child.turns[number]
+        for row, number in enumerate(numbers):
+            mine = found.parent == row
+            if values.value[number] == LOSS:
+                assert not lost[mine].any() and length[mine].max() + 1 == values.turns[number]
+            else:
+                assert length[mine & lost].min() + 1 == values.turns[number]
+            compared += 1
+    assert compared > 1000
 
 
 def positions_of(texts):
