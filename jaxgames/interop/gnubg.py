@@ -4,6 +4,8 @@ The program connects and sends boards as FIBS writes them, `board:...`, one a li
 `take` or `drop`. It plays something else instead of a move that is illegal, without a word, so every move is checked.
 """
 
+import contextlib
+import math
 import socket
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -140,7 +142,13 @@ def gnubg_player(game: Game, plies: str) -> Player:
         best = gnubg.find_best_move((tuple(opponent), tuple(own)), cube, context, _roll(dice))
         if not best or best[0] < 0:
             return game.legal_turns(state)[0]
-        return game.string_to_turn(state, gnubg.move_tuple_to_string(best, (tuple(opponent), tuple(own))))
+        with contextlib.suppress(ValueError):  # the package leaves out checkers that are borne off
+            return game.string_to_turn(state, gnubg.move_tuple_to_string(best, (tuple(opponent), tuple(own))))
+        return min(game.legal_turns(state), key=lambda turn: others_equity(_after(state, turn)))
+
+    def others_equity(board: tuple[list[int], list[int]]) -> float:
+        opponent, own = map(tuple, board)  # it is to roll
+        return float(gnubg.evaluate((own, opponent), cube, context)[-1]) if sum(own) and sum(opponent) else -math.inf
 
     return Player(f"gnubg:{plies}", game, HostTurn(game, move, f"gnubg:{plies}"))
 

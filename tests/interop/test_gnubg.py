@@ -10,6 +10,7 @@ import pytest
 import jaxgames
 from jaxgames import cli, players
 from jaxgames.arena.session import Session
+from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.interop import gnubg
 from jaxgames.players.player import Player
@@ -153,6 +154,18 @@ def test_bad_servers_get_one_line(capsys, command, message):
     assert cli.main(command.split()) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err == f"jaxgames: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "roll", "turn"), [({4: 2}, (5, 4), "4/off(2)"), ({4: 1, 6: 1}, (6, 5), "6/off 4/off"), ({2: 2}, (1, 1), "")]
+)
+def test_gnubg_bears_off(own, roll, turn):
+    """Its package names no checker that leaves the board."""
+    oracle("gnubg")
+    state = make_position([own.get(point, 0) for point in range(1, 26)], [8, *[0] * 24], roll)
+    move = players.make("gnubg:0", GAME).turn.move(state)
+    after = [gnubg._after(state, actions) for actions in (move, GAME.string_to_turn(state, turn or "2/off(2)"))]
+    assert after[0] == after[1]
 
 
 def test_gnubg_chooses_its_best_move():
