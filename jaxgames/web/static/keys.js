@@ -42,7 +42,8 @@ export function initKeys(app) {
   byId("help").addEventListener("click", openHelp);
   byId("motion").addEventListener("change", (event) => change({ motion: event.target.checked }));
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog");
+    const closed = event.target.closest("dialog:not([open])"); // it may keep the focus until the next frame is drawn
+    const typing = !closed && event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog");
     const choosing = event.target.matches("[type=radio]") && event.key.startsWith("Arrow");
     if (typing || choosing || event.altKey || event.ctrlKey || event.metaKey || !app.state || event.defaultPrevented) {
       return;
