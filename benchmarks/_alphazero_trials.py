@@ -34,12 +34,26 @@ OPENINGS = FIRST | {"opening_plies": 8}
 DISCOUNT = OPENINGS | {"discount": 0.98}
 MIXED = DISCOUNT | {"opening_plies": 12, "result_share": 0.5}
 WINDOWS = MIXED | {"network": "windows", "channels": 64, "hidden": (128, 128)}
-TRIALS: dict[str, dict[str, Any]] = {
+STEPS: dict[str, dict[str, Any]] = {
     "openings of 0 to 2 random plies": FIRST,
     "openings of 0 to 8": OPENINGS,
     "and discount 0.98": DISCOUNT,
     "openings of 0 to 12, and values half from the search": MIXED,
     "and features of all windows of 4 x 4": WINDOWS,
+}
+"""What was added, one after the other; the picture shows these."""
+TRIALS = STEPS | {
+    "the last, but: values from results only": WINDOWS | {"result_share": 1.0},
+    "the last, but: the search's own choice is played": WINDOWS | {"played": "choice"},
+    "the last, but: targets are visits (PUCT)": WINDOWS | {"search": "puct"},
+    "the last, but: PUCT, and trees used again": WINDOWS | {"search": "puct", "reuse": True},
+    "the last, but: 16 simulations": WINDOWS | {"simulations": 16},
+    "the last, but: 64 simulations": WINDOWS | {"simulations": 64},
+    "the last, but: 3 of 4 plies with 8 simulations": WINDOWS | {"fast_share": 0.75},
+    "the last, but: a quarter of the buffer": WINDOWS | {"buffer_plies": 64},
+    "the last, but: a constant step size": WINDOWS | {"last_step_size": 0.002},
+    "the last, but: no mirror images": WINDOWS | {"symmetries": False},
+    "the last, but: no mean weights": WINDOWS | {"ema": 0.0},
 }
 
 
@@ -58,7 +72,7 @@ def main() -> None:
         found["trials"][name] = trial(TRIALS[name])
         print(name, json.dumps({key: value for key, value in found["trials"][name].items() if key != "curve"}))
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    picture(found["trials"])
+    picture({name: found["trials"][name] for name in STEPS if name in found["trials"]})
 
 
 def picture(trials: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import jax
 
 import jaxgames
+from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.td import load_player_value
 from jaxgames.arena import every_line, match
 from jaxgames.arena.connect_four import accuracy, solved
@@ -26,7 +27,7 @@ SOLVED = "tests/data/connect_four/move_scores_500.jsonl"
 
 LEVELS = {
     "tic_tac_toe": ("weak:0.5:champion@1", "weak:0.15:champion@1", "champion@1"),
-    "connect_four": ("weak:0.2:champion@1", "alphabeta:champion:4", "alphabeta:champion:8"),
+    "connect_four": ("weak:0.2:champion@1", "puct:champion:50", "puct:champion:800"),
     "checkers": ("weak:0.2:champion@1", "alphabeta:champion:3", "alphabeta:champion:7"),
     "backgammon": ("weak:0.3:champion@1", "champion@1", "champion@2,keep=8,within=0.16"),
 }
@@ -97,8 +98,11 @@ def main() -> None:
 def install(run_folder: str) -> str:
     """Copies the weights of a run into the package; returns the game."""
     run = Run.open(run_folder)
-    params, make_value = load_player_value(run)
     game_id = run.config["game"]
+    if holds_alphazero(run):
+        params = load_network(run, jaxgames.make(game_id))[0]
+    else:
+        params, _ = load_player_value(run)
     content = champions.pack(params)
     (FOLDER / f"{game_id}.npz").write_bytes(content)
     info = run.best_info() or {}

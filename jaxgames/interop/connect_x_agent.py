@@ -36,6 +36,12 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
+def product(x, kernel):
+    """x @ kernel, in parts so small that OpenBLAS takes one thread: its others wait for cores that others use."""
+    step = max(1, 200_000 // (len(x) * kernel.shape[1]))
+    return sum(x[:, i : i + step] @ kernel[i : i + step] for i in range(0, len(kernel), step))
+
+
 class OutOfTime(Exception):
     """Ends a search."""
 
@@ -77,7 +83,7 @@ class NetworkValue:
         own, taken = (boards[:, i, None] >> self.shifts & self.full for i in range(2))
         x = self.table[self.columns, own | taken << self.rows].sum(1) + self.bias
         for kernel, bias in self.layers:
-            x = self.hidden(x) @ kernel + bias
+            x = product(self.hidden(x), kernel) + bias
         return self.last(x) @ self.points
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
-from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of
+from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of, value_head_of
 from jaxgames.players.host import HostTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn
@@ -28,15 +28,15 @@ MOST_BYTES = 1_000_000
 def submission(player: Player) -> str:
     """The Python file of a submission: alpha-beta for as long as a move may take, with the network of `player`.
 
-    A player that searches without a network becomes the same search, which counts threats at its horizon. Raises
+    Of a network with a policy the values are used. A player that searches without a network becomes the same search,
+    which counts threats at its horizon. Raises
     `ValueError` for a player of another game, one that neither searches nor has a network, and one that is too large.
     """
     game = player.game
     if not isinstance(game, ConnectFour):
         raise ValueError(f"{player.name} plays {game.id}; Kaggle's Connect X is connect_four")
-    if policy_network_of(player) is not None:
-        raise ValueError(f"{player.name}: only networks that value positions can be exported, not those with a policy")
-    network = network_of(player)
+    policy = policy_network_of(player)
+    network = network_of(player) if policy is None else value_head_of(player, policy)
     if network is None and not isinstance(player.turn, MinimaxTurn | MCTSTurn):
         raise ValueError(f"{player.name} neither searches nor has a network: there is nothing to export")
     constants: dict[str, Any] = {"MADE_OF": player.name, "BOARD": (game.rows, game.cols, game.connect)}

@@ -1,14 +1,18 @@
 """The network inside a player, for programs that want the network alone."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
+from jaxgames.nets.policy_value import PolicyValueMLP, Windows
 from jaxgames.players.player import Player
 
 
@@ -30,10 +34,42 @@ class PolicyNetwork(NamedTuple):
 
 def policy_network_of(player: Player) -> PolicyNetwork | None:
     """The network of AlphaZero's kind that a player plays by or searches with; None if it has none."""
-    for owner in (player.turn, player.params):
-        if hasattr(owner, "apply"):
+    turn: Any = player.turn
+    for owner in (turn, player.params, getattr(getattr(turn, "make_value", None), "owner", None)):
+        if owner is not None and hasattr(owner, "apply") and not isinstance(owner, ValueNetwork):
             return PolicyNetwork(owner.apply, getattr(owner, "params", player.params))
     return None
+
+
+def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
+    """The values of a policy network as a network of their own.
+
+    Raises `ValueError` unless it is fully connected, with or without windows: else its first layer is no sum of stones.
+    """
+    module = getattr(policy.apply, "owner", None)
+    if not isinstance(module, PolicyValueMLP):
+        raise ValueError(f"{player.name}: only fully connected networks and networks of windows can be exported")
+    game, params = player.game, dict(policy.params["params"])
+    shape = game.observation_shape
+    inputs = math.prod(shape)
+    layers = []
+    if module.window:
+        windows, weights = Windows(module.window, module.channels, shape), {"params": params.pop("Windows_0")}
+        bias = np.asarray(windows.apply(weights, np.zeros((1, inputs), np.float32)))
+        kernel = np.asarray(windows.apply(weights, np.eye(inputs, dtype=np.float32))) - bias
+        # What the windows do not cover: stones count 0 or 1, which the activation leaves as they are.
+        kernel = np.concatenate([np.eye(inputs, dtype=np.float32), kernel], axis=1)
+        layers.append({"kernel": kernel, "bias": np.concatenate([np.zeros(inputs, np.float32), bias[0]])})
+    layers += [{name: np.asarray(x) for name, x in params[f"Dense_{i}"].items()} for i in range(len(params))]
+    layers[-1] = {name: x[..., -1:] for name, x in layers[-1].items()}
+    mlp = MLP(tuple(layer["bias"].size for layer in layers), "relu", "tanh")
+
+    def encoding(positions: Any) -> Any:
+        seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
+        return seen.reshape(len(seen), -1).astype(np.float32)
+
+    named = {"params": {f"Dense_{i}": layer for i, layer in enumerate(layers)}}
+    return PlayerNetwork(encoding, mlp, named, np.asarray([module.max_value], np.float32))
 
 
 def network_of(player: Player) -> PlayerNetwork | None:

@@ -28,7 +28,7 @@ class PolicyValueMLP(nn.Module):
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations [batch, ...]."""
-        x = observation.reshape(len(observation), -1).astype(self.dtype)
+        x = observation.reshape(observation.shape[0], -1).astype(self.dtype)
         if self.window:
             features = Windows(self.window, self.channels, observation.shape[1:], self.dtype)(x)
             x = jnp.concatenate([x, nn.relu(features)], axis=1)
@@ -109,7 +109,7 @@ class ResidualTower(nn.Module):
         small = nn.initializers.normal(0.01)
 
         def head(channels, outputs):
-            flat = nn.relu(convolution(x, channels, 1)).reshape(len(x), -1)
+            flat = nn.relu(convolution(x, channels, 1)).reshape(x.shape[0], -1)
             return nn.Dense(outputs, dtype=self.dtype, kernel_init=small)(flat)
 
         return _heads(head(4, self.num_actions), head(2, 1)[:, 0], self.max_value)

@@ -33,7 +33,7 @@ class PolicyValueConv(nn.Module):
         x = inputs.astype(self.dtype)
         for channels in self.convolutions:
             x = nn.relu(nn.Dense(channels, dtype=self.dtype)(_patches(x)))
-        x = x.reshape(len(x), -1)
+        x = x.reshape(x.shape[0], -1)
         for size in self.hidden:
             x = nn.relu(nn.Dense(size, dtype=self.dtype)(x))
         small = nn.initializers.normal(0.01)

@@ -14,10 +14,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos import alphazero
+from jaxgames.algos.alphazero import saved as alphazero_saved
+from jaxgames.algos.td import saved as td_saved
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.players.generic import greedy
+from jaxgames.players.generic import by_policy, greedy
 from jaxgames.players.player import Player
 
 CHAMPION = "champion"
@@ -56,16 +58,22 @@ def spec(game: Game, level: str) -> str:
 
 
 def load(game: Game) -> Player:
-    """The champion's network, as a player that takes the turn to the best position.
+    """The champion's network, as a player that takes the turn to the best position, or plays by its policy.
 
     Raises `ValueError` for a game without a champion, other rules than the usual ones, and a wrong file of weights.
     """
     found = card(game.id)
     if game != make(game.id):
         raise ValueError(f"the champion of {game.id} has learned on {make(game.id)}, not on {game}")
-    network = config_of(found["learner"]).network()
-    params = unpack(network, _weights(f"{game.id}.npz", found["sha256"]))
-    return greedy(game, f"{CHAMPION}@1", params, network.value)
+    settings, name = found["learner"], f"{CHAMPION}@1"
+    content = _weights(f"{game.id}.npz", found["sha256"])
+    if settings.get("kind") == alphazero_saved.KIND:
+        config = alphazero_saved.config_of(settings)
+        learner = alphazero.make_learner(game, config)
+        params = unpack(alphazero_saved.template(learner).state.mean_params, content)
+        return by_policy(name, game, learner.network.apply, params, config.discount)
+    network = td_saved.config_of(settings).network()
+    return greedy(game, name, unpack(_shapes(network), content), network.value)
 
 
 def pack(params: Any) -> bytes:
@@ -76,9 +84,8 @@ def pack(params: Any) -> bytes:
     return file.getvalue()
 
 
-def unpack(network: Any, content: bytes) -> Any:
-    """The parameters in a file of weights. Raises `ValueError` if they are not those of this network."""
-    shapes = _shapes(network)
+def unpack(shapes: Any, content: bytes) -> Any:
+    """The parameters in a file of weights. Raises `ValueError` if they are not of these shapes."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         found = dict(arrays)
     wanted = {_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(shapes)}

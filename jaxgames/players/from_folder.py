@@ -17,7 +17,7 @@ from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import GreedyTurn, by_policy, evolved, greedy, imitating
+from jaxgames.players.generic import BoundMethod, GreedyTurn, LogitsTurn, by_policy, evolved, greedy, imitating
 from jaxgames.players.player import Player
 from jaxgames.players.self_play import self_play
 from jaxgames.runs import Run
@@ -103,6 +103,8 @@ def load_value(path: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
     Raises `ValueError` as `load`, and if the player does not choose by the values of positions.
     """
     player = load(path, game)
+    if isinstance(player.turn, LogitsTurn):
+        return player.params, BoundMethod(player.turn, LogitsTurn.make_value)
     if not isinstance(player.turn, GreedyTurn):
         raise ValueError(f"{path} does not value positions, so no search can be guided by it")
     return player.params, player.turn.make_value

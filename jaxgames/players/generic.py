@@ -81,21 +81,28 @@ class LogitsTurn:
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`, for one action in each position."""
         del bits
-        observation = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
-        logits, _ = self.apply(params, observation)
+        logits, _ = self.apply(params, self._observe(positions))
         legal = jax.vmap(self.game.legal)(positions)
         actions = jnp.argmax(jnp.where(legal, logits, -jnp.inf), axis=1).astype(jnp.int32)
         return jax.vmap(self.game.play)(positions, actions)
 
+    def make_value(self, params: Any) -> Value:
+        """The values that the network gives positions besides its policy, for searches that need no policy."""
+        return lambda positions: self.apply(params, self._observe(positions))[1]
+
+    def _observe(self, positions: Any) -> Array:
+        return jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
+
 
 @dataclasses.dataclass(frozen=True)
-class _BoundMethod:
+class BoundMethod:
     """A bound method that equals that of an equal object; Python's equals only that of the same one."""
 
     owner: Any
     function: Callable
 
     def __call__(self, *arguments: Any) -> Any:
+        """Calls the method."""
         return self.function(self.owner, *arguments)
 
 
@@ -111,7 +118,7 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     shapes of `params` share compiled programs.
     """
     if inspect.ismethod(make_value):
-        make_value = _BoundMethod(make_value.__self__, make_value.__func__)
+        make_value = BoundMethod(make_value.__self__, make_value.__func__)
     return Player(name, game, GreedyTurn(game, make_value), params)
 
 
@@ -124,15 +131,18 @@ def by_policy(
     the values.
     """
     if inspect.ismethod(apply):
-        apply = _BoundMethod(apply.__self__, apply.__func__)
+        apply = BoundMethod(apply.__self__, apply.__func__)
     return Player(name, game, LogitsTurn(game, apply, discount), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:
     """The player that values positions as `player` does, and looks `plies` plies ahead (see `Expectimax`).
 
-    Raises `ValueError` if the player does not choose by the values of positions, and for numbers out of range.
+    One that plays by its policy looks one ply ahead as it is. Raises `ValueError` if the player does not choose by the
+    values of positions, and for numbers out of range.
     """
+    if plies == 1 and isinstance(player.turn, LogitsTurn):
+        return dataclasses.replace(player, name=name)
     if not isinstance(player.turn, GreedyTurn):
         raise ValueError(f"{player.name} does not value positions, so it cannot look {plies} plies ahead")
     search = Expectimax(player.game, plies, keep, within)

@@ -25,7 +25,7 @@ def positions(number):
     return last, [jax.tree.map(lambda x, i=i: np.asarray(x[i]), last) for i in range(number)]
 
 
-@pytest.mark.parametrize("name", ("connect_four", "backgammon"))
+@pytest.mark.parametrize("name", ("checkers", "backgammon"))
 def test_onnx_networks_are_the_same(tmp_path, capsys, name):
     import onnxruntime
 
@@ -43,6 +43,23 @@ def test_onnx_networks_are_the_same(tmp_path, capsys, name):
         assert np.abs(outputs - network.mlp.apply(network.params, batch)).max() < 1e-5
     values = player.turn.make_value(player.params)(states._position)
     assert np.abs(session.run(None, {"positions": seen})[0] @ np.float32(said["points"]) - values).max() < 1e-5
+
+
+def test_onnx_of_a_policy_is_the_same(tmp_path, capsys):
+    import onnxruntime
+
+    file = tmp_path / "net.onnx"
+    assert cli.main(f"export onnx champion@1 --game connect_four --out {file} --json".split()) == 0
+    capsys.readouterr()
+    session, (_, single) = onnxruntime.InferenceSession(str(file)), positions(5)
+    player = players.make("champion@1", GAME)
+    seen = np.stack(
+        [np.asarray(GAME.observe_position(state._position, np.bool_(True)), np.float32) for state in single]
+    )
+    for batch in (seen, seen[:2]):
+        expected = player.turn.apply(player.params, batch)
+        for found, wanted in zip(session.run(["logits", "values"], {"observations": batch}), expected, strict=True):
+            assert np.abs(found - wanted).max() < 1e-5
 
 
 @pytest.fixture(scope="module")

@@ -61,6 +61,14 @@ def test_a_run_plays_alone_and_in_searches(trained):
     assert searched.turn.discount == policy.turn.discount == 0.9
     mixed = make_player(f"gumbel:{path}:4,rollouts=0.25", game)
     assert (mixed.params.weight, mixed.params.first.apply) == (0.75, policy.turn.apply)
+    plies = make_player(f"alphabeta:{path}:1", game)
+    seen = jax.vmap(lambda position: game.observe_position(position, np.bool_(True)))(positions)
+    np.testing.assert_array_equal(
+        plies.turn.make_value(plies.params)(positions), policy.turn.apply(policy.params, seen)[1]
+    )
+    assert make_player(f"{path}@1", game).turn == policy.turn
+    with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
+        make_player(f"{path}@2", game)
     with pytest.raises(ValueError, match="rollouts 1.5: expected a number from 0 to 1"):
         make_player(f"puct:{path}:4,rollouts=1.5", game)
 

@@ -84,6 +84,8 @@ def test_trainings_are_begun_resumed_or_taken(tmp_path: Path):
     ).unlink()  # killed before the cell was written: the run is resumed, which ends at once
     study = Study(study.folder, True, 3, QUIET)
     study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked)
+    with pytest.raises(ValueError, match=r"net was begun with .*'hidden': '16'.*; remove it, or choose another --out"):
+        study.train("net", "td", "fast", {"batch": "64", "hidden": "8"}, **asked)
     assert (folder / "metrics.jsonl").read_bytes() == before
 
 

@@ -40,6 +40,8 @@ class AlphaZeroConfig:
     noise_alpha: float = 0.3
     noise_fraction: float = 0.25
     """Dirichlet noise at the root, of a PUCT search."""
+    reuse: bool = False
+    """Whether a PUCT search goes on in the tree of the ply before, and keeps what is below the move that was played."""
     played: str = "policy"
     """What is played: an action drawn from the search's policy, or (`choice`) the action that the search prefers."""
     temperature: float = 1.0
@@ -93,6 +95,8 @@ class AlphaZeroConfig:
                 raise ValueError(f"{name} {getattr(self, name)}: expected a number above 0")
         if self.buffer_plies % self.plies:
             raise ValueError(f"buffer_plies {self.buffer_plies}: expected a multiple of plies ({self.plies})")
+        if self.reuse and self.search != "puct":
+            raise ValueError(f"reuse: search={self.search} schedules all visits of a tree anew; choose search=puct")
         if self.simulations < 2 or self.fast_simulations < 2:
             raise ValueError("simulations: expected at least 2, so that a search looks at an action")
 

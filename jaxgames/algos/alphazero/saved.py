@@ -13,6 +13,8 @@ from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
 KIND = "alphazero"
+ADDED = ("reuse",)
+"""Settings that older runs have not; they had their usual values."""
 
 
 class AlphaZeroCheckpoint(NamedTuple):
@@ -31,8 +33,10 @@ def config_of(settings: Any) -> AlphaZeroConfig:
     """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or of another kind."""
     if not isinstance(settings, dict) or settings.get("kind") != KIND:
         raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
-    found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    return settings_from(found, AlphaZeroConfig(), "AlphaZero")
+    defaults = AlphaZeroConfig()
+    found = {name: getattr(defaults, name) for name in ADDED} | settings
+    found = {name: value for name, value in found.items() if name not in ("kind", "game")}
+    return settings_from(found, defaults, "AlphaZero")
 
 
 def holds_alphazero(run: Run) -> bool:

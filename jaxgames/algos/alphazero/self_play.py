@@ -5,15 +5,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float32, Int32, Key
+from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero.buffer import Plies, results_backwards
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
+from jaxgames.algos.mcts.init import init_tree
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action, step_batch
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
+
+REUSED = 3
+"""Simulations of so many searches have room in a tree that is used again."""
 
 
 def begin_games(game: Game, key: Key[Array, ""], number: int, opening_plies: int) -> State:
@@ -41,9 +45,11 @@ def play(
     """
     evaluate = mcts.network(apply, params)
 
-    def ply(states, key):
+    def ply(carry, key):
+        states, tree = carry
         search_key, draw_key, chance_key, begin_key, fast_key = jax.random.split(key, 5)
-        policy, value, choice, is_target = _search(game, config, evaluate, states, search_key, fast_key)
+        found, is_target = _search(game, config, evaluate, states, search_key, fast_key, tree)
+        policy, value, choice, tree = found
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
         after = step_batch(game, states, actions, chance_key)
         ended = after.terminated | after.truncated
@@ -57,9 +63,13 @@ def play(
             ended,
         )
         fresh = begin_games(game, begin_key, len(ended), config.opening_plies)
-        return select(ended, fresh, after), (record, jnp.where(ended, after._step_count, 0))
+        following = select(ended, fresh, after)
+        tree = mcts.advance(tree, following) if config.reuse else None
+        return (following, tree), (record, jnp.where(ended, after._step_count, 0))
 
-    states, (plies, lengths) = jax.lax.scan(ply, states, jax.random.split(key, config.plies))
+    # The first search of an update begins anew: the network has changed.
+    begin = states, _empty_tree(game, config, states) if config.reuse else None
+    (states, _), (plies, lengths) = jax.lax.scan(ply, begin, jax.random.split(key, config.plies))
     counts = {"games": jnp.sum(plies.known, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
     result, known = results_backwards(plies.result, plies.known, config.discount)
     return states, plies._replace(result=result, known=known), counts
@@ -79,30 +89,41 @@ def _search(
     states: State,
     key: Key[Array, ""],
     fast_key: Key[Array, ""],
-) -> tuple[Float32[Array, "games actions"], Float32[Array, " games"], Int32[Array, " games"], Bool[Array, ""]]:
-    """Policy, value and preferred action by a search, and whether it was a full one."""
+    tree: mcts.Tree | None,
+) -> tuple[tuple[Float32[Array, "games actions"], Float32[Array, " games"], Int32[Array, " games"], Any], Array]:
+    """Policy, value and preferred action by a search, and its tree to go on with; and whether it was a full one."""
 
     def by(simulations: int) -> Callable:
         def run():
             gumbel = config.search == "gumbel"
-            rule: mcts.Rule = mcts.gumbel(config.considered) if gumbel else mcts.puct()
             noise = None if gumbel else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
             found = mcts.search(
                 game,
                 states,
                 key,
                 simulations,
-                select=rule,
+                select=_rule(config),
                 evaluate=evaluate,
                 noise=noise,
                 discount=config.discount,
+                tree=tree,
             )
-            return found.weights, found.values, found.actions
+            return found.weights, found.values, found.actions, found.tree if config.reuse else None
 
         return run
 
     if config.fast_share == 0:
-        return *by(config.simulations)(), jnp.bool_(True)
+        return by(config.simulations)(), jnp.bool_(True)
     # One draw for all games: both kinds of search in one batch would take as long as the full one.
     full = jax.random.uniform(fast_key) >= config.fast_share
-    return *jax.lax.cond(full, by(config.simulations), by(config.fast_simulations)), full
+    return jax.lax.cond(full, by(config.simulations), by(config.fast_simulations)), full
+
+
+def _rule(config: AlphaZeroConfig) -> mcts.Rule:
+    return mcts.gumbel(config.considered) if config.search == "gumbel" else mcts.puct()
+
+
+def _empty_tree(game: Game, config: AlphaZeroConfig, states: State) -> mcts.Tree:
+    alive = ~(states.terminated | states.truncated)
+    bits = jnp.zeros(len(alive), jnp.uint32)  # each search brings its own
+    return init_tree(game, _rule(config), states._position, alive, bits, REUSED * config.simulations + 1)

@@ -102,16 +102,23 @@ class Study:
             name: names the training within its study.
             recipe, setting, changes: as for `jaxgames train RECIPE --setting SETTING --set NAME=VALUE`.
             plan: other fields of `Plan`, such as `games` or `minutes`.
+
+        Raises `ValueError` if the folder holds a training that was begun with other settings.
         """
         folder = self.folder / "runs" / name
+        begun = folder.with_suffix(".json")
         asked = Plan(setting=setting, changes=changes or {}, seed=plan.pop("seed", self.seed), **plan)
         settings = {"recipe": recipe, "setting": setting, "changes": dict(changes or {}), "seed": asked.seed, **plan}
 
         def run_to_end() -> Mapping[str, Any]:
             quiet, chosen = Report(quiet=True), recipe_named(recipe)
             if (folder / "config.json").exists():
+                if begun.exists() and (found := json.loads(begun.read_bytes())) != plain(settings, name):
+                    raise ValueError(f"{folder} was begun with {found}; remove it, or choose another --out")
                 return chosen.resume(Run.open(folder), quiet).run_to_end()
-            return chosen.begin(asked, str(folder), quiet).run_to_end()
+            training = chosen.begin(asked, str(folder), quiet)
+            replace(begun, to_json(settings, "settings", indent=2))
+            return training.run_to_end()
 
         self.cell(f"training {name}", settings, run_to_end)
         return folder

@@ -1,5 +1,6 @@
 """AlphaZero's parts against plain references, and tiny trainings that must learn."""
 
+import dataclasses
 import functools
 
 import jax
@@ -176,6 +177,21 @@ def test_play_records_the_games_that_it_plays(learner, first):
     assert len(states.terminated) == CONFIG.batch and not np.any(states.terminated)
 
 
+def test_a_search_goes_on_in_the_tree_of_the_ply_before(learner, first):
+    """Without it a policy is so many visits of so many simulations; with it those of earlier plies count, too."""
+    multiples = {}
+    for reuse in (False, True):
+        config = dataclasses.replace(CONFIG, search="puct", reuse=reuse)
+        run = jax.jit(
+            lambda params, states, key, config=config: play(GAME, config, learner.network.apply, params, states, key)
+        )
+        _, plies, _ = run(first.params, first.states, jax.random.key(1))
+        visits = np.asarray(plies.policy, np.float64) * CONFIG.simulations
+        multiples[reuse] = np.all(np.abs(visits - np.round(visits)) < 0.01, axis=(1, 2))
+    assert multiples[False].tolist() == [True] * CONFIG.plies
+    assert multiples[True].tolist() == [True] + [False] * (CONFIG.plies - 1), "a new update begins with new trees"
+
+
 def test_nothing_is_learned_before_a_game_ends(learner, update, first):
     config = AlphaZeroConfig(**{**CONFIG.__dict__, "plies": 2, "opening_plies": 0, "buffer_plies": 4})
     young = make_learner(GAME, config)
@@ -215,6 +231,7 @@ def test_an_update_is_reproduced_bit_by_bit(update, first):
         ({"result_share": 1.5}, "expected a number from 0 to 1"),
         ({"simulations": 1}, "expected at least 2"),
         ({"network": "cnn"}, "unknown network 'cnn'"),
+        ({"reuse": True}, "reuse: search=gumbel schedules all visits of a tree anew; choose search=puct"),
         ({"discount": 0.0}, "discount 0.0: expected a number above 0, at most 1"),
     ],
 )
@@ -249,4 +266,8 @@ def test_a_buffer_that_does_not_fit_is_said_before():
 
 def test_a_run_keeps_its_settings():
     config = AlphaZeroConfig(network="windows", window=2, discount=0.9, hidden=(8,))
-    assert config_of(settings_of(GAME, config)) == config
+    settings = settings_of(GAME, config)
+    assert config_of(settings) == config
+    assert config_of({name: value for name, value in settings.items() if name != "reuse"}) == config, "an older run"
+    with pytest.raises(ValueError, match="setting 'batch' of AlphaZero is missing"):
+        config_of({name: value for name, value in settings.items() if name != "batch"})
