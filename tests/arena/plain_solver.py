@@ -1,4 +1,5 @@
-"""Exact scores of Connect Four positions: alpha-beta with a null window, move ordering and a table, in plain Python.
+"""A plain twin of the solver, one position at a time, four in a row only: alpha-beta with a null window, move ordering and a table, in
+plain Python.
 
 After Pascal Pons, "Solving Connect 4" (blog.gamesolver.org): positions as integers of bits, only moves that do not lose
 at once, those with most threats first, from the middle outwards. Good for late positions, a few milliseconds each;
