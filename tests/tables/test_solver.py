@@ -74,6 +74,7 @@ def test_a_wide_board_and_games_that_are_over():
         left = np.count_nonzero(board == 0)
         if winning_cells(board, 5):
             assert scores[index] == -(left // 2) - 1
+            assert not found.legal[index].any()
             over += 1
             continue
         assert scores[index] == plain_score(board, 5)

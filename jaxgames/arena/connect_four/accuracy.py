@@ -106,14 +106,14 @@ def judge(positions: Sequence[Solved], columns: Sequence[int], stacked: Position
 
     `stacked` is the batch of positions, `columns` the moves; there may be more of them, which are left out.
     """
-    known = [one.moves and one.moves[column] for one, column in zip(positions, columns, strict=False)]
+    known = [None if one.moves is None else one.moves[column] for one, column in zip(positions, columns, strict=False)]
+    solved = np.zeros(len(columns), np.int32)
     if None in known:
-        game = board_of(positions)
-        solved = jax.device_get(_solve_moves(game, stacked, jnp.asarray(columns, jnp.int32))).tolist()
-        known = [solved[row] if score is None else score for row, score in enumerate(known)]
+        solved = np.asarray(_solve_moves(board_of(positions), stacked, jnp.asarray(columns, jnp.int32)))
+    scores = [solved[row] if score is None else score for row, score in enumerate(known)]
     return [
-        (score == one.score, bool(np.sign(score) == np.sign(one.score)))
-        for one, score in zip(positions, known, strict=True)
+        (bool(score == one.score), bool(np.sign(score) == np.sign(one.score)))
+        for one, score in zip(positions, scores, strict=True)
     ]
 
 

@@ -55,29 +55,31 @@ class Solver:
             if value < 1 or value & (value - 1):
                 raise ValueError(f"{name}={value}: expected a power of 2")
 
-    def __call__(self, positions: Position) -> SolvedScores:
-        """The exact scores of positions; where the game is over, what that is worth to the player who would move."""
+    def __call__(self, positions: Position, where: Bool[Array, " batch"] | None = None) -> SolvedScores:
+        """The exact scores of positions; where the game is over, what that is worth to the player who would move.
+
+        `where` says which positions are to be solved; other scores mean nothing.
+        """
         taken = board.either(*positions)
         lanes = min(self._lanes, 1 << (len(taken[0]) - 1).bit_length())
-        return NullWindowSearch(self.game, lanes, max(lanes, self.entries))(positions.own, taken)
+        own = positions.own
+        if where is not None:  # other positions get one that costs no search: all stones are the other player's
+            own = tuple(jnp.where(where, word, jnp.uint32(0)) for word in own)
+            inside = Threats(self.game).inside
+            taken = tuple(jnp.where(where, word, full) for word, full in zip(taken, inside, strict=True))
+        return NullWindowSearch(self.game, lanes, max(lanes, self.entries))(own, taken)
 
     def moves(self, positions: Position) -> MoveScores:
-        """The exact score of every column in positions that are not over."""
-        rules, cols, taken = Threats(self.game), self.game.cols, board.either(*positions)
-        columns = jnp.arange(cols, dtype=jnp.uint32)[None]
+        """The exact score of every column; where the game is over no column is a move."""
+        rules, columns = Threats(self.game), jnp.arange(self.game.cols, dtype=jnp.uint32)[None]
+        taken = board.either(*positions)
         stone = rules.stone(tuple(word[:, None] for word in taken), columns)  # [batch, cols]
-        legal = ~board.is_empty(stone)
+        legal = ~board.is_empty(stone) & ~rules.has_line(positions.opponent)[:, None]
         after = Position(
             tuple(jnp.broadcast_to(word[:, None], legal.shape).ravel() for word in positions.opponent),
             tuple((word[:, None] | new).ravel() for word, new in zip(positions.own, stone, strict=True)),
         )
-        # What is no move gets a position that costs no search: all stones are the other player's.
-        illegal = ~legal.ravel()
-        after = Position(
-            tuple(jnp.where(illegal, jnp.uint32(0), word) for word in after.own),
-            tuple(jnp.where(illegal, inside, word) for word, inside in zip(after.opponent, rules.inside, strict=True)),
-        )
-        found = self(after)
+        found = self(after, legal.ravel())
         return MoveScores(-found.scores.reshape(legal.shape), legal, found.nodes)
 
     @property
