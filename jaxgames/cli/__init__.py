@@ -22,6 +22,7 @@ from jaxgames.cli import (
     score,
     serve_gnubg,
     serve_hub,
+    solve,
     tables,
     tournament,
     train,
@@ -40,6 +41,7 @@ COMMANDS = (
     export,
     serve_gnubg,
     serve_hub,
+    solve,
     tables,
     web,
 )

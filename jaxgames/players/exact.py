@@ -1,4 +1,4 @@
-"""Players that know the end: where a table has the position it chooses the turn, elsewhere another player does."""
+"""Players that know the end: where a position is known exactly they take the best turn, elsewhere another player's."""
 
 import dataclasses
 from typing import Any
@@ -8,9 +8,10 @@ from jaxtyping import Array, UInt32
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops.pytrees import select
+from jaxgames.players.generic import random
 from jaxgames.players.player import Player, TurnPolicy
-from jaxgames.tables.lookup import BearOffLookup, Lookup
-from jaxgames.tables.registry import largest_lookup
+from jaxgames.tables.lookup import Knowledge
+from jaxgames.tables.registry import lookup_of, whole_lookup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +22,7 @@ class ExactTurn:
     """
 
     game: Game
-    lookup: Lookup | BearOffLookup
+    lookup: Knowledge
     turn: TurnPolicy
 
     @property
@@ -43,6 +44,16 @@ class ExactTurn:
 
 
 def exact(player: Player, name: str) -> Player:
-    """The player with the largest table there is of its game, of few pieces if none was built."""
-    lookup, scores = largest_lookup(player.game.id)
+    """The player with the most that is known of its game: see `lookup_of`."""
+    lookup, scores = lookup_of(player.game)
     return Player(name, player.game, ExactTurn(player.game, lookup, player.turn), (scores, player.params))
+
+
+def perfect(game: Game) -> Player:
+    """The player that knows all of a small game; it wins in as few turns as can be, and draws by any turn that does.
+
+    Raises `ValueError` for a game that is not known as a whole.
+    """
+    lookup, scores = whole_lookup(game)
+    drawing = random(game)
+    return Player("perfect", game, ExactTurn(game, lookup, drawing.turn), (scores, drawing.params))

@@ -16,10 +16,11 @@ from jaxgames.players import champions, from_folder, generic, mcts, minimax, spe
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
 from jaxgames.players.entries import entry_of
-from jaxgames.players.exact import exact
+from jaxgames.players.exact import exact, perfect
 from jaxgames.players.player import Player
 from jaxgames.players.specs import OPTIONAL_RUN, REST, PlayerEntry
 from jaxgames.players.weak import weak
+from jaxgames.tables.registry import LOOKUPS, is_small
 
 MOST_PLIES = 5
 _OF_PLAYERS = {"weak": 2, "exact": 1}
@@ -120,11 +121,20 @@ PLAYERS = {
     ),
     "exact": PlayerEntry(
         _exact,
-        "another player, but exact in endings of checkers (tables in `tables`, or else of 3 pieces) and in bear-offs",
+        "another player, but exact where all is known: in tic-tac-toe, the last 14 stones of Connect Four, bear-offs "
+        "and endings of checkers (tables in `tables`, or else of 3 pieces)",
         "exact needs a player: write exact:champion",
         ("exact:champion",),
         (REST,),
-        games=("backgammon", "checkers"),
+        games=tuple(LOOKUPS),
+    ),
+    "perfect": PlayerEntry(
+        perfect,
+        "knows every position: tic-tac-toe, and boards of Connect X up to 4 x 5",
+        "perfect has no options: write perfect",
+        ("perfect",),
+        games=("tic_tac_toe", "connect_four"),
+        only=is_small,
     ),
     "minimax": PlayerEntry(
         lambda game, run, depth, **options: minimax.minimax(game, depth, run, **options),

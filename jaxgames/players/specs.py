@@ -42,10 +42,12 @@ class PlayerEntry(NamedTuple):
     games: tuple[str, ...] = ()
     chance: bool = True
     usual: tuple[str, ...] = ()
+    only: Callable[[Game], bool] = lambda game: True
 
     def plays(self, game: Game) -> bool:
         """Whether it plays a game."""
-        return (not self.games or game.id in self.games) and (self.chance or not game.outcome_probabilities)
+        chance = self.chance or not game.outcome_probabilities
+        return (not self.games or game.id in self.games) and chance and self.only(game)
 
 
 class Spec(NamedTuple):
@@ -77,7 +79,11 @@ def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
     """The player of an entry. Raises `ValueError` for what the entry does not have, and for another game."""
     if not entry.plays(game):
         plays = " and ".join(entry.games) or "games without chance"
-        raise ValueError(f"{spec.name} plays {plays}, not {game.id}")
+        if game.id in entry.games:
+            plays, what = f"small boards of {plays}", f"this one of {game.id}"
+        else:
+            what = game.id
+        raise ValueError(f"{spec.name} plays {plays}, not {what}")
     if entry.arguments[-1:] == (REST,):
         return entry.make(game, *_arguments(spec, entry))
     check_options(spec, entry.options)

@@ -1,19 +1,42 @@
-"""Tables inside of jitted programs: what positions are worth, looked up."""
+"""What is known exactly, inside of jitted programs: by a table, or by a solver where that is cheap.
+
+All have the form of `Knowledge`, and all that uses exact values uses it: players, hints, leaves, targets, labels.
+"""
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float32, Float64, Int16, Int32
+from jaxtyping import Array, Bool, Float32, Float64, Int8, Int16, Int32
 
 from jaxgames.envs.backgammon.board import Position, to_counts
+from jaxgames.envs.connect_four import board
+from jaxgames.envs.connect_four.board import Position as ConnectFourPosition
+from jaxgames.envs.connect_four.game import ConnectFour
+from jaxgames.ops.bits import popcount
 from jaxgames.tables.bearoff import BearOffs
+from jaxgames.tables.connect_four.solver import Solver
 from jaxgames.tables.retrograde import LOSS, WIN, Index, Values
+from jaxgames.tables.whole_games import SOON, WholeIndex
 
 FAR = 4096
 """More turns than any way to the end takes. A win is worth 1, less one part of so many for each turn that it takes."""
+
+
+class Knowledge(Protocol):
+    """Exact values of some positions of a game; hashable."""
+
+    def covers(self, positions: Any) -> Bool[Array, " batch"]:
+        """Where the best turn is known."""
+
+    def worth(self, scores: Any, positions: Any) -> Float32[Array, " batch"]:
+        """What positions are worth to the player to act, in points; a win is worth the more the nearer it is.
+
+        Means nothing where a position is neither covered nor one turn after one that is. `scores` are the arrays.
+        """
 
 
 class TableScores(NamedTuple):
@@ -84,3 +107,45 @@ class BearOffLookup:
 
     def _numbers(self, positions: Position) -> tuple[Array, Array]:
         return self.offs.number(to_counts(positions.own)), self.offs.number(to_counts(positions.opponent))
+
+
+@dataclasses.dataclass(frozen=True)
+class WholeLookup:
+    """Values of all positions of a small game."""
+
+    index: WholeIndex
+
+    def covers(self, positions: Any) -> Bool[Array, " batch"]:
+        """Everywhere."""
+        return jnp.ones(jax.tree.leaves(positions)[0].shape, bool)
+
+    def worth(self, scores: Int8[Array, " keys"], positions: Any) -> Float32[Array, " batch"]:
+        """From -1 to 1."""
+        return scores[self.index.key(positions).astype(jnp.int32)].astype(jnp.float32) / SOON
+
+
+LATE, ENTRIES = 14, 1 << 16
+"""Of Connect X: with so many stones to play at most a position is solved in about a millisecond."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LateLookup:
+    """Values of Connect X when at most `left` stones can be played, by the solver."""
+
+    game: ConnectFour
+    left: int = LATE
+
+    def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
+        """Where few squares are free."""
+        taken = board.either(*positions)
+        stones = sum((popcount(word) for word in taken[1:]), popcount(taken[0]))
+        return self._squares - stones <= self.left
+
+    def worth(self, scores: tuple[()], positions: ConnectFourPosition) -> Float32[Array, " batch"]:
+        """From -1 to 1: the share of the winner's stones that it has left when it wins."""
+        found = Solver(self.game, entries=ENTRIES)(positions, self.covers(positions))
+        return found.scores.astype(jnp.float32) / (self._squares // 2 + 1)
+
+    @property
+    def _squares(self) -> int:
+        return self.game.rows * self.game.cols

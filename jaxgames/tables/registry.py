@@ -6,11 +6,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
+
+from jaxgames.envs.connect_four.game import ConnectFour
+from jaxgames.envs.core import Game
+from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import CheckersEndings
+from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.folder import MANIFEST, open_table
-from jaxgames.tables.lookup import BearOffLookup, Lookup
+from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, Lookup, WholeLookup
 from jaxgames.tables.retrograde import Index, solve_all
+from jaxgames.tables.tic_tac_toe import TicTacToeIndex
+from jaxgames.tables.whole_games import solve_whole
 
 TABLES: Mapping[str, Callable[[int], Any]] = {"checkers": CheckersEndings}
 """By the id of the game, the index of all positions with so many pieces at most."""
@@ -19,6 +27,8 @@ FOLDER, VARIABLE = "tables", "JAXGAMES_TABLES"
 PIECES = range(8, 1, -1)
 AT_ONCE = 3
 """Pieces of a table that takes about two seconds to solve."""
+SMALL_BITS = 25
+"""Of the keys of a board that is solved in about five seconds, and whose table takes 32 MiB."""
 
 
 def index_of(game_id: str, pieces: int) -> Index:
@@ -33,30 +43,65 @@ def usual_folder(index: Index) -> Path:
     return Path(os.environ.get(VARIABLE) or FOLDER) / index.name
 
 
-def largest_lookup(game_id: str) -> tuple[Any, Any]:
-    """What knows most of a game's endings and is there, and its arrays; a small table is solved where none was built.
+def lookup_of(game: Game) -> tuple[Knowledge, Any]:
+    """What knows most of a game and is there at once, and its arrays.
 
-    In backgammon it is the bear-off of 6 checkers on 6 points against 6. Raises `ValueError` for a game without
-    tables, and for a broken table.
+    Tic-tac-toe is known as a whole, Connect X where few stones are left to play, backgammon when both bear off with 6
+    checkers on 6 points. In checkers it is the largest table that was built; without any, 3 pieces are solved.
+
+    Raises `ValueError` for another game, and for a broken table.
     """
-    if game_id == "backgammon":
-        return _bear_off()
-    smallest = index_of(game_id, 2)
+    if game.id not in LOOKUPS:
+        raise ValueError(f"nothing is known exactly of {game.id!r}; but of {', '.join(LOOKUPS)}")
+    return LOOKUPS[game.id](game)
+
+
+def whole_lookup(game: Game) -> tuple[Knowledge, Any]:
+    """The values of all positions of a small game. Raises `ValueError` where `is_small` is false."""
+    if not is_small(game):
+        raise ValueError(f"not all of {game.id} is known; but of tic_tac_toe, and of Connect X up to 4 x 5")
+    return _whole(game)
+
+
+def is_small(game: Game) -> bool:
+    """Whether all positions of a game can be solved at once, in seconds."""
+    if isinstance(game, ConnectFour):
+        return (game.rows + 1) * game.cols <= SMALL_BITS
+    return isinstance(game, TicTacToe)
+
+
+def _checkers(game: Game) -> tuple[Knowledge, Any]:
+    smallest = index_of(game.id, 2)
     for pieces in PIECES:
-        if (usual_folder(smallest).with_name(f"{game_id}-{pieces}") / MANIFEST).is_file():
-            index = index_of(game_id, pieces)
+        if (usual_folder(smallest).with_name(f"{game.id}-{pieces}") / MANIFEST).is_file():
+            index = index_of(game.id, pieces)
             lookup = Lookup(index)
             return lookup, lookup.scores(open_table(index, usual_folder(index)).slice)
-    return _solved(game_id)
+    return _solved(game.id)
 
 
 @functools.cache
-def _bear_off() -> tuple[Any, Any]:
+def _bear_off() -> tuple[Knowledge, Any]:
     lookup = BearOffLookup(BearOffs(points=6, checkers=6))
     return lookup, lookup.scores(two_sided(lookup.offs))
 
 
 @functools.cache
-def _solved(game_id: str) -> tuple[Any, Any]:
+def _solved(game_id: str) -> tuple[Knowledge, Any]:
     lookup = Lookup(index_of(game_id, AT_ONCE))
     return lookup, lookup.scores(solve_all(lookup.index).__getitem__)
+
+
+@functools.cache
+def _whole(game: Game) -> tuple[Knowledge, Any]:
+    index = SmallBoard(game) if isinstance(game, ConnectFour) else TicTacToeIndex()
+    return WholeLookup(index), jnp.asarray(solve_whole(index).score)
+
+
+LOOKUPS: Mapping[str, Callable[[Any], tuple[Knowledge, Any]]] = {
+    "tic_tac_toe": _whole,
+    "connect_four": lambda game: (LateLookup(game), ()),
+    "checkers": _checkers,
+    "backgammon": lambda _: _bear_off(),
+}
+"""By the id of the game, what `lookup_of` gives."""

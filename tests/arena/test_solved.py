@@ -10,8 +10,9 @@ import pytest
 
 from jaxgames import make, players
 from jaxgames.arena.connect_four import accuracy, solved
-from jaxgames.arena.connect_four.accuracy import Judge
-from jaxgames.arena.connect_four.solver import Solver
+from jaxgames.arena.connect_four.accuracy import judge
+from jaxgames.envs.connect_four.board import from_plain
+from tests.arena.plain_solver import Solver
 
 GAME = make("connect_four")
 PONS = ("Test_L3_R1", "Test_L2_R1")
@@ -27,6 +28,12 @@ class Leftmost:
 
 
 LEFTMOST = players.Player("leftmost", GAME, Leftmost())
+
+
+def stack(positions):
+    """The boards of solved positions as a batch."""
+    boards = [from_plain(one.board) for one in positions]
+    return jax.tree.map(lambda *x: np.stack(x), boards[0], *boards[1:])
 
 
 def place(solver, moves):
@@ -74,20 +81,18 @@ def test_every_score_of_a_small_board():
 
 @pytest.mark.slow
 def test_scores_of_moves(data_dir):
-    """Scores of single moves by another solver, of the latest positions of the set."""
+    """Moves judged by solving what they lead to, and by the scores of another solver."""
     positions = solved.read(data_dir / "connect_four" / "move_scores_500.jsonl")
     late = [one for one in positions if np.count_nonzero(one.board) == 16][:30]
     for one in late:
-        judge = Judge(6, 7)
-        for column, score in enumerate(one.moves):
-            if score != solved.ILLEGAL:
-                assert judge(one._replace(moves=None), column) == judge(one, column)
-                assert judge._at_least(one, column, score) and not judge._at_least(one, column, score + 1)
+        columns = [column for column, score in enumerate(one.moves) if score != solved.ILLEGAL]
+        unknown = [one._replace(moves=None)] * len(columns)
+        assert judge(unknown, columns, stack(unknown)) == judge([one] * len(columns), columns, stack(unknown))
 
 
 def test_what_is_perfect_and_good():
     """Every move of some late positions, by known scores and by solving the position after it."""
-    solver, judge, seen = Solver(6, 7), Judge(6, 7), set()
+    solver, cases, expected = Solver(6, 7), [], []
     games = ("2252576253462244111563365343671351441", "7422341735647741166133573473242566")
     for moves in (game[:length] for game in games for length in range(len(game) - 4, len(game))):
         (own, taken), left, scores = place(solver, moves), 42 - len(moves), [solved.ILLEGAL] * 7
@@ -98,10 +103,11 @@ def test_what_is_perfect_and_good():
         best = max(scores)
         unknown = solved._from_moves(f"{moves} {best}")
         for column in free:
-            right = scores[column] == best, np.sign(scores[column]) == np.sign(best)
-            assert judge(unknown, column) == judge(unknown._replace(moves=tuple(scores)), column) == right, moves
-            seen.add(right)
-    assert seen == {(True, True), (False, True), (False, False)}
+            cases.append((unknown, unknown._replace(moves=tuple(scores)), column))
+            expected.append((scores[column] == best, np.sign(scores[column]) == np.sign(best)))
+    unknown, known, columns = zip(*cases, strict=True)
+    assert judge(unknown, columns, stack(unknown)) == judge(known, columns, stack(unknown)) == expected
+    assert set(expected) == {(True, True), (False, True), (False, False)}
 
 
 def test_shares(data_dir):

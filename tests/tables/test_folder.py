@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 
-from jaxgames import make as make_game
 from jaxgames.cli import main
 from jaxgames.players import make
 from jaxgames.tables import folder as folder_module
@@ -122,5 +121,3 @@ def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_pa
     assert slices["01-01"] == {"positions": 992, "wins": 230, "losses": 108, "draws": 654, "longest": 11}
     with pytest.raises(ValueError, match="exact twice; write exact:random"):
         make("exact:exact:random", ENDINGS.game)
-    with pytest.raises(ValueError, match="exact plays backgammon and checkers, not connect_four"):
-        make("exact:random", make_game("connect_four"))

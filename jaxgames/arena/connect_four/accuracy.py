@@ -4,6 +4,7 @@ A move is *perfect* if no other has a higher exact score, *good* if it keeps the
 """
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,10 +15,11 @@ import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.arena.connect_four.solved import Solved, board_of
-from jaxgames.arena.connect_four.solver import Solver
 from jaxgames.envs.connect_four.board import Position, from_plain
+from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.players import Player
 from jaxgames.players.host import on_host, take_forfeits
+from jaxgames.tables.connect_four.solver import Solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,57 +87,42 @@ def judge_moves(
         return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, bits))
 
     choose = _choose if on_host(player) else jax.jit(_choose).lower(*inputs(0)).compile()
-    judge, seconds, right = Judge(*positions[0].board.shape), 0.0, []
+    seconds, right = 0.0, []
     for start in range(0, len(positions), size):
         began = time.perf_counter()
         columns = jax.device_get(choose(*inputs(start))).tolist()
         seconds += time.perf_counter() - began
         for reason in take_forfeits(player):
             raise ValueError(f"no move in a position of {file or 'the positions'}: {reason}")
-        for one, column in zip(positions[start : start + size], columns, strict=False):
-            right.append(judge(one, column))
+        for one in judge(positions[start : start + size], columns, inputs(start)[1]):
+            right.append(one)
             if progress is not None:
                 progress(len(right))
     return right, seconds
 
 
-class Judge:
-    """Says of a column whether it is perfect and good."""
+def judge(positions: Sequence[Solved], columns: Sequence[int], stacked: Position) -> list[tuple[bool, bool]]:
+    """Whether the move in each position is perfect, and whether it is good.
 
-    def __init__(self, rows: int, cols: int):
-        self._solver = Solver(rows, cols)
+    `stacked` is the batch of positions, `columns` the moves; there may be more of them, which are left out.
+    """
+    known = [None if one.moves is None else one.moves[column] for one, column in zip(positions, columns, strict=False)]
+    solved = np.zeros(len(columns), np.int32)
+    if None in known:
+        solved = np.asarray(_solve_moves(board_of(positions), stacked, jnp.asarray(columns, jnp.int32)))
+    scores = [solved[row] if score is None else score for row, score in enumerate(known)]
+    return [
+        (bool(score == one.score), bool(np.sign(score) == np.sign(one.score)))
+        for one, score in zip(positions, scores, strict=True)
+    ]
 
-    def __call__(self, solved: Solved, column: int) -> tuple[bool, bool]:
-        """Whether a move is perfect, and whether it is good."""
-        if solved.moves is not None:
-            score = solved.moves[column]
-            return score == solved.score, np.sign(score) == np.sign(solved.score)
-        if self._at_least(solved, column, solved.score):
-            return True, True
-        return False, solved.score < 0 or self._at_least(solved, column, int(solved.score > 0))
 
-    def _at_least(self, solved: Solved, column: int, score: int) -> bool:
-        """Whether a move's score is at least `score`, which is at most the best."""
-        solver, (own, taken) = self._solver, _stones(solved.board)
-        after = solver.after(own, taken, column)
-        if solver.has_line(after[0] ^ after[1]):
-            return True
-        if np.count_nonzero(solved.board) + 1 == solved.board.size:
-            return score <= 0
-        return solver.score_at_most(*after, -score)
+@functools.partial(jax.jit, static_argnums=0)
+def _solve_moves(game: ConnectFour, positions: Position, columns: Int32[Array, " batch"]) -> Int32[Array, " batch"]:
+    """The exact scores of moves."""
+    return -Solver(game)(jax.vmap(game.play)(positions, columns).position).scores
 
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
     after = player.play_once(positions, words).position
     return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
-
-
-def _stones(board: np.ndarray) -> tuple[int, int]:
-    """The stones of the player to act and all stones, as `Solver` has them."""
-    rows, cols = board.shape
-    mover, own, taken = 1 + np.count_nonzero(board) % 2, 0, 0
-    for row, column in np.argwhere(board).tolist():
-        square = 1 << column * (rows + 1) + rows - 1 - row
-        taken |= square
-        own |= square if board[row, column] == mover else 0
-    return own, taken

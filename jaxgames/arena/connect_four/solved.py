@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from jaxgames.arena.connect_four.solver import CONNECT
 from jaxgames.envs.connect_four import ConnectFour, notation
 
 ILLEGAL = -99
 REPOSITORY = Path(__file__).parents[3] / "tests" / "data" / "connect_four"
 """The folder of the solved positions that come with the repository, not with an installed package."""
 PONS_BOARD = (6, 7)
+CONNECT = 4
 
 
 class Solved(NamedTuple):

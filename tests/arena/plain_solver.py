@@ -1,6 +1,7 @@
-"""Exact scores of Connect Four positions: alpha-beta with a null window, move ordering and a table, in plain Python.
+"""A plain twin of the solver, one position at a time, four in a row only.
 
-After Pascal Pons, "Solving Connect 4" (blog.gamesolver.org): positions as integers of bits, only moves that do not lose
+Alpha-beta with a null window, move ordering and a table, after Pascal Pons, "Solving Connect 4"
+(blog.gamesolver.org): positions as integers of bits, only moves that do not lose
 at once, those with most threats first, from the middle outwards. Good for late positions, a few milliseconds each;
 the empty board is out of reach.
 

@@ -1,0 +1,95 @@
+"""Games small enough to be known as a whole: the value of every position that can be reached, ply by ply.
+
+For games in which each action adds something to the board, so that no position is reached after two different numbers
+of plies: tic-tac-toe and Connect X. All comes from the rules of the game.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int8, UInt32
+
+from jaxgames.envs.core import Game
+
+UNKNOWN = -128
+"""The score of what is no position that can be reached."""
+SOON = 127
+"""The score of a win that is there, less one for each ply until it is; negative for losses, 0 for draws."""
+BATCH = 1 << 16
+_NO_KEY = 0xFFFFFFFF
+
+
+class WholeIndex(Protocol):
+    """What numbers all positions of a game by keys below 2^32."""
+
+    @property
+    def game(self) -> Game:
+        """The game; without chance, and single actions are turns."""
+
+    @property
+    def bits(self) -> int:
+        """Of a key, 31 at most."""
+
+    def key(self, positions: Any) -> UInt32[Array, "..."]:
+        """The keys of positions; different positions have different ones."""
+
+    def position(self, keys: UInt32[Array, "..."]) -> Any:
+        """The positions with these keys."""
+
+
+class WholeGame(NamedTuple):
+    """All positions that can be reached: their number by ply, and a score for every key; `UNKNOWN` for others."""
+
+    positions: tuple[int, ...]
+    score: Int8[np.ndarray, " keys"]
+
+
+def solve_whole(index: WholeIndex, report: Callable[[int, int], None] = lambda *_: None) -> WholeGame:
+    """Solves a game. `report` is told each ply and how many positions it has."""
+    score = np.full(1 << index.bits, UNKNOWN, np.int8)
+    layer = np.asarray(index.key(index.game.init_position(jax.random.key(0)))).reshape(1)
+    counts: list[int] = []
+    layers = []
+    while len(layer):
+        report(len(counts), len(layer))
+        counts.append(len(layer))
+        going_on = layer[score[layer] == UNKNOWN]
+        layers.append(going_on)
+        reached = [np.zeros(0, np.uint32)]
+        for keys in _batches(going_on):
+            children, over, reward = _expand(index, keys)
+            score[children[over]] = np.where(reward[over] > 0, -SOON, 0)  # to the player who would move next
+            reached.append(np.unique(children[children != _NO_KEY]))
+        layer = np.unique(np.concatenate(reached))
+    for going_on in reversed(layers):
+        for keys in _batches(going_on):
+            children = _expand(index, keys)[0]
+            after = score[np.where(children == _NO_KEY, 0, children)]
+            worth = np.where(children == _NO_KEY, UNKNOWN, np.sign(after) - after)
+            score[keys] = worth.max(axis=1)
+    return WholeGame(tuple(counts), score)
+
+
+def _batches(keys: UInt32[np.ndarray, " n"]) -> Iterator[UInt32[np.ndarray, " some"]]:
+    return (keys[first : first + BATCH] for first in range(0, len(keys), BATCH))
+
+
+def _expand(index: WholeIndex, keys: UInt32[np.ndarray, " n"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The key after each action, `_NO_KEY` where it is not legal; whether that ends the game, and the reward."""
+    size = min(BATCH, 1 << (len(keys) - 1).bit_length())  # few different sizes are compiled
+    children, over, reward = _play_all(index, np.pad(keys, (0, size - len(keys)), mode="edge"))
+    return tuple(np.asarray(found)[: len(keys)] for found in (children, over, reward))  # type: ignore[return-value]
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _play_all(index: WholeIndex, keys: UInt32[Array, " n"]) -> tuple[Array, Array, Array]:
+    positions, actions = index.position(keys), jnp.arange(index.game.num_actions, dtype=jnp.int32)
+    play = jax.vmap(index.game.play, in_axes=(None, 0))
+    outcomes = jax.vmap(play, in_axes=(0, None))(positions, actions)
+    legal = jax.vmap(index.game.legal)(positions)
+    children = jnp.where(legal, index.key(outcomes.position), jnp.uint32(_NO_KEY))
+    return children, outcomes.over & legal, outcomes.reward
