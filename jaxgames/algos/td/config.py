@@ -16,6 +16,7 @@ from jaxgames.nets import MLP
 T = TypeVar("T")
 
 METHODS = ("n_step", "exact", "monte_carlo", "sequential_td", "sequential_backprop")
+WITH_CROSS_ENTROPY = ("n_step",)
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
 OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam}
 SCHEDULES = ("constant", "cosine", "exponential", "tested")
@@ -43,6 +44,8 @@ class TDConfig:
     """2: win, lose. 4: win, lose, win and lose a gammon. 6: win and lose a backgammon too."""
     cumulative: bool = False
     """Whether the output for a win counts gammons too, and so on: expected points are then win + win a gammon - ..."""
+    output: str = "sigmoid"
+    """Of the last layer: `sigmoid`, learned by squared errors, or `softmax`, by cross-entropy: chances that sum to 1."""
     biases: bool = True
     """Whether units have biases."""
     symmetric: bool = True
@@ -83,6 +86,7 @@ class TDConfig:
             ("optimizer", self.optimizer, tuple(OPTIMIZERS)),
             ("schedule", self.schedule, SCHEDULES),
             ("outputs", self.outputs, tuple(OUTCOMES)),
+            ("output", self.output, ("sigmoid", "softmax")),
         ):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
@@ -100,6 +104,8 @@ class TDConfig:
                 raise ValueError(f"{name}={getattr(self, name)}: expected a number from {low} to {high}")
         if self.sequential and (self.batch != 1 or self.optimizer != "sgd" or self.epsilon):
             raise ValueError(f"method={self.method!r} plays one game at a time: use batch=1, optimizer=sgd, epsilon=0")
+        if self.output == "softmax" and (self.cumulative or self.method not in WITH_CROSS_ENTROPY):
+            raise ValueError("output='softmax' needs outcomes that exclude each other, and method='n_step'")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
 
@@ -116,7 +122,7 @@ class TDConfig:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
         if not self.symmetric and not game.alternates:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
-        layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer, self.biases)
+        layers = MLP((*self.hidden, self.outputs), self.activation, self.output, self.initializer, self.biases)
         outcomes = Outcomes(OUTCOMES[self.outputs], self.cumulative)
         return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric)
 

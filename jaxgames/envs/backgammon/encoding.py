@@ -1,4 +1,4 @@
-"""What a network sees of a backgammon position: Tesauro's 198 inputs, the 212 of the "Extra" network, and a fast value.
+"""What a network sees of a backgammon position: Tesauro's 198 inputs, alone or with others, and a fast value.
 
 All encodings describe a position that waits for a roll, seen by the player about to roll.
 """
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon import board, strategic
 from jaxgames.envs.backgammon.best import FEW, Score
 from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
@@ -78,6 +78,25 @@ class Extra:
         return inputs[..., order]
 
 
+@dataclasses.dataclass(frozen=True)
+class Strategic:
+    """Tesauro's 198 inputs and the 63 numbers of `strategic`."""
+
+    size: int = 198 + strategic.SIZE
+
+    def __call__(self, positions: Position) -> Float32[Array, "... 261"]:
+        """float32[..., 261] for positions of any batch shape."""
+        return jnp.concatenate([Tesauro()(positions), strategic.features(positions)], axis=-1)
+
+    def swap(self, inputs: Float32[Array, "... 261"]) -> Float32[Array, "... 261"]:
+        """The same inputs with the names of the two players exchanged."""
+        return inputs[..., np.concatenate([_SWAPPED, 198 + strategic.SWAPPED])]
+
+    def value(self, kernel: Array, bias: Array, tail: Callable, swapped: Array | None = None) -> "FirstLayer":
+        """The fast value of a network on these inputs."""
+        return FirstLayer(Tesauro(), kernel[:198], bias, tail, swapped, kernel[198:])
+
+
 def _longest_block(side: Side) -> Float32[Array, "... 6"]:
     points = board.several(side) & board.POINTS
     runs = [points]
@@ -98,7 +117,8 @@ class FirstLayer(NamedTuple):
 
     `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
     float32[n], of the player about to roll. Called like any other value it computes the sums anew. Where `swapped`, the
-    network sees the names of the two players exchanged.
+    network sees the names of the two players exchanged. `strategic` are the weights of the inputs of `strategic`, if it
+    sees them too: those are counted anew for every position.
     """
 
     encoding: Tesauro
@@ -106,6 +126,7 @@ class FirstLayer(NamedTuple):
     bias: Float32[Array, " hidden"]
     tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
     swapped: Bool[Array, ""] | None = None
+    strategic: Float32[Array, "63 hidden"] | None = None
 
     def __call__(self, positions: Position) -> Float32[Array, " n"]:
         """Expected points of the player about to roll."""
@@ -116,7 +137,16 @@ class FirstLayer(NamedTuple):
         inputs = self.encoding(positions)
         if self.swapped is not None:
             inputs = jnp.where(self.swapped, self.encoding.swap(inputs), inputs)
-        return inputs @ self.kernel + self.bias[None, :]
+        return self.with_strategic(inputs @ self.kernel + self.bias[None, :], positions)
+
+    def with_strategic(self, sums: Float32[Array, "n hidden"], positions: Position) -> Float32[Array, "n hidden"]:
+        """The sums, and what the strategic inputs of these positions add."""
+        if self.strategic is None:
+            return sums
+        inputs = strategic.features(positions)
+        if self.swapped is not None:
+            inputs = jnp.where(self.swapped, inputs[..., strategic.SWAPPED], inputs)
+        return sums + inputs @ self.strategic
 
 
 LANDS, OFF, NO_CHANGE = 24 * 4 + 1, 24 * 4 + 1 + 24 * 5, 24 * 4 + 1 + 24 * 5 + 1  # numbers of changes
@@ -203,7 +233,7 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
 
     Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
     """
-    base = value.sums(Position(positions.opponent, positions.own, positions.dice))
+    base = value._replace(strategic=None).sums(Position(positions.opponent, positions.own, positions.dice))
     # For few positions the table of all changes would cost more than it saves: their inputs are looked up one by one.
     few = len(positions.dice) <= FEW
     inputs, amounts = change_table()
@@ -224,6 +254,7 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
         sums = base[game]
         for number, parts in zip(numbers, itertools.cycle((1, 3)), strict=False):
             sums = add(sums, number, parts)
+        sums = value.with_strategic(sums, Position(opponent, own, code))
         won = board.occupied(own) == 0
         return jnp.where(won, board.result(opponent).astype(jnp.float32), -value.tail(sums))
 
