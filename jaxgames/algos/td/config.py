@@ -45,7 +45,7 @@ class TDConfig:
     cumulative: bool = False
     """Whether the output for a win counts gammons too, and so on: expected points are then win + win a gammon - ..."""
     output: str = "sigmoid"
-    """Of the last layer: `sigmoid`, learned by squared errors, or `softmax`, by cross-entropy: chances that sum to 1."""
+    """Of the last layer: `sigmoid`, learned by squared errors, or `softmax`, by cross-entropy: shares of 1."""
     biases: bool = True
     """Whether units have biases."""
     symmetric: bool = True

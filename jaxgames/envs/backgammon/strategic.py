@@ -54,8 +54,7 @@ SIDE = {
 """The numbers of one side, by name. "Points" are those held by two or more checkers."""
 
 BOTH = ("race", "crashed", "other_crashed")
-"""The numbers of both: 1 if nobody can hit any more; 1 if of the own, or of the other's, checkers at most six are alive.
-"""
+"""The numbers of both: 1 if nobody can hit any more; 1 if at most six of the own, or the other's, checkers are alive."""
 
 SIZE = 2 * len(SIDE) + len(BOTH)
 SWAPPED = np.concatenate([np.arange(len(SIDE), 2 * len(SIDE)), np.arange(len(SIDE)), SIZE - 3 + np.array([0, 2, 1])])
