@@ -28,7 +28,7 @@ class TDState(NamedTuple):
     optimizer: Any  # the state of the optax optimizer
     games: Games  # the games in progress
     last: Ply  # what the latest ply led to; its position awaits chance
-    traces: Any  # the eligibility traces of `ExactTD`, else ()
+    traces: Any  # what a method keeps besides: the eligibility traces of `ExactTD`, the `Replay` of `ExpectedTD`
     factor: Float32[Array, ""]  # multiplies each step; the schedule `tested` changes it
     updates: Int32[Array, ""]  # the number of updates so far
 
@@ -141,7 +141,7 @@ class NStepTD(Learner):
 
         gradients, errors = jax.grad(loss, has_aux=True)(state.params)
         params, optimizer = self.step(state.params, state.optimizer, gradients, state.factor)
-        metrics = self.psum(_metrics(errors, learned, plies))
+        metrics = self.psum(play_metrics(errors, learned, plies))
         last = jax.tree.map(lambda x: x[-1], plies)
         return state._replace(
             params=params, optimizer=optimizer, games=games, last=last, updates=state.updates + 1
@@ -185,7 +185,7 @@ class ExactTD(Learner):
         ascent, traces = self._traces.update(gradients, state.traces, errors, nothing)
         descent = jax.tree.map(jnp.negative, ascent)
         params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
-        metrics = self.psum(_metrics(errors, ~nothing, ply))
+        metrics = self.psum(play_metrics(errors, ~nothing, ply))
         return state._replace(params=params, optimizer=optimizer, games=games, last=ply, traces=traces), metrics
 
 
@@ -291,7 +291,7 @@ class MonteCarlo(Learner):
         return jax.lax.fori_loop(0, (episodes.number + BLOCK - 1) // BLOCK, block, nothing)
 
 
-def _metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
+def play_metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
     """The metrics of plies [..., batch] and of the errors [..., batch, outcomes] of the learned positions."""
     return Metrics(
         squared_error=jnp.sum(jnp.where(learned[..., None], errors**2, 0.0)),

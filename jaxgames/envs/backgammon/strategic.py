@@ -54,7 +54,7 @@ SIDE = {
 """The numbers of one side, by name. "Points" are those held by two or more checkers."""
 
 BOTH = ("race", "crashed", "other_crashed")
-"""The numbers of both: 1 if nobody can hit any more; 1 if at most six of the own, or the other's, checkers are alive."""
+"""The numbers of both: 1 if nobody can hit any more; 1 if of the own, or the other's, at most six are alive."""
 
 SIZE = 2 * len(SIDE) + len(BOTH)
 SWAPPED = np.concatenate([np.arange(len(SIDE), 2 * len(SIDE)), np.arange(len(SIDE)), SIZE - 3 + np.array([0, 2, 1])])
@@ -86,6 +86,9 @@ def features(positions: Position) -> Float32[Array, "... 63"]:
     crashed = [_alive(side) <= ALIVE for side in (own, opponent)]
     columns = [*_side(own, opponent), *_side(opponent, own), *(_number(flag) for flag in (race, *crashed))]
     return jnp.moveaxis(jnp.stack(columns), 0, -1)  # in this order XLA:CPU makes vector code of it
+
+
+CLASSES = 3
 
 
 def position_class(positions: Position) -> Int32[Array, "..."]:
