@@ -60,7 +60,7 @@ def luck_adjusted_returns(
     E_t is the expectation over chance before position t is left, V_t its prediction. What chance brings beyond E_t is
     luck; what remains of a return is how far expectation and prediction differ in later positions:
     G_t = E_t + lambda (G_{t+1} - V_{t+1}), and G = E where the window ends. With lambda 0 it is a one-ply look-ahead,
-    with 1 a truncated rollout (D. Montgomery, *Variance reduction*, 2000, adjusts rollouts so; De Asis and Sutton, 2018).
+    with 1 a truncated rollout (D. Montgomery, *Variance reduction*, 2000, adjusts rollouts so; De Asis, Sutton, 2018).
 
     Args:
       expected: E, with the results of games that end.
