@@ -1,10 +1,13 @@
 """The strategic numbers against plain Python, on boards from play and on boards that no game need ever see."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxgames.algos.td import TDConfig
 from jaxgames.envs.backgammon import strategic
 from jaxgames.envs.backgammon.best import score_by
 from jaxgames.envs.backgammon.encoding import Strategic, score_first_layer
@@ -72,3 +75,31 @@ def test_a_play_updates_the_value_as_if_it_were_counted_anew(boards):
     np.testing.assert_allclose(fast[:number], dense[:number], atol=1e-4)
     without, _, _ = scores(some, np.where(np.arange(len(kernel))[:, None] < 198, kernel, 0))
     assert np.abs(fast[:number] - without[:number]).max() > 0.1
+
+
+def test_each_class_has_its_network(boards, found):
+    """Position by position the network of its class, play by play and counted anew; with outputs in their order."""
+    made = TDConfig(encoding="strategic", hidden=(6,), outputs=6, output="softmax", by_class=True).network()
+    keys = jax.random.split(jax.random.key(0), strategic.CLASSES)
+    params = jax.vmap(dataclasses.replace(made, by_class=False).init)(keys)
+    waiting, everyone = positions(boards, [()] * len(boards)), jnp.zeros(len(boards), jnp.int32)
+    wanted = np.zeros(len(boards))
+    for number in range(strategic.CLASSES):
+        own = jax.tree.map(lambda x, n=number: x[n], params)
+        outputs = np.asarray(made.network.apply(own, made.encoding(waiting)))
+        wanted = np.where(found[1] == number, outputs @ [1, -1, 2, -2, 3, -3], wanted)
+    chances = np.asarray(made.predict(params, waiting, everyone))
+    np.testing.assert_allclose(chances @ [1, -1, 2, -2, 3, -3], wanted, atol=1e-5)
+    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(jax.jit(lambda p: made.value(p)(waiting))(params), wanted, atol=1e-4)
+    some = positions(boards[::10], [(6, 3)] * len(boards[::10]))
+
+    @jax.jit
+    def scores(params, some):
+        listed = pairs(some, jnp.ones(len(boards[::10]), bool), 2048)
+        rest = listed.game, listed.code, 2
+        after = score_by(some, lambda p: made.outcomes.expected(made.predict(params, p, jnp.zeros(2048, jnp.int32))))
+        return score_first_layer(some, made.value(params))(*rest), after(*rest), listed.first[-1]
+
+    fast, dense, number = scores(params, some)
+    np.testing.assert_allclose(fast[:number], dense[:number], atol=1e-4)

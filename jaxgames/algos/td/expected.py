@@ -36,17 +36,16 @@ def expectation(
     """
     game = network.game
     chances = game.outcome_probabilities or (1.0,)
-    every = jax.tree.map(lambda x: jnp.tile(x, (len(chances), *(1,) * (x.ndim - 1))), positions)
-    movers = jnp.tile(player, len(chances))
+    every, movers = jax.tree.map(lambda x: jnp.repeat(x, len(chances), axis=0), (positions, player))
     if game.outcome_probabilities:
-        number = jnp.repeat(jnp.arange(len(chances), dtype=jnp.int32), len(player))
+        number = jnp.tile(jnp.arange(len(chances), dtype=jnp.int32), len(player))
         every = jax.vmap(game.chance)(every, number)
     outcome, _ = game.best_turn(every, network.value(params))
     following = jnp.where(outcome.turn_passes, 1 - movers, movers)
     predicted = network.predict(params, outcome.position, following)
     results = network.outcomes.target(jnp.where(movers == 0, outcome.reward, -outcome.reward))
     values = jnp.where(outcome.over[:, None], results, predicted)
-    return jnp.tensordot(jnp.asarray(chances, jnp.float32), values.reshape(len(chances), len(player), -1), axes=1)
+    return jnp.einsum("o,nok->nk", jnp.asarray(chances, jnp.float32), values.reshape(len(player), len(chances), -1))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -141,25 +141,22 @@ class ValueNetwork:
                 outputs = jnp.where(first, outputs, self.outcomes.flip(outputs))
             return self.outcomes.expected(outputs)
 
-        def tail(sums, kind=None):
-            return points(self._of_class(params, sums, kind, method="from_first_layer"))
+        def tail(sums, number=None):
+            own = params if number is None else jax.tree.map(lambda x: x[number], params)
+            return points(self.network.apply(own, sums, method="from_first_layer"))
 
         if hasattr(self.encoding, "value"):
             return self.encoding.value(*first_layer(params), tail, None if self.symmetric else ~first)
         return lambda positions: points(self._outputs(params, positions, first))
 
     def _outputs(self, params: Params, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n outcomes"]:
-        kind = self.encoding.class_of(positions) if self.by_class else None
-        return self._of_class(params, self._inputs(positions, first), kind)
-
-    def _of_class(
-        self, params: Params, x: Float32[Array, "n m"], kind: Int32[Array, " n"] | None, **options: Any
-    ) -> Float32[Array, "n outcomes"]:
-        """The outputs for `x` of the network, or of that of each position's class."""
-        if kind is None:
-            return self.network.apply(params, x, **options)
-        each = jax.vmap(lambda params: self.network.apply(params, x, **options))(params)
-        return sum(jnp.where((kind == number)[:, None], one, 0) for number, one in enumerate(each))
+        """The outputs of the network, or of that of each position's class."""
+        inputs = self._inputs(positions, first)
+        if not self.by_class:
+            return self.network.apply(params, inputs)
+        kind = self.encoding.class_of(positions)[..., None]
+        each = jax.vmap(lambda params: self.network.apply(params, inputs))(params)
+        return sum(jnp.where(kind == number, one, 0) for number, one in enumerate(each))
 
     def _inputs(self, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n size"]:
         """What the network sees, where the first player (`first`) or the second one is to act."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.backgammon import board, strategic
@@ -127,7 +128,7 @@ class FirstLayer(NamedTuple):
     float32[n], of the player about to roll. Called like any other value it computes the sums anew. Where `swapped`, the
     network sees the names of the two players exchanged. `strategic` are the weights of the inputs of `strategic`, if it
     sees them too: those are counted anew for every position. If there are several `classes`, each has a network: their
-    hidden units stand side by side, and `tail(sums, kind)` gets those of the class `kind` of each position.
+    hidden units stand side by side, and `tail(sums, number)` is the rest of the network of class `number`.
     """
 
     encoding: Tesauro
@@ -140,19 +141,35 @@ class FirstLayer(NamedTuple):
 
     def __call__(self, positions: Position) -> Float32[Array, " n"]:
         """Expected points of the player about to roll."""
-        kind = self.class_of(positions)
-        sums = self.sums(positions)
-        if kind is not None:
-            sums = self.rows(sums)[self.places(jnp.arange(len(sums), dtype=jnp.int32), kind)]
-        return self.points(self.with_strategic(sums, positions, kind), kind)
+        kind, sums = self.class_of(positions), self.sums(positions)
+        places = self.places(jnp.arange(len(sums), dtype=jnp.int32), kind)
+        return self.points(self.rows(sums)[places], positions, kind)
 
     def class_of(self, positions: Position) -> Int32[Array, " n"] | None:
         """The class of each position; None if there is only one."""
         return strategic.position_class(positions) if self.classes > 1 else None
 
-    def points(self, sums: Float32[Array, "n hidden"], kind: Int32[Array, " n"] | None) -> Float32[Array, " n"]:
-        """Expected points, from the sums of each position's class."""
-        return self.tail(sums) if kind is None else self.tail(sums, kind)
+    def points(
+        self, sums: Float32[Array, "n hidden"], positions: Position, kind: Int32[Array, " n"] | None
+    ) -> Float32[Array, " n"]:
+        """Expected points, from the sums of each position's class as far as they come from Tesauro's inputs."""
+        if self.strategic is None:
+            return self.tail(sums)
+        inputs = strategic.features(positions)
+        if self.swapped is not None:
+            inputs = jnp.where(self.swapped, inputs[..., strategic.SWAPPED], inputs)
+        if kind is None:
+            return self.tail(sums + inputs @ self.strategic)
+        found = jnp.zeros(len(sums), jnp.float32)
+        for number, weights in enumerate(jnp.split(self.strategic, self.classes, axis=-1)):
+            here = kind == number
+
+            def of_class(found, here=here, number=number, weights=weights):
+                return jnp.where(here, self.tail(sums + inputs @ weights, number), found)
+
+            # Positions that are looked at together are often all of one class.
+            found = lax.cond(jnp.any(here), of_class, lambda found: found, found)
+        return found
 
     def rows(self, wide: Float32[Array, "m classes*hidden"]) -> Float32[Array, "m*classes hidden"]:
         """A row for each class."""
@@ -168,22 +185,6 @@ class FirstLayer(NamedTuple):
         if self.swapped is not None:
             inputs = jnp.where(self.swapped, self.encoding.swap(inputs), inputs)
         return inputs @ self.kernel + self.bias[None, :]
-
-    def with_strategic(
-        self, sums: Float32[Array, "n hidden"], positions: Position, kind: Int32[Array, " n"] | None
-    ) -> Float32[Array, "n hidden"]:
-        """The sums of each position's class, and what its strategic inputs add."""
-        if self.strategic is None:
-            return sums
-        inputs = strategic.features(positions)
-        if self.swapped is not None:
-            inputs = jnp.where(self.swapped, inputs[..., strategic.SWAPPED], inputs)
-        added = inputs @ self.strategic
-        if kind is None:
-            return sums + added
-        for number, part in enumerate(jnp.split(added, self.classes, axis=-1)):
-            sums = sums + jnp.where((kind == number)[:, None], part, 0)
-        return sums
 
 
 LANDS, OFF, NO_CHANGE = 24 * 4 + 1, 24 * 4 + 1 + 24 * 5, 24 * 4 + 1 + 24 * 5 + 1  # numbers of changes
@@ -294,7 +295,7 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
         for number, parts in zip(numbers, itertools.cycle((1, 3)), strict=False):
             sums = add(sums, number, kind, parts)
         won = board.occupied(own) == 0
-        theirs = value.points(value.with_strategic(sums, after, kind), kind)
+        theirs = value.points(sums, after, kind)
         return jnp.where(won, board.result(opponent).astype(jnp.float32), -theirs)
 
     return score

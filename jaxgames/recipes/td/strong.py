@@ -48,7 +48,7 @@ class Stages(NamedTuple):
 
 
 STAGES = {
-    "fast": Stages.of(64_000, 4_000),
+    "fast": Stages.of(64_000, 2_000),
     "hours": Stages.of(256_000, 30_000),
     "gpu": Stages.of(64_000, 40_000, batch=2_048, minibatch=4_096, steps=16, replay=2**22),
 }
