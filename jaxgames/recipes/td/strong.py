@@ -154,9 +154,13 @@ class StrongJob(TDJob):
     def second_stage(self, params: Any) -> TDState:
         """The state in which the second stage begins: all classes have the network of the first."""
         state = make_learner(self.second).init(jax.random.fold_in(self.key, 2**31))
-        every = self.network.for_each_class(params)
+        every = self.for_play(params)
         traces = state.traces._replace(weights=jax.tree.map(np.array, every))
         return state._replace(params=every, traces=traces)
+
+    def for_play(self, params: Any) -> Any:
+        """The network of the first stage as those of all classes."""
+        return self.network.for_each_class(params) if self.second.by_class else params
 
     def is_measured(self, step: int) -> bool:
         """As `Job.is_measured`."""
@@ -167,8 +171,8 @@ class StrongJob(TDJob):
     def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `TDJob.measure`. In the first stage the one network stands for all classes."""
         if self.earlier == 0:
-            every = self.network.for_each_class(checkpoint.state.params)
-            checkpoint = checkpoint._replace(state=checkpoint.state._replace(params=every))
+            state = checkpoint.state
+            checkpoint = checkpoint._replace(state=state._replace(params=self.for_play(state.params)))
         return super().measure(checkpoint, entry)
 
     def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
