@@ -9,12 +9,14 @@ from jaxgames.recipes.imitation import named as imitation
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.td import named as td
+from jaxgames.recipes.td import strong
 from jaxgames.recipes.tic_tac_toe_self_play import recipe as tic_tac_toe_self_play
 from jaxgames.recipes.training import Training
 
 _ALL: tuple[Recipe, ...] = (
     td.TD_GAMMON,
     td.BACKGAMMON_BACKPROP,
+    strong.BACKGAMMON_STRONG,
     backgammon_hill_climb.RECIPE,
     td.TD,
     tic_tac_toe_self_play.RECIPE,

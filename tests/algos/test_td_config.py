@@ -11,6 +11,7 @@ import pytest
 
 from jaxgames.algos.td import ExactTD, MonteCarlo, NStepTD, TDConfig, load_player_value, make_learner, step_sizes
 from jaxgames.algos.td.config import METHODS
+from jaxgames.algos.td.expected import ExpectedTD
 from jaxgames.algos.td.saved import config_of
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialTD
 from jaxgames.recipes import recipe_named
@@ -32,6 +33,17 @@ from jaxgames.recipes.recipe import Plan
         ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),
         ({"last_step_size": -1}, "last_step_size=-1: expected a number from 0 to"),
         ({"updates": -1}, "updates=-1: expected a number from 0 to"),
+        (
+            {"output": "softmax", "method": "exact"},
+            "output='softmax' needs cumulative=False, and a method of n",
+        ),
+        ({"output": "softmax", "cumulative": True}, "output='softmax' needs cumulative=False"),
+        (
+            {"by_class": True, "method": "monte_carlo"},
+            "by_class=True needs a method of n_step, expected",
+        ),
+        ({"method": "expected"}, "method='expected' learns by cross-entropy: use output=softmax"),
+        ({"average": 1.1}, "average=1.1: expected a number from 0 to 1"),
         ({"step_size": 0, "updates": 9, "schedule": "cosine"}, "step_size=0: the schedule cosine needs a number"),
     ],
 )
@@ -48,6 +60,7 @@ def test_settings_that_make_no_sense(changes, message):
         ({"game": "dashes"}, "unknown game 'dashes'; available: "),
         ({"activation": "gauss"}, "unknown activation 'gauss'; available: "),
         ({"initializer": "random"}, "unknown initializer 'random'; available: "),
+        ({"by_class": True}, "by_class=True: the encoding track of dash tells no classes apart"),
         ({"hidden": (40, 0)}, "expected one or more positive whole numbers"),
     ],
 )
@@ -153,10 +166,12 @@ def test_the_factor_multiplies_steps(optimizer):
 
 
 def test_each_method_has_its_learner():
-    kinds = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo}
+    kinds = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo, "expected": ExpectedTD}
     kinds |= {"sequential_td": SequentialTD, "sequential_backprop": SequentialBackprop}
     one = {"batch": 1, "optimizer": "sgd"}
-    assert {method: type(make_learner(TDConfig(method=method, **one))) for method in METHODS} == kinds
+    own = {"expected": {"output": "softmax"}}
+    made = {method: make_learner(TDConfig(method=method, **one, **own.get(method, {}))) for method in METHODS}
+    assert {method: type(learner) for method, learner in made.items()} == kinds
 
 
 # The step sizes of the comparison

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.envs.backgammon import Position
-from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro
+from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro
 from jaxgames.envs.core import Game
 from tests.envs import reference_backgammon as reference
 from tests.envs.backgammon_boards import (
@@ -198,7 +198,7 @@ def test_extra(some_boards):
         assert row[198:].tolist() == [not race, race, *blocks[0], *blocks[1]]
 
 
-@pytest.mark.parametrize("encoding", [Tesauro(), Extra()], ids=["Tesauro", "Extra"])
+@pytest.mark.parametrize("encoding", [Tesauro(), Extra(), Strategic()], ids=["Tesauro", "Extra", "Strategic"])
 def test_swap_exchanges_the_players(some_boards, encoding):
     own, opponent, dice = positions(some_boards, [()] * len(some_boards))
     swapped = np.array(encoding.swap(encoding(Position(own, opponent, dice))))

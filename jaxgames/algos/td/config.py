@@ -15,9 +15,11 @@ from jaxgames.nets import MLP
 
 T = TypeVar("T")
 
-METHODS = ("n_step", "exact", "monte_carlo", "sequential_td", "sequential_backprop")
+METHODS = ("n_step", "exact", "monte_carlo", "expected", "sequential_td", "sequential_backprop")
+FAST = ("n_step", "expected")
+"""The methods for softmax outputs, and for a network for each class of positions."""
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
-OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam}
+OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam, "adamw": optax.adamw}
 SCHEDULES = ("constant", "cosine", "exponential", "tested")
 
 OLD_NAMES = {"decay": "lambda_", "explore": "epsilon"}
@@ -43,14 +45,19 @@ class TDConfig:
     """2: win, lose. 4: win, lose, win and lose a gammon. 6: win and lose a backgammon too."""
     cumulative: bool = False
     """Whether the output for a win counts gammons too, and so on: expected points are then win + win a gammon - ..."""
+    output: str = "sigmoid"
+    """Of the last layer: `sigmoid`, learned by squared errors, or `softmax`, by cross-entropy: shares of 1."""
     biases: bool = True
     """Whether units have biases."""
+    by_class: bool = False
+    """Whether each class of positions that the encoding tells apart has a network of its own."""
     symmetric: bool = True
     """The network sees each position from the player to act; false: always from the first player, as in TD-Gammon."""
     method: str = "n_step"
     """`n_step`: weights frozen for some plies, lambda-returns; `exact`: eligibility traces, a step after each ply;
-    `monte_carlo`: whole games with frozen weights, then backprop to the final result; `sequential_td` and
-    `sequential_backprop`: one game after the other, with a step for each position, as in the comparison of 2007.
+    `monte_carlo`: whole games with frozen weights, then backprop to the final result; `expected`: expectations over all
+    chance outcomes, kept and learned several times; `sequential_td` and `sequential_backprop`: one game after the
+    other, with a step for each position, as in the comparison of 2007.
     """
     lambda_: float = 0.6
     """Lambda of TD(lambda). Not used by `monte_carlo`."""
@@ -62,8 +69,16 @@ class TDConfig:
     """Plies of each game in one update; for `monte_carlo` the most plies of one game."""
     games: int = 1_000
     """Games of one update of the sequential methods; the others do not use it."""
+    replay: int = 262_144
+    """Positions that `expected` keeps, at most."""
+    minibatch: int = 512
+    """Positions of each of its steps."""
+    steps: int = 8
+    """Its steps in one update."""
+    average: float = 0.999
+    """Its player's weights are the mean of those learned, each step's counting so much of the next one's."""
     optimizer: str = "adam"
-    """`adam`, or `sgd` (the step size is then on the sum over the batch)."""
+    """`adam`, `adamw` (with a weight decay of 0.0001), or `sgd` (the step size is then on the sum over the batch)."""
     step_size: float = 0.004
     """The first step size."""
     last_step_size: float = 0.0001
@@ -83,6 +98,7 @@ class TDConfig:
             ("optimizer", self.optimizer, tuple(OPTIMIZERS)),
             ("schedule", self.schedule, SCHEDULES),
             ("outputs", self.outputs, tuple(OUTCOMES)),
+            ("output", self.output, ("sigmoid", "softmax")),
         ):
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
@@ -92,6 +108,10 @@ class TDConfig:
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
             ("games", 1, 2**20),
+            ("replay", 1, 2**28),
+            ("minibatch", 1, 2**20),
+            ("steps", 1, 2**16),
+            ("average", 0, 1),
             ("step_size", 0, 100),
             ("last_step_size", 0, 100),
             ("updates", 0, 2**31 - 1),
@@ -100,6 +120,12 @@ class TDConfig:
                 raise ValueError(f"{name}={getattr(self, name)}: expected a number from {low} to {high}")
         if self.sequential and (self.batch != 1 or self.optimizer != "sgd" or self.epsilon):
             raise ValueError(f"method={self.method!r} plays one game at a time: use batch=1, optimizer=sgd, epsilon=0")
+        if self.output == "softmax" and (self.cumulative or self.method not in FAST):
+            raise ValueError(f"output='softmax' needs cumulative=False, and a method of {', '.join(FAST)}")
+        if self.by_class and self.method not in FAST:
+            raise ValueError(f"by_class=True needs a method of {', '.join(FAST)}, not {self.method}")
+        if self.method == "expected" and (self.output != "softmax" or not self.symmetric):
+            raise ValueError("method='expected' learns by cross-entropy: use output=softmax, symmetric=True")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
 
@@ -116,9 +142,11 @@ class TDConfig:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
         if not self.symmetric and not game.alternates:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
-        layers = MLP((*self.hidden, self.outputs), self.activation, "sigmoid", self.initializer, self.biases)
+        if self.by_class and not hasattr(encodings[self.encoding], "class_of"):
+            raise ValueError(f"by_class=True: the encoding {self.encoding} of {self.game} tells no classes apart")
+        layers = MLP((*self.hidden, self.outputs), self.activation, self.output, self.initializer, self.biases)
         outcomes = Outcomes(OUTCOMES[self.outputs], self.cumulative)
-        return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric)
+        return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric, self.by_class)
 
     def optimizer_for(self) -> optax.GradientTransformation:
         """The optimizer, with its step-size schedule; `tested` is a factor in the learner's state instead."""
@@ -141,7 +169,8 @@ def _say_renamed(kind: str, old: str, new: str) -> None:
 
 
 def _schedule(config: TDConfig) -> optax.Schedule:
-    steps = config.updates * (config.plies if config.method == "exact" else 1)  # of the optimizer
+    each = {"exact": config.plies, "expected": config.steps}.get(config.method, 1)
+    steps = config.updates * each  # of the optimizer
     ratio = config.last_step_size / config.step_size
     if config.schedule == "cosine":
         return optax.cosine_decay_schedule(config.step_size, steps, alpha=ratio)

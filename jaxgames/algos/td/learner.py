@@ -28,7 +28,7 @@ class TDState(NamedTuple):
     optimizer: Any  # the state of the optax optimizer
     games: Games  # the games in progress
     last: Ply  # what the latest ply led to; its position awaits chance
-    traces: Any  # the eligibility traces of `ExactTD`, else ()
+    traces: Any  # what a method keeps besides: the eligibility traces of `ExactTD`, the `Replay` of `ExpectedTD`
     factor: Float32[Array, ""]  # multiplies each step; the schedule `tested` changes it
     updates: Int32[Array, ""]  # the number of updates so far
 
@@ -114,7 +114,10 @@ class NStepTD(Learner):
     """
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
-        """Plays `plies` plies of each game, then makes one step on half the sum of squared errors of all positions."""
+        """Plays `plies` plies of each game, then makes one step on the loss of all positions.
+
+        It is half the sum of squared errors, or the cross-entropy if the output is `softmax`.
+        """
         network = self.network
 
         def ply(games, key):
@@ -127,16 +130,18 @@ class NStepTD(Learner):
         learned = ~seen.over[:-1] if explored is None else ~(seen.over[:-1] | explored)
         results = network.outcomes.target(plies.result)
 
-        def half_squared_error(params):
+        def loss(params):
             flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (seen.positions, seen.player))
             values = network.predict(params, *flat).reshape(*seen.over.shape, -1)
             targets = lambda_returns(jax.lax.stop_gradient(values), results, plies.over, self.config.lambda_, explored)
             errors = jnp.where(learned[..., None], targets - values[:-1], 0.0)
+            if self.config.output == "softmax":
+                return jnp.sum(jnp.where(learned, cross_entropy(targets, values[:-1]), 0.0)), errors
             return 0.5 * jnp.sum(errors**2), errors
 
-        gradients, errors = jax.grad(half_squared_error, has_aux=True)(state.params)
+        gradients, errors = jax.grad(loss, has_aux=True)(state.params)
         params, optimizer = self.step(state.params, state.optimizer, gradients, state.factor)
-        metrics = self.psum(_metrics(errors, learned, plies))
+        metrics = self.psum(play_metrics(errors, learned, plies))
         last = jax.tree.map(lambda x: x[-1], plies)
         return state._replace(
             params=params, optimizer=optimizer, games=games, last=last, updates=state.updates + 1
@@ -180,8 +185,15 @@ class ExactTD(Learner):
         ascent, traces = self._traces.update(gradients, state.traces, errors, nothing)
         descent = jax.tree.map(jnp.negative, ascent)
         params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
-        metrics = self.psum(_metrics(errors, ~nothing, ply))
+        metrics = self.psum(play_metrics(errors, ~nothing, ply))
         return state._replace(params=params, optimizer=optimizer, games=games, last=ply, traces=traces), metrics
+
+
+def cross_entropy(
+    targets: Float32[Array, "... outcomes"], predictions: Float32[Array, "... outcomes"]
+) -> Float32[Array, "..."]:
+    """The cross-entropy of predicted chances, -sum of target log prediction; chances below 1e-7 count as that."""
+    return -jnp.sum(targets * jnp.log(jnp.maximum(predictions, 1e-7)), axis=-1)
 
 
 class _Episodes(NamedTuple):
@@ -279,7 +291,7 @@ class MonteCarlo(Learner):
         return jax.lax.fori_loop(0, (episodes.number + BLOCK - 1) // BLOCK, block, nothing)
 
 
-def _metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
+def play_metrics(errors: Float32[Array, "..."], learned: Bool[Array, "..."], ply: Ply) -> Metrics:
     """The metrics of plies [..., batch] and of the errors [..., batch, outcomes] of the learned positions."""
     return Metrics(
         squared_error=jnp.sum(jnp.where(learned[..., None], errors**2, 0.0)),

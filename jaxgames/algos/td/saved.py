@@ -15,7 +15,7 @@ from jaxgames.envs.core import Value
 from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
-ADDED = ("cumulative", "biases", "games")
+ADDED = ("cumulative", "biases", "games", "output", "by_class", "replay", "minibatch", "steps", "average")
 """Settings that older runs have not; they had their usual values."""
 
 

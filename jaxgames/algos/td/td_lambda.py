@@ -49,6 +49,34 @@ def lambda_returns(
     return lax.scan(back, values[-1], (values[1:], results, over, cuts), reverse=True)[1]
 
 
+def luck_adjusted_returns(
+    expected: Float32[Array, "plies batch outcomes"],
+    values: Float32[Array, "plies batch outcomes"],
+    ends: Bool[Array, "plies batch"],
+    lambda_: float,
+) -> Float32[Array, "plies batch outcomes"]:
+    """The target G_t of each position from which the luck of the dice is subtracted.
+
+    E_t is the expectation over chance before position t is left, V_t its prediction. What chance brings beyond E_t is
+    luck; what remains of a return is how far expectation and prediction differ in later positions:
+    G_t = E_t + lambda (G_{t+1} - V_{t+1}), and G = E where the window ends. With lambda 0 it is a one-ply look-ahead,
+    with 1 a truncated rollout (D. Montgomery, *Variance reduction*, 2000, adjusts rollouts so; De Asis, Sutton, 2018).
+
+    Args:
+      expected: E, with the results of games that end.
+      values: V.
+      ends: whether position t + 1 has no part in G_t: ply t + 1 ended the game, or was a random turn.
+      lambda_: lambda.
+    """
+
+    def back(beyond, step):
+        expectation, value, end = step
+        target = expectation + lambda_ * jnp.where(end[:, None], 0.0, beyond)
+        return target - value, target
+
+    return lax.scan(back, jnp.zeros_like(values[0]), (expected, values, ends), reverse=True)[1]
+
+
 class OuterProduct(NamedTuple):
     """The gradient of a layer's kernel by its two factors: `inputs` times `errors`, of shape [batch, outputs, n, m].
 

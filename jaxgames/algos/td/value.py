@@ -69,7 +69,8 @@ class Encoding(Protocol):
     """What a network sees of positions, from the player to act: `encoding(positions) -> float32[n, size]`.
 
     `swap` exchanges the names of the players in the inputs. Where a game has a faster way to evaluate a network, its
-    encoding has `value(kernel, bias, tail, swapped)` too: the `Value` of a first layer and a function of its sums.
+    encoding has `value(kernel, bias, tail, swapped)` too: the `Value` of a first layer and a function of its sums. If
+    it tells classes of positions apart, it has their number, `classes`, and `class_of(positions) -> int32[n]`.
     """
 
     size: int
@@ -93,19 +94,26 @@ class ValueNetwork:
     """
 
     game: Game
-    encoding: Encoding
+    encoding: Any  # an Encoding; its `value`, `classes` and `class_of` are optional
     network: MLP
     outcomes: Outcomes = Outcomes()
     symmetric: bool = True
+    by_class: bool = False
+    """Whether each class of positions that the encoding tells apart has a network: parameters have an axis in front."""
 
     def init(self, key: Key[Array, ""]) -> Params:
-        """Initial parameters."""
-        return self.network.init(key, jnp.zeros((1, self.encoding.size), jnp.float32))
+        """Initial parameters; those of all classes are the same."""
+        params = self.network.init(key, jnp.zeros((1, self.encoding.size), jnp.float32))
+        return self.for_each_class(params) if self.by_class else params
+
+    def for_each_class(self, params: Params) -> Params:
+        """The parameters of one network as those of the network of every class."""
+        return jax.tree.map(lambda x: jnp.repeat(x[None], self.encoding.classes, axis=0), params)
 
     def predict(self, params: Params, positions: Positions, player: Int32[Array, " n"]) -> Float32[Array, "n outcomes"]:
         """The outcomes that the first player (id 0) may expect, where `player` is to act."""
         first = (player == 0)[..., None]
-        outputs = self.network.apply(params, self._inputs(positions, first))
+        outputs = self._outputs(params, positions, first)
         return jnp.where(first, outputs, self.outcomes.flip(outputs)) if self.symmetric else outputs
 
     def gradients(self, params: Params, positions: Positions, player: Int32[Array, " n"]) -> Traces:
@@ -133,12 +141,22 @@ class ValueNetwork:
                 outputs = jnp.where(first, outputs, self.outcomes.flip(outputs))
             return self.outcomes.expected(outputs)
 
-        def tail(sums):
-            return points(self.network.apply(params, sums, method="from_first_layer"))
+        def tail(sums, number=None):
+            own = params if number is None else jax.tree.map(lambda x: x[number], params)
+            return points(self.network.apply(own, sums, method="from_first_layer"))
 
         if hasattr(self.encoding, "value"):
             return self.encoding.value(*first_layer(params), tail, None if self.symmetric else ~first)
-        return lambda positions: points(self.network.apply(params, self._inputs(positions, first)))
+        return lambda positions: points(self._outputs(params, positions, first))
+
+    def _outputs(self, params: Params, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n outcomes"]:
+        """The outputs of the network, or of that of each position's class."""
+        inputs = self._inputs(positions, first)
+        if not self.by_class:
+            return self.network.apply(params, inputs)
+        kind = self.encoding.class_of(positions)[..., None]
+        each = jax.vmap(lambda params: self.network.apply(params, inputs))(params)
+        return sum(jnp.where(kind == number, one, 0) for number, one in enumerate(each))
 
     def _inputs(self, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n size"]:
         """What the network sees, where the first player (`first`) or the second one is to act."""

@@ -1,4 +1,4 @@
-"""What a network sees of a backgammon position: Tesauro's 198 inputs, the 212 of the "Extra" network, and a fast value.
+"""What a network sees of a backgammon position: Tesauro's 198 inputs, alone or with others, and a fast value.
 
 All encodings describe a position that waits for a roll, seen by the player about to roll.
 """
@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.envs.backgammon import board
+from jaxgames.envs.backgammon import board, strategic
 from jaxgames.envs.backgammon.best import FEW, Score
 from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import steps
@@ -78,6 +79,33 @@ class Extra:
         return inputs[..., order]
 
 
+@dataclasses.dataclass(frozen=True)
+class Strategic:
+    """Tesauro's 198 inputs and the 63 numbers of `strategic`; three classes of positions, which have networks each."""
+
+    size: int = 198 + strategic.SIZE
+    classes: int = strategic.CLASSES
+
+    def __call__(self, positions: Position) -> Float32[Array, "... 261"]:
+        """float32[..., 261] for positions of any batch shape."""
+        return jnp.concatenate([Tesauro()(positions), strategic.features(positions)], axis=-1)
+
+    def swap(self, inputs: Float32[Array, "... 261"]) -> Float32[Array, "... 261"]:
+        """The same inputs with the names of the two players exchanged."""
+        return inputs[..., np.concatenate([_SWAPPED, 198 + strategic.SWAPPED])]
+
+    def value(self, kernel: Array, bias: Array, tail: Callable, swapped: Array | None = None) -> "FirstLayer":
+        """The fast value of a network on these inputs, or of one for each class: those have an axis in front."""
+        by_class = kernel.ndim == 3
+        if by_class:
+            kernel, bias = jnp.moveaxis(kernel, 0, 1).reshape(self.size, -1), bias.reshape(-1)
+        return FirstLayer(Tesauro(), kernel[:198], bias, tail, swapped, kernel[198:], self.classes if by_class else 1)
+
+    def class_of(self, positions: Position) -> Int32[Array, "..."]:
+        """The class of each position: contact, crashed, race."""
+        return strategic.position_class(positions)
+
+
 def _longest_block(side: Side) -> Float32[Array, "... 6"]:
     points = board.several(side) & board.POINTS
     runs = [points]
@@ -98,21 +126,61 @@ class FirstLayer(NamedTuple):
 
     `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
     float32[n], of the player about to roll. Called like any other value it computes the sums anew. Where `swapped`, the
-    network sees the names of the two players exchanged.
+    network sees the names of the two players exchanged. `strategic` are the weights of the inputs of `strategic`, if it
+    sees them too: those are counted anew for every position. If there are several `classes`, each has a network: their
+    hidden units stand side by side, and `tail(sums, number)` is the rest of the network of class `number`.
     """
 
     encoding: Tesauro
-    kernel: Float32[Array, "198 hidden"]
-    bias: Float32[Array, " hidden"]
-    tail: Callable[[Float32[Array, "n hidden"]], Float32[Array, " n"]]
+    kernel: Float32[Array, "198 classes*hidden"]
+    bias: Float32[Array, " classes*hidden"]
+    tail: Callable[..., Float32[Array, " n"]]
     swapped: Bool[Array, ""] | None = None
+    strategic: Float32[Array, "63 classes*hidden"] | None = None
+    classes: int = 1
 
     def __call__(self, positions: Position) -> Float32[Array, " n"]:
         """Expected points of the player about to roll."""
-        return self.tail(self.sums(positions))
+        kind, sums = self.class_of(positions), self.sums(positions)
+        places = self.places(jnp.arange(len(sums), dtype=jnp.int32), kind)
+        return self.points(self.rows(sums)[places], positions, kind)
 
-    def sums(self, positions: Position) -> Float32[Array, "n hidden"]:
-        """The first layer before its activation."""
+    def class_of(self, positions: Position) -> Int32[Array, " n"] | None:
+        """The class of each position; None if there is only one."""
+        return strategic.position_class(positions) if self.classes > 1 else None
+
+    def points(
+        self, sums: Float32[Array, "n hidden"], positions: Position, kind: Int32[Array, " n"] | None
+    ) -> Float32[Array, " n"]:
+        """Expected points, from the sums of each position's class as far as they come from Tesauro's inputs."""
+        if self.strategic is None:
+            return self.tail(sums)
+        inputs = strategic.features(positions)
+        if self.swapped is not None:
+            inputs = jnp.where(self.swapped, inputs[..., strategic.SWAPPED], inputs)
+        if kind is None:
+            return self.tail(sums + inputs @ self.strategic)
+        found = jnp.zeros(len(sums), jnp.float32)
+        for number, weights in enumerate(jnp.split(self.strategic, self.classes, axis=-1)):
+            here = kind == number
+
+            def of_class(found, here=here, number=number, weights=weights):
+                return jnp.where(here, self.tail(sums + inputs @ weights, number), found)
+
+            # Positions that are looked at together are often all of one class.
+            found = lax.cond(jnp.any(here), of_class, lambda found: found, found)
+        return found
+
+    def rows(self, wide: Float32[Array, "m classes*hidden"]) -> Float32[Array, "m*classes hidden"]:
+        """A row for each class."""
+        return wide.reshape(len(wide) * self.classes, -1)
+
+    def places(self, number: Int32[Array, " n"], kind: Int32[Array, " n"] | None) -> Int32[Array, " n"]:
+        """Where in `rows` the row `number` of a class stands."""
+        return number if kind is None else number * self.classes + kind
+
+    def sums(self, positions: Position) -> Float32[Array, "n classes*hidden"]:
+        """The first layer before its activation, as far as it sees Tesauro's inputs, for every class."""
         inputs = self.encoding(positions)
         if self.swapped is not None:
             inputs = jnp.where(self.swapped, self.encoding.swap(inputs), inputs)
@@ -203,28 +271,31 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
 
     Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
     """
-    base = value.sums(Position(positions.opponent, positions.own, positions.dice))
+    base = value.rows(value.sums(Position(positions.opponent, positions.own, positions.dice)))
     # For few positions the table of all changes would cost more than it saves: their inputs are looked up one by one.
     few = len(positions.dice) <= FEW
     inputs, amounts = change_table()
-    seen, rows = _seen(value, inputs), None if few else change_rows(value)
+    seen, rows = _seen(value, inputs), value.rows(value.kernel if few else change_rows(value))
 
-    def add(sums, number, parts):
-        if rows is not None:
-            return sums + rows.at[number].get(mode="promise_in_bounds")
+    def add(sums, number, kind, parts):
+        if not few:
+            return sums + rows.at[value.places(number, kind)].get(mode="promise_in_bounds")
         for part in range(parts):
-            row = value.kernel.at[seen[:, part][number]].get(mode="promise_in_bounds")
+            row = rows.at[value.places(seen[:, part][number], kind)].get(mode="promise_in_bounds")
             sums += row * jnp.asarray(amounts[:, part])[number][:, None]
         return sums
 
     def score(game, code, moves):
         numbers, own, opponent = changes(positions, game, code, moves)
+        after = Position(opponent, own, code)
+        kind = value.class_of(after)
         if few:
             numbers = list(materialize(jnp.stack(numbers), positions.dice[:1]))
-        sums = base[game]
+        sums = base[value.places(game, kind)]
         for number, parts in zip(numbers, itertools.cycle((1, 3)), strict=False):
-            sums = add(sums, number, parts)
+            sums = add(sums, number, kind, parts)
         won = board.occupied(own) == 0
-        return jnp.where(won, board.result(opponent).astype(jnp.float32), -value.tail(sums))
+        theirs = value.points(sums, after, kind)
+        return jnp.where(won, board.result(opponent).astype(jnp.float32), -theirs)
 
     return score

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import Score, actions_to, apply_plays, best_plays, random_plays, score_by, top_plays
 from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
-from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Tesauro, score_first_layer
+from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.backgammon.turn import Turn
 from jaxgames.envs.core import Game, Outcome, State, Value, single
@@ -78,8 +78,8 @@ class Backgammon(Game[Position]):
 
     @property
     def encodings(self) -> Mapping[str, Any]:
-        """Tesauro's 198 inputs, and the 212 of the "Extra" network."""
-        return {"tesauro": Tesauro(), "extra": Extra()}
+        """Tesauro's 198 inputs; the 212 of the "Extra" network; Tesauro's and 63 that strong players count."""
+        return {"tesauro": Tesauro(), "extra": Extra(), "strategic": Strategic()}
 
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""

@@ -158,13 +158,15 @@ class TDJob(Job[TDCheckpoint]):
     step_name = "update"
     keys = ("learner", "goal", "block", "measure_every")
     advice = "a smaller step_size"
+    earlier = 0
+    """Updates of a stage of the training before this one."""
 
     def __init__(self, recipe: TDRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.config = config_of(self.settings["learner"])
         self.network = self.config.network()
         self.learner = place(make_learner(self.config), self.settings["devices"])
-        self.key = jax.random.key(self.settings["seed"])
+        self.key, self.block = jax.random.key(self.settings["seed"]), self.settings["block"]
         self.snapshots = Snapshots(run.path, template(self.config).state.params)
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
@@ -181,11 +183,11 @@ class TDJob(Job[TDCheckpoint]):
 
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
-        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.settings["block"])
+        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.block)
         metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
         games = checkpoint.games + np.int64(metrics.games)
         entry = {
-            "step": int(state.updates),
+            "step": self.earlier + int(state.updates),
             "games": int(games),
             "loss": metrics.squared_error / max(metrics.positions, 1),
             "plies_per_game": metrics.plies / max(metrics.games, 1),
@@ -195,7 +197,7 @@ class TDJob(Job[TDCheckpoint]):
             entry["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)
         if self.config.sequential:
-            self.snapshots.put(int(state.updates) // self.settings["block"] - 1, state.params)
+            self.snapshots.put(int(state.updates) // self.block - 1, state.params)
         if checkpoint.tests is not None:
             checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
             entry["step_size"] = float(checkpoint.state.factor) * self.config.batch

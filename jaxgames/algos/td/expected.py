@@ -1,0 +1,141 @@
+"""Learning from expectations over chance: less noise than lambda-returns, and positions are learned several times."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, play_metrics
+from jaxgames.algos.td.self_play import play_ply
+from jaxgames.algos.td.td_lambda import luck_adjusted_returns
+from jaxgames.algos.td.value import ValueNetwork
+
+
+class Replay(NamedTuple):
+    """What `ExpectedTD` keeps: the weights that the optimizer moves, and the latest positions with their targets.
+
+    `weight` is 0 for positions that count nothing, such as ended games; `number` counts all positions put in so far.
+    """
+
+    weights: Any
+    positions: Any
+    targets: Float32[Array, "replay outcomes"]
+    weight: Float32[Array, " replay"]
+    number: Int32[Array, ""]
+
+
+def expectation(
+    network: ValueNetwork, params: Any, positions: Any, player: Int32[Array, " n"]
+) -> Float32[Array, "n outcomes"]:
+    """What the first player may expect where chance comes next: the mean over its outcomes after the best turn of each.
+
+    Without chance it is the prediction after the best turn.
+    """
+    game = network.game
+    chances = game.outcome_probabilities or (1.0,)
+    every, movers = jax.tree.map(lambda x: jnp.repeat(x, len(chances), axis=0), (positions, player))
+    if game.outcome_probabilities:
+        number = jnp.tile(jnp.arange(len(chances), dtype=jnp.int32), len(player))
+        every = jax.vmap(game.chance)(every, number)
+    outcome, _ = game.best_turn(every, network.value(params))
+    following = jnp.where(outcome.turn_passes, 1 - movers, movers)
+    predicted = network.predict(params, outcome.position, following)
+    results = network.outcomes.target(jnp.where(movers == 0, outcome.reward, -outcome.reward))
+    values = jnp.where(outcome.over[:, None], results, predicted)
+    return jnp.einsum("o,nok->nk", jnp.asarray(chances, jnp.float32), values.reshape(len(player), len(chances), -1))
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpectedTD(Learner):
+    """Expected TD(lambda): targets are expectations over all outcomes of chance, from which luck is subtracted.
+
+    An update plays `plies` plies of each game by the player's weights and puts each position with its target
+    (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
+    player's weights are a moving average of those learned. Cross-entropy; one device.
+    """
+
+    def __post_init__(self) -> None:
+        if self.axis is not None:
+            raise ValueError("method='expected' learns on one device: use devices=1")
+
+    def init_traces(self, params: Any) -> Replay:
+        """An empty replay."""
+        size = self.config.batch * self.config.plies
+        room = -(-self.config.replay // size) * size
+        one = jax.eval_shape(self.network.game.init_position, jax.random.key(0))
+        positions = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), one)
+        targets = jnp.zeros((room, len(self.network.outcomes)), jnp.float32)
+        return Replay(jax.tree.map(jnp.copy, params), positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
+
+    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+        """Plays, looks one ply ahead everywhere, and learns."""
+        play_key, learn_key = jax.random.split(key)
+        state, found, metrics = self._play(state, play_key)
+        replay = _put(state.traces, found)
+        carry = state.params, replay.weights, state.optimizer
+
+        def step(carry, key):
+            average, weights, optimizer = carry
+            weights, optimizer = self._learn(weights, optimizer, replay, key)
+            average = optax.incremental_update(weights, average, 1 - self.config.average)
+            return (average, weights, optimizer), None
+
+        carry, _ = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
+        average, weights, optimizer = carry
+        traces = replay._replace(weights=weights)
+        return state._replace(params=average, optimizer=optimizer, traces=traces, updates=state.updates + 1), metrics
+
+    def _play(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, tuple, Metrics]:
+        """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
+        network, config, params = self.network, self.config, state.params
+
+        def ply(games, key):
+            games, ply, explored = play_ply(network.game, games, network.value(params), key, config.epsilon)
+            expected = expectation(network, params, ply.positions, ply.player)
+            ends = ply.over if explored is None else ply.over | explored
+            return games, (ply, expected, network.predict(params, ply.positions, ply.player), ends)
+
+        games, (plies, expected, values, ends) = jax.lax.scan(ply, state.games, jax.random.split(key, config.plies))
+        later = jnp.concatenate([ends[1:], ends[:1]])  # the last one has nothing to follow
+        targets = luck_adjusted_returns(expected, values, later, config.lambda_)
+        errors = jnp.where(plies.over[..., None], 0.0, targets - values)
+        metrics = play_metrics(errors, ~plies.over, plies)
+        first = (plies.player == 0)[..., None]
+        own = jnp.where(first, targets, network.outcomes.flip(targets))
+        weight = (~plies.over).astype(jnp.float32)
+        found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, own, weight))
+        last = jax.tree.map(lambda x: x[-1], plies)
+        return state._replace(games=games, last=last), found, metrics
+
+    def _learn(self, weights: Any, optimizer: Any, replay: Replay, key: Key[Array, ""]) -> tuple[Any, Any]:
+        """One step on positions drawn from the replay."""
+        known = jnp.minimum(replay.number, len(replay.weight))
+        drawn = jax.random.randint(key, (self.config.minibatch,), 0, known)
+        positions, targets, weight = (
+            jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
+        )
+
+        def loss(weights):
+            predicted = self.network.predict(weights, positions, jnp.zeros_like(drawn))
+            return jnp.sum(weight * cross_entropy(targets, predicted)) / self.config.minibatch
+
+        return self.step(weights, optimizer, jax.grad(loss)(weights), jnp.float32(1))
+
+
+def _put(replay: Replay, found: tuple) -> Replay:
+    """The replay with new positions, in the place of the oldest ones."""
+    positions, targets, weight = found
+    start = replay.number % len(replay.weight)
+
+    def put(all_, new):
+        return jax.lax.dynamic_update_slice_in_dim(all_, new, start, 0)
+
+    return replay._replace(
+        positions=jax.tree.map(put, replay.positions, positions),
+        targets=put(replay.targets, targets),
+        weight=put(replay.weight, weight),
+        number=replay.number + len(weight),
+    )

@@ -1,0 +1,65 @@
+"""`jaxgames rollout POSITION --player SPEC`: what a position is worth, by games played on from it."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from jaxgames.cli.output import ProgressLine, print_json, seed
+from jaxgames.cli.plugins import add_plugins
+
+
+def add(commands: Any) -> None:
+    """Adds the command to the parser."""
+    parser = commands.add_parser("rollout", help="what a position is worth, by games played on without the dice's luck")
+    parser.add_argument("position", metavar="POSITION", help="4HPwATDgc/ABMA, with a roll 4HPwATDgc/ABMA:31, or a file")
+    parser.add_argument("--player", metavar="SPEC", default="champion@1", help="plays both sides (champion@1)")
+    parser.add_argument("--trials", type=int, default=1_024, metavar="N", help="games from each position (1024)")
+    parser.add_argument("--truncate", type=int, metavar="P", help="stop after so many plies, at the player's value")
+    parser.add_argument("--game", default="backgammon", metavar="GAME", help="a game with chance (backgammon)")
+    add_plugins(parser)
+    parser.add_argument("--seed", type=seed, default=0, help="of the dice (0)")
+    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rolls out each position and prints what it is worth to the player to act."""
+    from jaxgames import make
+    from jaxgames.arena.rollout import rollout
+    from jaxgames.players import make as make_player
+
+    game = make(options.game)
+    file = Path(options.position)
+    texts = file.read_text("utf-8").split() if file.is_file() else [options.position]
+    if not texts:
+        raise ValueError(f"{file} has no positions; expected one a line")
+    states = [game.from_string(text) for text in texts]
+    player = make_player(options.player, game)
+    line, results = ProgressLine(quiet=options.json), []
+    for state in states:
+        results.append(
+            rollout(
+                player,
+                state,
+                options.trials,
+                options.seed,
+                options.truncate,
+                lambda done: line.show(f"{len(results)} of {len(states)} positions, {done:,} trials"),
+            )
+        )
+    line.clear()
+    if options.json:
+        return print_json({"rollouts": [result.to_dict() for result in results]})
+    print(f"{results[0].player}, {results[0].trials:,} trials, points of the player to act, without a cube")
+    names = ("win", "gammon", "bg", "lose g", "variance")
+    widths = (8, 8, 7, 8, 10)
+    heads = "".join(f"{name:>{width}}" for name, width in zip(names, widths, strict=True))
+    print(f"{'position':32}{'equity':>9}{'std. error':>12}{heads}")
+    for result in results:
+        shares = (result.win_rate, result.gammon_rate, result.backgammon_rate, result.gammon_loss_rate)
+        factor = "exact" if result.variance_factor is None else f"1/{result.variance_factor:.1f}"
+        print(
+            f"{result.position:32}{result.equity:+9.4f}{result.standard_error:12.4f}"
+            + "".join(f"{100 * share:{width}.1f}%" for share, width in zip(shares, (7, 7, 6, 7), strict=True))
+            + f"{factor:>{widths[-1]}}"
+        )

@@ -1,0 +1,155 @@
+"""Expected TD(lambda): targets against enumeration in plain Python, the replay, and what is learned from it."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td.expected import ExpectedTD, expectation
+from jaxgames.algos.td.td_lambda import luck_adjusted_returns
+
+CONFIG = TDConfig(
+    game="dash", encoding="track", hidden=(7,), outputs=6, output="softmax", method="expected", lambda_=0.5, batch=8,
+    plies=4, replay=96, minibatch=16, steps=3, average=0.75, optimizer="sgd", schedule="constant", step_size=0.3,
+    initializer="lecun_normal",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return make_learner(CONFIG)
+
+
+@pytest.fixture(scope="module")
+def update(learner):
+    return jax.jit(learner.update)
+
+
+@pytest.fixture(scope="module")
+def start(learner):
+    return jax.jit(learner.init)(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def later(start, update):
+    """The states after one, two, ... five updates; the replay has room for three."""
+    states = [start]
+    for number in range(5):
+        states.append(update(states[-1], jax.random.key(number))[0])
+    return states[1:]
+
+
+def enumerated(network, params, position, player):
+    """What the first player may expect, action by action and number by number."""
+    game, total = network.game, 0
+    for number, chance in enumerate(game.outcome_probabilities):
+        rolled = game.chance(position, jnp.int32(number))
+        best, most = None, -np.inf
+        for action in np.flatnonzero(game.legal(rolled)):
+            outcome = game.play(rolled, jnp.int32(action))
+            mover = player
+            after = jax.tree.map(lambda x: x[None], outcome.position)
+            following = jnp.asarray([1 - mover if outcome.turn_passes else mover])
+            if outcome.over:
+                reward = float(outcome.reward)
+                found = network.outcomes.target(jnp.float32(reward if mover == 0 else -reward))
+            else:
+                found = network.predict(params, after, following)[0]
+            worth = float(network.outcomes.expected(found)) * (1 if mover == 0 else -1)
+            if worth > most + 1e-6:
+                best, most = np.asarray(found), worth
+        total = total + chance * best
+    return total
+
+
+def test_expectations_are_those_of_enumeration(learner, later):
+    state, network = later[1], learner.network
+    positions = jax.tree.map(lambda x: x[:24], state.traces.positions)
+    player = jnp.arange(24, dtype=jnp.int32) % 2
+    found = jax.jit(lambda p: expectation(network, p, positions, player))(state.params)
+    going_on = np.asarray(state.traces.weight[:24]) > 0
+    assert 10 < going_on.sum()
+    for index in np.flatnonzero(going_on):
+        one = jax.tree.map(lambda x, i=index: x[i], positions)
+        wanted = enumerated(network, state.params, one, int(player[index]))
+        np.testing.assert_allclose(found[index], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("lambda_", [0.0, 0.6, 1.0])
+def test_luck_is_subtracted(lambda_):
+    """Each target is the expectation, and the steps from prediction to expectation further on, until the game ends."""
+    rng = np.random.default_rng(0)
+    expected, values = (rng.random((6, 5, 3)).astype(np.float32) for _ in range(2))
+    ends = rng.random((6, 5)) < 0.3
+    found = luck_adjusted_returns(expected, values, ends, lambda_)
+    for ply in range(6):
+        for game in range(5):
+            wanted, weight = expected[ply, game].copy(), 1.0
+            for further in range(ply + 1, 6):
+                if ends[further - 1, game]:
+                    break
+                weight *= lambda_
+                wanted += weight * (expected[further, game] - values[further, game])
+            np.testing.assert_allclose(found[ply, game], wanted, atol=1e-5)
+
+
+def test_the_replay_keeps_the_latest(later):
+    size = CONFIG.batch * CONFIG.plies
+    assert [int(state.traces.number) for state in later] == [size * n for n in (1, 2, 3, 4, 5)]
+    third, fourth, fifth = (np.asarray(state.traces.targets) for state in later[2:])
+    assert len(third) == 3 * size
+    np.testing.assert_array_equal(fourth[size:], third[size:])
+    assert np.abs(fourth[:size] - third[:size]).max() > 0.01
+    np.testing.assert_array_equal(fifth[:size], fourth[:size])
+    used = np.asarray(later[2].traces.weight) > 0
+    assert 0 < (~used).sum() < len(used) / 2  # some games have ended
+
+
+def test_targets_are_from_the_players_own_view(learner, start, later):
+    """The replay holds what the player to act may expect: with lambda 0 the expectation by the weights before."""
+    plain = dataclasses.replace(CONFIG, lambda_=0.0)
+    state = jax.jit(ExpectedTD(plain).update)(start, jax.random.key(7))[0]
+    size, replay = CONFIG.batch * CONFIG.plies, state.traces
+    positions = jax.tree.map(lambda x: x[:size], replay.positions)
+    wanted = jax.jit(lambda p: expectation(learner.network, p, positions, jnp.zeros(size, jnp.int32)))(start.params)
+    used = np.asarray(replay.weight[:size]) > 0
+    np.testing.assert_allclose(np.asarray(replay.targets[:size])[used], np.asarray(wanted)[used], atol=1e-5)
+
+
+def test_the_player_is_the_average(start, update):
+    """Weights move by steps down the cross-entropy; the player's follow them."""
+    state = update(start, jax.random.key(0))[0]
+    drawn, weights, average = jax.random.split(jax.random.key(0))[1], start.params, start.params
+    learner = ExpectedTD(CONFIG)
+    replay = state.traces
+    for key in jax.random.split(drawn, CONFIG.steps):
+        weights, _ = learner._learn(weights, state.optimizer, replay, key)
+        average = jax.tree.map(lambda a, w: 0.75 * a + 0.25 * w, average, weights)
+    for found, wanted in ((state.traces.weights, weights), (state.params, average)):
+        jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), found, wanted)
+    assert (
+        max(float(jnp.abs(a - b).max()) for a, b in zip(*map(jax.tree.leaves, (average, weights)), strict=True)) > 1e-4
+    )
+
+
+def test_steps_lead_to_the_targets(learner, later):
+    state = later[-1]
+    used = np.asarray(state.traces.weight) > 0
+
+    @jax.jit
+    def learned(weights, keys):
+        def step(carry, key):
+            return learner._learn(*carry, state.traces, key), None
+
+        return jax.lax.scan(step, (weights, state.optimizer), keys)[0][0]
+
+    def distance(weights):
+        everyone = jnp.zeros(len(used), jnp.int32)
+        predicted = learner.network.predict(weights, state.traces.positions, everyone)
+        return np.abs(np.asarray(predicted - state.traces.targets))[used].mean()
+
+    before = state.traces.weights
+    assert distance(learned(before, jax.random.split(jax.random.key(0), 400))) < 0.8 * distance(before)

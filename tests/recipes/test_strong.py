@@ -1,0 +1,112 @@
+"""The recipe in two stages: what each begins with, that it goes on where it was stopped, and what it refuses."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from jaxgames.envs import registry
+from jaxgames.players import make as make_player
+from jaxgames.recipes import Plan, recipe_named
+from jaxgames.recipes.report import Report
+from jaxgames.recipes.td.strong import FIRST, SECOND, Stages, StrongRecipe
+from jaxgames.runs import Run
+from tests.algos.small_games import Dash
+
+SMALL = {"game": "dash", "encoding": "track", "hidden": (5,), "batch": 4, "plies": 3}
+STAGES = Stages(
+    dataclasses.replace(FIRST, **SMALL, updates=4),
+    dataclasses.replace(SECOND, **SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2),
+    (2, 2),
+)
+RECIPE = StrongRecipe("strong", "small", {"fast": STAGES.second}, stages={"fast": STAGES})
+PLAN = Plan(seed=3, measured_games=4, final_games=4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dash():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(registry.GAMES, "dash", Dash)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A training that nobody disturbed, and its result."""
+    path = tmp_path_factory.mktemp("runs") / "whole"
+    result = RECIPE.begin(PLAN, path, Report(quiet=True)).run_to_end()
+    return Run.open(path), result
+
+
+def test_steps_are_the_updates_of_both_stages(whole):
+    run, result = whole
+    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+    games = [line["games"] for line in run.metrics()]
+    assert games == sorted(games) and games[0] < games[1] < games[2]
+    assert [match["b"] for match in result["matches"]] == ["random"]
+    assert make_player(str(run.path), Dash()).game == Dash()
+
+
+def test_the_second_stage_begins_with_the_network_of_the_first(whole):
+    run, _ = whole
+    job = RECIPE.job(run, Report(quiet=True))
+    job.enter(False)
+    first = run.restore(job.template(), 4)[1].state
+    job.enter(True)
+    begun = job.second_stage(first.params)
+    for params in (begun.params, begun.traces.weights):
+        jax.tree.map(np.testing.assert_array_equal, params, first.params)
+    last = run.restore(job.template(), 8)[1].state
+    assert int(last.updates) == 4 and int(last.traces.number) == 4 * 12
+    assert max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), last.params, first.params))) > 0
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
+    training = RECIPE.begin(PLAN, tmp_path / "run", Report(quiet=True))
+    advance, left = training.job.advance, iter(range(blocks))
+
+    def stopped(*arguments):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return advance(*arguments)
+
+    training.job.advance = stopped
+    with pytest.raises(KeyboardInterrupt):
+        training.run_to_end()
+    run = Run.open(tmp_path / "run")
+    assert max(run.steps()) == 2 * blocks
+    RECIPE.resume(run, Report(quiet=True)).run_to_end()
+    template = RECIPE.job(run, Report(quiet=True)).template()
+    jax.tree.map(np.testing.assert_array_equal, run.restore(template)[1], whole[0].restore(template)[1])
+    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan(minutes=3), "backgammon-strong trains for a number of updates: --set first_updates=N"),
+        (Plan(games=3), "backgammon-strong trains for a number of updates"),
+        (Plan(devices=2), "backgammon-strong learns on one device, not on 2"),
+        (Plan(setting="slow"), "unknown setting 'slow' of backgammon-strong; available: fast, hours, gpu"),
+        (Plan(changes={"first_updates": "0"}), "first_updates=0: expected a number from 1 to"),
+        (Plan(changes={"updates": "x"}), "updates='x': expected a whole number"),
+        (Plan(changes={"encoding": "extra"}), "by_class=True: the encoding extra of backgammon tells no classes apart"),
+        (Plan(game="checkers"), "backgammon-strong learns backgammon, not checkers"),
+    ],
+)
+def test_bad_plans_get_one_line(plan, message, tmp_path):
+    with pytest.raises(ValueError) as error:
+        recipe_named("backgammon-strong").begin(plan, tmp_path / "run", Report(quiet=True))
+    assert message in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_changes_reach_the_stages():
+    plan = Plan(changes={"first_updates": "6", "updates": "8", "hidden": "7", "batch": "16"})
+    content = recipe_named("backgammon-strong").content(plan, Report(quiet=True))
+    assert (content["first"]["updates"], content["learner"]["updates"], content["goal"]["updates"]) == (6, 8, 14)
+    assert content["first"]["hidden"] == content["learner"]["hidden"] == (7,)
+    assert (content["first"]["batch"], content["learner"]["batch"]) == (FIRST.batch, 16)
+    assert content["blocks"] == [2, 1]
