@@ -43,17 +43,17 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 """What was added, one after the other; the picture shows these."""
 TRIALS = STEPS | {
-    "the last, but: values from results only": WINDOWS | {"result_share": 1.0},
-    "the last, but: the search's own choice is played": WINDOWS | {"played": "choice"},
-    "the last, but: targets are visits (PUCT)": WINDOWS | {"search": "puct"},
-    "the last, but: PUCT, and trees used again": WINDOWS | {"search": "puct", "reuse": True},
-    "the last, but: 16 simulations": WINDOWS | {"simulations": 16},
-    "the last, but: 64 simulations": WINDOWS | {"simulations": 64},
-    "the last, but: 3 of 4 plies with 8 simulations": WINDOWS | {"fast_share": 0.75},
-    "the last, but: a quarter of the buffer": WINDOWS | {"buffer_plies": 64},
-    "the last, but: a constant step size": WINDOWS | {"last_step_size": 0.002},
-    "the last, but: no mirror images": WINDOWS | {"symmetries": False},
-    "the last, but: no mean weights": WINDOWS | {"ema": 0.0},
+    "all steps, but: values from results only": WINDOWS | {"result_share": 1.0},
+    "all steps, but: the search's own choice is played": WINDOWS | {"played": "choice"},
+    "all steps, but: targets are visits (PUCT)": WINDOWS | {"search": "puct"},
+    "all steps, but: PUCT, and trees used again": WINDOWS | {"search": "puct", "reuse": True},
+    "all steps, but: 16 simulations": WINDOWS | {"simulations": 16},
+    "all steps, but: 64 simulations": WINDOWS | {"simulations": 64},
+    "all steps, but: 3 of 4 plies with 8 simulations": WINDOWS | {"fast_share": 0.75},
+    "all steps, but: a quarter of the buffer": WINDOWS | {"buffer_plies": 64},
+    "all steps, but: a constant step size": WINDOWS | {"last_step_size": 0.002},
+    "all steps, but: no mirror images": WINDOWS | {"symmetries": False},
+    "all steps, but: no mean weights": WINDOWS | {"ema": 0.0},
 }
 
 

@@ -189,7 +189,7 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
 def alphazero_trials_table() -> str:
     """Short AlphaZero trainings, one setting changed after the other, on the solved positions that only report."""
     found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))
-    head = "trial (each with all of those above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
+    head = "trial (each step with all of those above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
     rows: list[tuple] = [head, ("---", *("--:",) * 5)]
     for name, trial in found["trials"].items():
         shares = [f"{100 * one['perfect']:.1f} / {100 * one['good']:.1f}" for one in trial["solved"][:2]]
