@@ -8,6 +8,7 @@ from jaxgames.arena.points_match import PointsMatch
 from jaxgames.arena.record import GameRecord
 from jaxgames.arena.session import Session
 from jaxgames.players import Player
+from jaxgames.players.exact import advisor
 
 SEATS = ("first", "second")
 _PIECES = re.compile(r"(?<![\w+/:])([XObBwW])(?![\w+/:])")
@@ -134,8 +135,9 @@ class TerminalGame:
         if self.advisor is None:
             raise ValueError("nobody is here who could give a hint")
         session = self.session
-        turn = session.suggest(self.advisor)
-        self.write(f"{self.advisor.name} would play {session.game.turn_to_string(session.state, turn)}")
+        asked = advisor(self.advisor, session.state)
+        turn = session.suggest(asked)
+        self.write(f"{asked.name} would play {session.game.turn_to_string(session.state, turn)}")
 
     def _swap(self, _: str) -> None:
         self._check_no_match("sides are not changed")

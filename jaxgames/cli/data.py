@@ -20,6 +20,7 @@ def add(commands: Any) -> None:
     source.add_argument("--players", nargs="+", metavar="PLAYER", help="one that plays itself, or two")
     source.add_argument("--records", nargs="+", metavar="FILE", help="games: .pdn, .mat, .sgf, .txt, .json")
     source.add_argument("--solved", nargs="+", metavar="FILE", help="solved positions of connect_four, as for score")
+    make.add_argument("--exact", action="store_true", help="exact labels where all is known: endings, late positions")
     make.add_argument("--games", type=int, default=1000, metavar="N", help="of the players (1,000)")
     make.add_argument("--moves-of", default="both", metavar="WHO", help="`first`: learn the first player's moves only")
     make.add_argument("--most-plies", type=int, default=10_000, metavar="N", help="then a game is stopped (10,000)")
@@ -47,7 +48,7 @@ def add(commands: Any) -> None:
 
 
 def _make(options: argparse.Namespace) -> None:
-    from jaxgames.arena.data_sets import make_data
+    from jaxgames.arena.data_sets import ExactLabels, make_data
 
     game = make_game(options.game, options.set)
     line = ProgressLine(quiet=options.json)
@@ -56,7 +57,8 @@ def _make(options: argparse.Namespace) -> None:
         line.show(f"{done:,} of {shards:,} shards")
 
     try:
-        make_data(_maker(game, options), options.out, progress)
+        maker = _maker(game, options)
+        make_data(ExactLabels(maker) if options.exact else maker, options.out, progress)
     except KeyboardInterrupt as stop:
         raise type(stop)("go on with the same command") from None
     finally:

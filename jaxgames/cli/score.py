@@ -1,4 +1,4 @@
-"""`jaxgames score GAME PLAYER --positions FILE`: how many of solved positions a player plays right."""
+"""`jaxgames score GAME PLAYER --positions FILE` or `--endings N`: how much of what is known a player plays right."""
 
 import argparse
 from typing import Any
@@ -10,11 +10,19 @@ from jaxgames.cli.plugins import add_plugins
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
     parser = commands.add_parser("score", help="the share of perfect and of good moves on solved positions")
-    parser.add_argument("game", metavar="GAME", help="connect_four")
-    parser.add_argument("player", metavar="PLAYER", help="as for match: random, uct:800, a run folder, ...")
     parser.add_argument(
+        "game", metavar="GAME", help="connect_four; with --endings any game of which something is known"
+    )
+    parser.add_argument("player", metavar="PLAYER", help="as for match: random, uct:800, a run folder, ...")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--endings",
+        type=int,
+        metavar="N",
+        help="N positions that are known exactly, of random games: endings of checkers, bear-offs, ...",
+    )
+    source.add_argument(
         "--positions",
-        required=True,
         metavar="FILE",
         help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
     )
@@ -31,6 +39,8 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.arena.connect_four import accuracy, solved
     from jaxgames.players import make as make_player
 
+    if options.endings is not None:
+        return _endings(options)
     if make(options.game).id != "connect_four":
         raise ValueError(f"score knows solved positions of connect_four, not of {options.game}")
     positions = solved.read(options.positions, options.limit)
@@ -52,3 +62,19 @@ def run(options: argparse.Namespace) -> None:
     print(f"  perfect  {100 * result.perfect:5.1f} %")
     print(f"  good     {100 * result.good:5.1f} %")
     print(f"in {result.seconds:.1f} s, {milliseconds:.2f} ms a position")
+
+
+def _endings(options: argparse.Namespace) -> None:
+    from jaxgames import make
+    from jaxgames.arena.endings import score_endings
+    from jaxgames.players import make as make_player
+
+    if options.limit is not None:
+        raise ValueError("--limit is of a file; with --endings write the number there")
+    result = score_endings(make_player(options.player, make(options.game)), options.endings, options.seed)
+    if options.json:
+        return print_json(result.to_dict())
+    print(f"{result.player}: {result.positions:,} positions of {result.game} that are known exactly")
+    print(f"  perfect  {100 * result.perfect:5.1f} %")
+    print(f"  good     {100 * result.good:5.1f} %")
+    print(f"  lost     {result.lost:.5f} points a turn, standard error {result.error:.5f}")

@@ -5,13 +5,13 @@ from typing import Any
 
 from jaxtyping import Array, UInt32
 
-from jaxgames.envs.core import Game, Outcome
+from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.turns.best import turn_worth
-from jaxgames.ops.pytrees import select
+from jaxgames.ops.pytrees import add_batch_axis, select
 from jaxgames.players.generic import random
 from jaxgames.players.player import Player, TurnPolicy
 from jaxgames.tables.lookup import Knowledge
-from jaxgames.tables.registry import lookup_of, whole_lookup
+from jaxgames.tables.registry import LOOKUPS, lookup_of, whole_lookup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,9 +44,14 @@ class ExactTurn:
 
 
 def exact(player: Player, name: str) -> Player:
-    """The player with the most that is known of its game: see `lookup_of`."""
-    lookup, scores = lookup_of(player.game)
-    return Player(name, player.game, ExactTurn(player.game, lookup, player.turn), (scores, player.params))
+    """The player with the most that is known of its game: see `lookup_of`.
+
+    Raises `ValueError` for a player that remembers something over a game.
+    """
+    if hasattr(player.turn, "begin"):
+        raise ValueError(f"{name}: {player.name} learns over a game, and would miss exact turns; leave out keep=1")
+    lookup, load = lookup_of(player.game)
+    return Player(name, player.game, ExactTurn(player.game, lookup, player.turn), (load(), player.params))
 
 
 def perfect(game: Game) -> Player:
@@ -54,6 +59,14 @@ def perfect(game: Game) -> Player:
 
     Raises `ValueError` for a game that is not known as a whole.
     """
-    lookup, scores = whole_lookup(game)
+    lookup, load = whole_lookup(game)
     drawing = random(game)
-    return Player("perfect", game, ExactTurn(game, lookup, drawing.turn), (scores, drawing.params))
+    return Player("perfect", game, ExactTurn(game, lookup, drawing.turn), (load(), drawing.params))
+
+
+def advisor(player: Player, state: State) -> Player:
+    """Who is to be asked what to play in a state: what knows the position exactly, else the player."""
+    if state._game.id not in LOOKUPS or isinstance(player.turn, ExactTurn) or hasattr(player.turn, "begin"):
+        return player
+    covered = lookup_of(state._game)[0].covers(add_batch_axis(state._position))
+    return exact(player, f"exact:{player.name}") if bool(covered[0]) else player

@@ -16,6 +16,7 @@ from jaxgames.envs.backgammon.board import Position, to_counts
 from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import Position as ConnectFourPosition
 from jaxgames.envs.connect_four.game import ConnectFour
+from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.bits import popcount
 from jaxgames.tables.bearoff import BearOffs
 from jaxgames.tables.connect_four.solver import Solver
@@ -38,6 +39,24 @@ class Knowledge(Protocol):
         Means nothing where a position is neither covered nor one turn after one that is. `scores` are the arrays.
         """
 
+    def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
+        """The points that positions of a worth bring with best play."""
+
+
+class KnownTurns(NamedTuple):
+    """What is known of positions where it is `covered`: the best turn, what that is worth, and in points."""
+
+    covered: Bool[Array, " batch"]
+    best: Outcome
+    worth: Float32[Array, " batch"]
+    points: Float32[Array, " batch"]
+
+
+def known_turns(game: Game, lookup: Knowledge, scores: Any, positions: Any) -> KnownTurns:
+    """The best turns of positions, by what is known of those that they lead to."""
+    best, worth = game.best_turn(positions, lambda after: lookup.worth(scores, after))
+    return KnownTurns(lookup.covers(positions), best, worth, lookup.points(worth))
+
 
 class TableScores(NamedTuple):
     """A table as arrays. `score`: `FAR` less the turns to a win, negative for losses, 0 for draws.
@@ -49,8 +68,16 @@ class TableScores(NamedTuple):
     first: Int32[Array, " slices"]
 
 
+class _ByResult:
+    """Of games that are won, drawn or lost."""
+
+    def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
+        """1, 0 or -1: how soon does not matter."""
+        return jnp.sign(worth)
+
+
 @dataclasses.dataclass(frozen=True)
-class Lookup:
+class Lookup(_ByResult):
     """Values of positions by a table; hashable, the table is an argument."""
 
     index: Index
@@ -105,12 +132,16 @@ class BearOffLookup:
         own, other = self._numbers(positions)
         return scores[jnp.maximum(own, 0) * self.offs.size + jnp.maximum(other, 0)]
 
+    def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
+        """The same."""
+        return worth
+
     def _numbers(self, positions: Position) -> tuple[Array, Array]:
         return self.offs.number(to_counts(positions.own)), self.offs.number(to_counts(positions.opponent))
 
 
 @dataclasses.dataclass(frozen=True)
-class WholeLookup:
+class WholeLookup(_ByResult):
     """Values of all positions of a small game."""
 
     index: WholeIndex
@@ -129,7 +160,7 @@ LATE, ENTRIES = 14, 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
-class LateLookup:
+class LateLookup(_ByResult):
     """Values of Connect X when at most `left` stones can be played, by the solver."""
 
     game: ConnectFour

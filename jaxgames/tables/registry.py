@@ -20,6 +20,9 @@ from jaxgames.tables.retrograde import Index, solve_all
 from jaxgames.tables.tic_tac_toe import TicTacToeIndex
 from jaxgames.tables.whole_games import solve_whole
 
+Load = Callable[[], Any]
+"""Gives the arrays of what is known; solves what was not built."""
+
 TABLES: Mapping[str, Callable[[int], Any]] = {"checkers": CheckersEndings}
 """By the id of the game, the index of all positions with so many pieces at most."""
 
@@ -43,24 +46,25 @@ def usual_folder(index: Index) -> Path:
     return Path(os.environ.get(VARIABLE) or FOLDER) / index.name
 
 
-def lookup_of(game: Game) -> tuple[Knowledge, Any]:
-    """What knows most of a game and is there at once, and its arrays.
+def lookup_of(game: Game) -> tuple[Knowledge, Load]:
+    """What knows most of a game and is there at once, and a function that loads its arrays.
 
     Tic-tac-toe is known as a whole, Connect X where few stones are left to play, backgammon when both bear off with 6
     checkers on 6 points. In checkers it is the largest table that was built; without any, 3 pieces are solved.
 
-    Raises `ValueError` for another game, and for a broken table.
+    Raises `ValueError` for another game; `load` does for a broken table.
     """
     if game.id not in LOOKUPS:
         raise ValueError(f"nothing is known exactly of {game.id!r}; but of {', '.join(LOOKUPS)}")
     return LOOKUPS[game.id](game)
 
 
-def whole_lookup(game: Game) -> tuple[Knowledge, Any]:
+def whole_lookup(game: Game) -> tuple[Knowledge, Load]:
     """The values of all positions of a small game. Raises `ValueError` where `is_small` is false."""
     if not is_small(game):
         raise ValueError(f"not all of {game.id} is known; but of tic_tac_toe, and of Connect X up to 4 x 5")
-    return _whole(game)
+    index = SmallBoard(game) if isinstance(game, ConnectFour) else TicTacToeIndex()
+    return WholeLookup(index), functools.partial(_solve_whole, index)
 
 
 def is_small(game: Game) -> bool:
@@ -70,38 +74,44 @@ def is_small(game: Game) -> bool:
     return isinstance(game, TicTacToe)
 
 
-def _checkers(game: Game) -> tuple[Knowledge, Any]:
+def _checkers(game: Game) -> tuple[Knowledge, Load]:
     smallest = index_of(game.id, 2)
     for pieces in PIECES:
         if (usual_folder(smallest).with_name(f"{game.id}-{pieces}") / MANIFEST).is_file():
-            index = index_of(game.id, pieces)
-            lookup = Lookup(index)
-            return lookup, lookup.scores(open_table(index, usual_folder(index)).slice)
-    return _solved(game.id)
+            found = Lookup(index_of(game.id, pieces))
+            return found, functools.partial(_read, found)
+    lookup = Lookup(index_of(game.id, AT_ONCE))
+    return lookup, functools.partial(_solve_endings, lookup)
 
 
-@functools.cache
-def _bear_off() -> tuple[Knowledge, Any]:
+def _read(lookup: Lookup) -> Any:
+    return lookup.scores(open_table(lookup.index, usual_folder(lookup.index)).slice)
+
+
+def _bear_off(game: Game) -> tuple[Knowledge, Load]:
     lookup = BearOffLookup(BearOffs(points=6, checkers=6))
-    return lookup, lookup.scores(two_sided(lookup.offs))
+    return lookup, functools.partial(_solve_bear_off, lookup)
 
 
 @functools.cache
-def _solved(game_id: str) -> tuple[Knowledge, Any]:
-    lookup = Lookup(index_of(game_id, AT_ONCE))
-    return lookup, lookup.scores(solve_all(lookup.index).__getitem__)
+def _solve_bear_off(lookup: BearOffLookup) -> Any:
+    return lookup.scores(two_sided(lookup.offs))
 
 
 @functools.cache
-def _whole(game: Game) -> tuple[Knowledge, Any]:
-    index = SmallBoard(game) if isinstance(game, ConnectFour) else TicTacToeIndex()
-    return WholeLookup(index), jnp.asarray(solve_whole(index).score)
+def _solve_endings(lookup: Lookup) -> Any:
+    return lookup.scores(solve_all(lookup.index).__getitem__)
 
 
-LOOKUPS: Mapping[str, Callable[[Any], tuple[Knowledge, Any]]] = {
-    "tic_tac_toe": _whole,
-    "connect_four": lambda game: (LateLookup(game), ()),
+@functools.cache
+def _solve_whole(index: Any) -> Any:
+    return jnp.asarray(solve_whole(index).score)
+
+
+LOOKUPS: Mapping[str, Callable[[Any], tuple[Knowledge, Load]]] = {
+    "tic_tac_toe": whole_lookup,
+    "connect_four": lambda game: (LateLookup(game), tuple),
     "checkers": _checkers,
-    "backgammon": lambda _: _bear_off(),
+    "backgammon": _bear_off,
 }
 """By the id of the game, what `lookup_of` gives."""

@@ -6,6 +6,8 @@ from typing import Any
 
 from jaxgames.arena.session import Session
 from jaxgames.envs.core import State
+from jaxgames.players.exact import advisor
+from jaxgames.players.player import Player
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding
 from jaxgames.web.connection import Client
@@ -135,13 +137,14 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     session = room.session
     spec = client.analyst or analyst(room.engine.listed, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
-    if not lane.is_ready():
-        text = f"{lane.player.name} is being compiled; the hint takes a moment the first time"
-        client.put({"type": "notice", "kind": "compiling", "text": text})
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
-    actions: list[int] = []
-    while not trial.turns and not trial.turn_complete:
+    actions: list[int] = await room.engine.run("look", _known_turn, lane.player, trial)
+    if not actions and not lane.is_ready():
+        text = f"{lane.player.name} is being compiled; the hint takes a moment the first time"
+        client.put({"type": "notice", "kind": "compiling", "text": text})
+    known = bool(actions)
+    while not known and not trial.turns and not trial.turn_complete:
         chosen = await lane.choose(trial.state, 0)
         for action in chosen:
             trial.play_action(action, hand_over=False)
@@ -159,6 +162,12 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
             "value": None,
         }
     )
+
+
+def _known_turn(player: Player, session: Session) -> list[int]:
+    """The turn of who knows the position exactly; nothing if nobody does."""
+    asked = advisor(player, session.state)
+    return [] if asked is player else list(session.suggest(asked))
 
 
 async def value_for(room: Room, lane: Lane, seat: int) -> float | None:

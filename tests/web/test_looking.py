@@ -8,6 +8,7 @@ from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.web.analysis import analyse
 from jaxgames.web.evaluate import has_values
+from jaxgames.web.looking import _known_turn
 from jaxgames.web.programs import ProgramCache
 from tests.web.pages import PERSON, RANDOM, page, serving
 
@@ -93,11 +94,23 @@ def test_a_page_gets_analyses_of_each_position_for_seat_0(http):
 
 def test_a_hint_says_that_it_takes_a_moment_the_first_time():
     with serving() as (_, client), page(client) as ann:
-        ann.create("tic_tac_toe", position="XX./OO./...")
+        ann.create("connect_four", position="112233")  # not one that is known exactly
         for told in (["compiling", "hint"], ["hint"]):
             ann.send("hint")
             seen = [ann.until(lambda m: m["type"] in ("notice", "hint")) for _ in told]
-            assert [one.get("kind", one["type"]) for one in seen] == told and seen[-1]["text"] == "3"
+            assert [one.get("kind", one["type"]) for one in seen] == told and seen[-1]["text"] == "4"
+
+
+def test_a_hint_prefers_what_is_known_exactly():
+    """Whoever is asked: only the corners keep the draw, only 3 wins. Elsewhere nothing is known."""
+    game = make("tic_tac_toe")
+    corners = {(0,), (2,), (6,), (8,)}
+    assert {
+        tuple(_known_turn(make_player("random", game), Session(game, ".../.X./...", n))) for n in range(9)
+    } <= corners
+    assert _known_turn(make_player("random", game), Session(game, "XX./OO./...")) == [2]
+    four = make("connect_four")
+    assert _known_turn(make_player("random", four), Session(four, "112233")) == []
 
 
 def test_hints_are_whole_turns_of_the_analyst(http):
