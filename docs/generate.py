@@ -28,6 +28,7 @@ sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 
 import imitation  # noqa: E402
 import pictures  # noqa: E402
+import strong  # noqa: E402
 import table as measured  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -229,6 +230,7 @@ TABLES = {
     "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
     **imitation.TABLES,
+    **strong.TABLES,
 }
 
 
