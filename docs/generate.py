@@ -28,6 +28,7 @@ sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 
 import imitation  # noqa: E402
 import pictures  # noqa: E402
+import strong  # noqa: E402
 import table as measured  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -189,7 +190,7 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
 def alphazero_trials_table() -> str:
     """Short AlphaZero trainings, one setting changed after the other, on the solved positions that only report."""
     found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))
-    head = "trial (each step with all of those above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
+    head = "trial (steps: with all above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
     rows: list[tuple] = [head, ("---", *("--:",) * 5)]
     for name, trial in found["trials"].items():
         shares = [f"{100 * one['perfect']:.1f} / {100 * one['good']:.1f}" for one in trial["solved"][:2]]
@@ -229,6 +230,7 @@ TABLES = {
     "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
     **imitation.TABLES,
+    **strong.TABLES,
 }
 
 

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Rolls out each position and prints what it is worth to the player to act."""
     from jaxgames import make
-    from jaxgames.arena.rollout import rollout
+    from jaxgames.arena.rollout import RolloutResult, rollout
     from jaxgames.players import make as make_player
 
     game = make(options.game)
@@ -35,7 +35,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"{file} has no positions; expected one a line")
     states = [game.from_string(text) for text in texts]
     player = make_player(options.player, game)
-    line, results = ProgressLine(quiet=options.json), []
+    line = ProgressLine(quiet=options.json)
+    results: list[RolloutResult] = []
     for state in states:
         results.append(
             rollout(

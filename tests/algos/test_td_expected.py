@@ -153,3 +153,23 @@ def test_steps_lead_to_the_targets(learner, later):
 
     before = state.traces.weights
     assert distance(learned(before, jax.random.split(jax.random.key(0), 400))) < 0.8 * distance(before)
+
+
+def test_softmax_learns_by_cross_entropy_in_n_step_too():
+    """One step of TD(0) by hand, from the positions that two updates saw."""
+    config = dataclasses.replace(CONFIG, method="n_step", lambda_=0.0, plies=1)
+    learner = make_learner(config)
+    update = jax.jit(learner.update)
+    first = update(jax.jit(learner.init)(jax.random.key(0)), jax.random.key(1))[0]
+    second = update(first, jax.random.key(2))[0]
+    network, seen, after = learner.network, first.last, second.last
+    following = network.predict(first.params, after.positions, after.player)
+    targets = jnp.where(after.over[:, None], network.outcomes.target(after.result), following)
+
+    def loss(params):
+        logs = jnp.log(network.predict(params, seen.positions, seen.player))
+        return -jnp.sum(jnp.where(seen.over[:, None], 0.0, targets * logs))
+
+    wanted = jax.tree.map(lambda w, g: w - config.step_size * g, first.params, jax.grad(loss)(first.params))
+    jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-5), second.params, wanted)
+    assert not bool(seen.over.all())

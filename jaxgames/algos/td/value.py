@@ -156,7 +156,10 @@ class ValueNetwork:
             return self.network.apply(params, inputs)
         kind = self.encoding.class_of(positions)[..., None]
         each = jax.vmap(lambda params: self.network.apply(params, inputs))(params)
-        return sum(jnp.where(kind == number, one, 0) for number, one in enumerate(each))
+        outputs = jnp.zeros_like(each[0])
+        for number, one in enumerate(each):
+            outputs = jnp.where(kind == number, one, outputs)
+        return outputs
 
     def _inputs(self, positions: Positions, first: Bool[Array, "..."]) -> Float32[Array, "n size"]:
         """What the network sees, where the first player (`first`) or the second one is to act."""

@@ -9,8 +9,9 @@ words, but for one table. `SIDE` tells what each number is.
 
 import functools
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
@@ -84,8 +85,11 @@ def features(positions: Position) -> Float32[Array, "... 63"]:
     own, opponent = positions.own, positions.opponent
     race = _rear(own) + _rear(opponent) < jnp.uint32(board.BAR)
     crashed = [_alive(side) <= ALIVE for side in (own, opponent)]
-    columns = [*_side(own, opponent), *_side(opponent, own), *(_number(flag) for flag in (race, *crashed))]
-    return jnp.moveaxis(jnp.stack(columns), 0, -1)  # in this order XLA:CPU makes vector code of it
+    both, others = (jax.tree.map(lambda *x: jnp.stack(x), *pair) for pair in ((own, opponent), (opponent, own)))
+    sides = jnp.stack(list(_side(both, others)))  # in one program for both sides: it takes half as long to compile
+    rest = jnp.stack([_number(flag) for flag in (race, *crashed)])
+    rows = jnp.concatenate([sides[:, 0], sides[:, 1], rest])
+    return jnp.moveaxis(rows, 0, -1)  # in this order XLA:CPU makes vector code of it
 
 
 CLASSES = 3
@@ -216,5 +220,5 @@ def _number(value: UInt32[Array, "..."] | Bool[Array, "..."] | Int32[Array, "...
     return value.astype(jnp.int32).astype(jnp.float32)
 
 
-def _sum(terms) -> Array:
+def _sum(terms: Iterable[Array]) -> Array:
     return functools.reduce(operator.add, terms)

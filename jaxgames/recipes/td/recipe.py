@@ -156,7 +156,7 @@ class TDJob(Job[TDCheckpoint]):
     """As `Job`: a step is an update of the learner."""
 
     step_name = "update"
-    keys = ("learner", "goal", "block", "measure_every")
+    keys: tuple[str, ...] = ("learner", "goal", "block", "measure_every")
     advice = "a smaller step_size"
     earlier = 0
     """Updates of a stage of the training before this one."""
