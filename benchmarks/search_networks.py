@@ -19,6 +19,8 @@ from _common import begin, finish, names, numbers, one_line_errors, parsed, pars
 from _figures import Comparison, Figure, Report
 from _search import MCTX, MCTX_PGX, OURS, Search, measured
 
+from jaxgames.nets import InBlocks
+
 TITLE = "Tree search with networks: simulations per second"
 GAME = "connect_four"
 POLICIES = tuple(programs.POLICIES)
@@ -27,6 +29,8 @@ BLOCKS = {"mlp": (4, 16, 64, 256, 1024), "residual": (16, 64, 256)}
 """Sizes of blocks that mctx is tried with."""
 LEFT_OUT = {"residual": ((1024, 128),)}
 """Positions x simulations that would take minutes."""
+LEAVES = 256
+"""Ours searches all positions at once, and the tower sees so many leaves at once; alone it does, too."""
 HIDDEN, CHANNELS, TOWER = 256, 32, 3
 
 
@@ -119,7 +123,8 @@ def one_size(
     simulations, batch = setting.simulations, len(setting.states[OURS].terminated)
     amount, size = batch * simulations, f"{batch:,} x {simulations}"
     arguments = setting.params, setting.states[OURS]
-    alone = Search(LIMIT, evaluations(setting.network, simulations), arguments, amount, options.seconds)
+    network = InBlocks(setting.network, LEAVES) if setting.name == "residual" else setting.network
+    alone = Search(LIMIT, evaluations(network, simulations), arguments, amount, options.seconds)
     fitting = [form for form in forms if form[1] <= batch] or list(forms)
     for policy in options.policies:
         searches = [alone]
@@ -127,7 +132,7 @@ def one_size(
             by, block = max(fitting, key=forms.__getitem__)
             theirs = setting.mctx(by, policy), setting.params, setting.states[by]
             searches.append(programs.by_blocks(by, *theirs, simulations, block, forms[by, block], options.seconds))
-        ours = programs.ours(setting.games[OURS], simulations, setting.network, policy)
+        ours = programs.ours(setting.games[OURS], simulations, network, policy)
         searches.append(Search(OURS, ours, arguments, amount, options.seconds))
         row, figures, shares = f"Connect Four, {policy}, {title(setting)}, {size}", [], []
         for search, timings in zip(searches, measured(searches, options.repeats), strict=True):

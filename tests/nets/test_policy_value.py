@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxgames.nets import InBlocks
 from jaxgames.nets.policy_value import PolicyValueMLP, Windows
 
 
@@ -27,3 +28,19 @@ def test_windows_are_seen_beside_the_board():
         for network in (plain, windows)
     ]
     assert sizes == [(32, 8), (32 + 9 * 3, 8)]
+
+
+def test_blocks_are_the_same_as_one_call():
+    sizes = []
+
+    def apply(params, x):
+        sizes.append(len(x))
+        return params * x, x.sum(axis=1)
+
+    x = jnp.arange(22.0).reshape(11, 2)
+    for size, called in ((4, [4, 3]), (11, [11]), (20, [11])):
+        sizes.clear()
+        product, total = jax.jit(InBlocks(apply, size))(jnp.float32(3), x)
+        np.testing.assert_array_equal(product, 3 * x)
+        np.testing.assert_array_equal(total, x.sum(axis=1))
+        assert sizes == called

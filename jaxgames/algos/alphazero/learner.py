@@ -13,6 +13,10 @@ from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import begin_games, play
 from jaxgames.envs.core import Game, State
+from jaxgames.nets import InBlocks
+
+LEAVES = 256
+"""What a tower evaluates at once on CPUs, see `InBlocks`."""
 
 
 class AlphaZeroState(NamedTuple):
@@ -126,7 +130,10 @@ class AlphaZeroLearner:
         return examples_of(self.game, plies, self.config.result_share)
 
     def _play(self, params: Any, states: State, key: Key[Array, ""]) -> Any:
-        return play(self.game, self.config, self.network.apply, params, states, key)
+        apply = self.network.apply
+        if self.config.network == "residual" and jax.default_backend() == "cpu":
+            apply = InBlocks(apply, LEAVES)
+        return play(self.game, self.config, apply, params, states, key)
 
     def _loss(self, params: Any, examples: Any) -> Any:
         return loss(self.network.apply, params, examples, self.game.max_reward, self.config.value_weight)
