@@ -14,7 +14,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxgames.algos import alphazero
 from jaxgames.algos.alphazero import saved as alphazero_saved
 from jaxgames.algos.td import saved as td_saved
 from jaxgames.envs.core import Game
@@ -69,11 +68,12 @@ def load(game: Game) -> Player:
     content = _weights(f"{game.id}.npz", found["sha256"])
     if settings.get("kind") == alphazero_saved.KIND:
         config = alphazero_saved.config_of(settings)
-        learner = alphazero.make_learner(game, config)
-        params = unpack(alphazero_saved.template(learner).state.mean_params, content)
-        return by_policy(name, game, learner.network.apply, params, config.discount)
+        policy = config.make_network(game)
+        shapes = alphazero_saved.network_shapes(game, policy)
+        return by_policy(name, game, policy.apply, unpack(shapes, content), config.discount)
     network = td_saved.config_of(settings).network()
-    return greedy(game, name, unpack(_shapes(network), content), network.value)
+    shapes = jax.eval_shape(network.init, jax.random.key(0))
+    return greedy(game, name, unpack(shapes, content), network.value)
 
 
 def pack(params: Any) -> bytes:
@@ -93,11 +93,6 @@ def unpack(shapes: Any, content: bytes) -> Any:
         if name not in found or (found[name].shape, found[name].dtype) != (leaf.shape, leaf.dtype):
             raise ValueError(f"the weights lack {name}, {leaf.dtype}{list(leaf.shape)}")
     return jax.tree_util.tree_map_with_path(lambda path, _: found[_name(path)], shapes)
-
-
-@functools.cache
-def _shapes(network: Any) -> Any:
-    return jax.eval_shape(network.init, jax.random.key(0))
 
 
 def _weights(name: str, sha256: str) -> bytes:

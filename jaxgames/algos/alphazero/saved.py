@@ -50,6 +50,11 @@ def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
     return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
 
 
+def network_shapes(game: Game, network: Any) -> Any:
+    """The shapes of a network's weights."""
+    return jax.eval_shape(lambda key: network.init(key, game.init(key).observation[None]), jax.random.key(0))
+
+
 def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any, float]:
     """The weights that a run plays with, its network and its discount.
 
@@ -61,7 +66,6 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, An
     except ValueError as error:
         raise ValueError(f"{run.path}/config.json: {error}") from None
     learner = make_learner(game, config)
-    shapes = template(learner)
     if step is not None:
-        return run.restore(shapes, step)[1].state.mean_params, learner.network, config.discount
-    return run.load_best(shapes.state.mean_params)[1], learner.network, config.discount
+        return run.restore(template(learner), step)[1].state.mean_params, learner.network, config.discount
+    return run.load_best(network_shapes(game, learner.network))[1], learner.network, config.discount
