@@ -16,6 +16,8 @@ from jaxgames.runs import Run
 from jaxgames.web.evaluate import has_values
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
+SOLVES = ("perfect",)
+"""Players that first solve their game, which the page need not wait for: they say no values."""
 CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = {"minimax": "plain_plies", "alphabeta": "plies"}
 """Searches to a fixed depth, and the bound of it: nothing stops one that has begun."""
@@ -138,7 +140,7 @@ class ListedPlayers:
                 arguments.append({"name": kind, "choices": choices, "default": choices[0]})
         options = [_option(option, help_) for option, help_ in entry.options.items() if option not in NOT_OFFERED]
         try:
-            values = has_values(self.make(example, game))
+            values = name not in SOLVES and has_values(self.make(example, game))
         except ValueError:
             values = False
         return _player(name, entry.help, example, arguments, options, values)

@@ -1,6 +1,7 @@
 """What an AlphaZero training saves, and the network in it."""
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -50,6 +51,7 @@ def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
     return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
 
 
+@functools.cache
 def network_shapes(game: Game, network: Any) -> Any:
     """The shapes of a network's weights."""
     return jax.eval_shape(lambda key: network.init(key, game.init(key).observation[None]), jax.random.key(0))
