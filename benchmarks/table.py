@@ -28,6 +28,7 @@ CODE = {
     "policy_loop": (),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
+    "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
     "td_speed": ("jaxgames/algos/td", "jaxgames/nets"),
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
 }

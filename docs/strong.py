@@ -67,8 +67,9 @@ def draw(path: Path) -> None:
     figure = Figure(figsize=(8, 3.6), layout="constrained")
     FigureCanvasAgg(figure)
     axis = figure.subplots()
+    points: list[dict[str, Any]] = []
     for name, colour in (("TD(lambda)", "#a8623a"), ("expected TD(lambda)", "#1f6fb4")):
-        points = [point for point in found["curve"] if point["stage"] == name]
+        points = points[-1:] + [point for point in found["curve"] if point["stage"] == name]
         axis.errorbar(
             [point["core_minutes"] for point in points],
             [1000 * point["decisions"][0] for point in points],
@@ -79,6 +80,7 @@ def draw(path: Path) -> None:
         axis.axhline(1000 * loss, color="#75685a", linestyle="--", linewidth=0.8)
         axis.text(0.2, 1000 * loss, f" {name}", fontsize=8, color="#75685a", va="bottom")
     axis.set_yscale("log")
+    axis.minorticks_off()
     axis.set_yticks([3, 5, 10, 20, 40], ["3", "5", "10", "20", "40"])
     axis.set_xlabel("minutes of one core")
     axis.set_title("points lost a decision, in thousandths", fontsize=10)
