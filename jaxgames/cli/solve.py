@@ -7,6 +7,9 @@ from typing import Any
 from jaxgames.cli.games import add_settings, make_game
 from jaxgames.cli.output import print_json
 
+MOST_LEFT = 30
+"""Squares left of positions that are solved without being told that it may take long."""
+
 
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
@@ -14,6 +17,7 @@ def add(commands: Any) -> None:
     parser.add_argument("game", metavar="GAME", help="connect_four")
     parser.add_argument("position", metavar="POSITION", help="the columns played: 44455554221")
     add_settings(parser)
+    parser.add_argument("--long", action="store_true", help="solve early positions, too, which may take hours")
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -31,6 +35,11 @@ def run(options: argparse.Namespace) -> None:
     state = game.from_string(options.position)
     if state.terminated:
         raise ValueError(f"the game is over after {options.position!r}; expected a position with a move to play")
+    left = game.rows * game.cols - sum(int(word).bit_count() for words in state._position for word in words)
+    if left > MOST_LEFT and not options.long:
+        raise ValueError(
+            f"{left} squares are left, which may take hours; expected at most {MOST_LEFT} left, or --long to wait for it"
+        )
     positions = jax.tree.map(lambda x: x[None], state._position)
     program = jax.jit(Solver(game, entries=ENTRIES_OF_ONE).moves).lower(positions).compile()
     begun = time.perf_counter()
@@ -44,8 +53,7 @@ def run(options: argparse.Namespace) -> None:
         return print_json({**result, "nodes": int(found.nodes), "seconds": seconds})
     print("column " + "".join(f"{column:>4}" for column in range(1, game.cols + 1)))
     print("score  " + "".join(f"{'-' if score is None else score:>4}" for score in scores))
-    stones = sum(int(word).bit_count() for words in state._position for word in words)
-    names, left = ", ".join(map(str, columns)), game.rows * game.cols - stones
+    names = ", ".join(map(str, columns))
     print(f"best: {names} ({in_words(best, left)}); {int(found.nodes):,} nodes in {seconds:.2f} s")
 
 
