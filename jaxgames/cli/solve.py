@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     left = game.rows * game.cols - sum(int(word).bit_count() for words in state._position for word in words)
     if left > MOST_LEFT and not options.long:
         raise ValueError(
-            f"{left} squares are left, which may take hours; expected at most {MOST_LEFT} left, or --long to wait for it"
+            f"{left} squares are left, which may take hours; expected at most {MOST_LEFT} left, or --long to wait"
         )
     positions = jax.tree.map(lambda x: x[None], state._position)
     program = jax.jit(Solver(game, entries=ENTRIES_OF_ONE).moves).lower(positions).compile()
