@@ -26,6 +26,7 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
 sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 
+import exact_tables  # noqa: E402
 import imitation  # noqa: E402
 import pictures  # noqa: E402
 import strong  # noqa: E402
@@ -231,6 +232,7 @@ TABLES = {
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
     **imitation.TABLES,
     **strong.TABLES,
+    **exact_tables.TABLES,
 }
 
 

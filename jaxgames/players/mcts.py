@@ -14,6 +14,7 @@ from jaxgames.envs.core import Game, Outcome
 from jaxgames.players import from_folder, specs
 from jaxgames.players.generic import LogitsTurn
 from jaxgames.players.player import Player
+from jaxgames.tables.registry import leaf_lookup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,6 +180,7 @@ HELP = {
     "temperature": "of the probabilities by which moves are drawn",
     "symmetries": "1: mirror images are one position, too",
     "rollouts": "how much random rollouts count in the value of a leaf, beside the network's: 0 to 1, 0.5 in AlphaGo",
+    "leaves": "`exact`: leaves that a table knows have their exact value; `evaluated`: none, as if nothing is said",
     "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
     "trees": "trees for each position, merged at the root, each of all simulations",
 }
@@ -187,6 +189,7 @@ DISTANCES: Mapping[str, int | float] = {**{str(number): number for number in ran
 
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "final": {"visits": "visits", "mean": "mean"},
+    "leaves": {"evaluated": False, "exact": True},
     "update": {"descend": "descend", "all": "all"},
     **{option: DISTANCES for option in ("d1", "d2", "d3")},
     **{option: {"0": False, "1": True} for option in ("keep", "forget", "path", "symmetries")},
@@ -201,7 +204,7 @@ def options(name: str) -> dict[str, str]:
     """The options that a player of this name has, with a line about each."""
     kind = KINDS[name]
     own = (*kind.options, *kind.evaluator_options, *(["keep"] if kind.learns else []))
-    return {option: HELP[option] for option in (*own, *(["trees"] if kind.merges_trees else []), "final")}
+    return {option: HELP[option] for option in (*own, *(["trees"] if kind.merges_trees else []), "leaves", "final")}
 
 
 def mcts_player(name: str, game: Game, budget: int | float, run: str | None = None, **given: str) -> Player:
@@ -223,8 +226,8 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
             numbers[option] = specs.number(value, what)
     if numbers.get("c_base", 1) < 1:
         raise ValueError(f"player {text!r}: c_base {given['c_base']!r}: expected a number of visits from 1 on")
-    usual = {"trees": 1, "final": "visits", "keep": False}
-    trees, final, keep = (numbers.pop(option, value) for option, value in usual.items())
+    usual = {"trees": 1, "final": "visits", "keep": False, "leaves": False}
+    trees, final, keep, exact = (numbers.pop(option, value) for option, value in usual.items())
     of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
     discount = 1.0
     if kind.evaluate is None:
@@ -233,6 +236,9 @@ def mcts_player(name: str, game: Game, budget: int | float, run: str | None = No
             evaluate = _mixed(evaluate, of_rollouts["rollouts"], text)
     else:
         evaluate = kind.evaluate(**of_rollouts)
+    if exact:
+        lookup, load = leaf_lookup(game)
+        evaluate = mcts.exact_leaves(evaluate, lookup, load())
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
     kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**numbers)
     turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)

@@ -6,14 +6,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Float32, UInt32
 
-from jaxgames.algos.minimax import Search
+from jaxgames.algos.minimax import LIMIT, Search
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.players import from_folder
 from jaxgames.players.player import Player
+from jaxgames.tables.lookup import LeafKnowledge
+from jaxgames.tables.registry import leaf_lookup
 
-OPTIONS = {"ties": ("random", "first"), "value": ("material", "pieces")}
+OPTIONS = {"ties": ("random", "first"), "value": ("material", "pieces", "exact")}
 """What may follow the depth in a spec string, the default first."""
 
 
@@ -36,6 +38,23 @@ class MinimaxTurn:
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
 
 
+@dataclasses.dataclass(frozen=True)
+class ExactOrMaterial:
+    """The value of the horizon: exact where a table knows the position, else the material."""
+
+    game: Game
+    lookup: LeafKnowledge
+
+    def __call__(self, scores: Any) -> Value:
+        """The value by the arrays of the table. A win in the table is worth less than one in sight."""
+
+        def value(positions: Any) -> Float32[Array, " n"]:
+            known, worth = self.lookup.at_leaf(scores, positions)
+            return jnp.where(known, worth * LIMIT, jax.vmap(self.game.material)(positions))
+
+        return value
+
+
 MOST_DEPTH_IN_TIME = 64
 """The depth at which a search with a budget of time ends."""
 
@@ -47,7 +66,8 @@ def alphabeta(game: Game, depth: int | float, run: str = "", **options: str) -> 
     last depth that was searched to its end.
 
     `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
-    (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1. Raises `ValueError`
+    (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1; with `value=exact`
+    positions that a table knows have their exact value at the horizon. Raises `ValueError`
     for unknown options and values, for games with chance, and for a run whose player values no positions.
     """
     return _player("alphabeta", game, depth, run, options, prune=True)
@@ -75,6 +95,10 @@ def _player(name: str, game: Game, depth: int | float | str, run: str, options: 
         )
     else:
         amount, search = str(depth), Search(game, depth, prune=prune, ties=settings["ties"])  # type: ignore[arg-type]
+    if not run and settings["value"] == "exact":
+        lookup, load = leaf_lookup(game)
+        turn = MinimaxTurn(search, ExactOrMaterial(game, lookup), "exact")
+        return Player(f"{name}:{amount}{text}", game, turn, load())
     if not run:
         return Player(f"{name}:{amount}{text}", game, MinimaxTurn(search, value=settings["value"]))
     if "value" in options:

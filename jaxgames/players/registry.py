@@ -66,7 +66,8 @@ def _exact(game: Game, spec: str) -> Player:
 
 _DEPTH_OPTIONS = {
     "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
-    "value": "what positions at the horizon are worth: `material`, as if nothing is said, or `pieces`, each of them 1",
+    "value": "what positions at the horizon are worth: `material`, as if nothing is said; `pieces`, each of them 1; or "
+    "`exact`, by a table where it knows them, else material",
 }
 
 

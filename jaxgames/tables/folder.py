@@ -143,4 +143,6 @@ def _manifest(folder: Path, index: Index) -> dict[str, Any]:
         raise ValueError(f"{path} is broken; remove the folder and build it anew")
     if name != index.name:
         raise ValueError(f"{folder} holds {name!r}, expected {index.name!r}")
+    if unknown := sorted(set(slices) - {str(part) for part in index.slices}):
+        raise ValueError(f"{path} names a slice {unknown[0]!r}, not of {name}; remove the folder and build it anew")
     return slices

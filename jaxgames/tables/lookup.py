@@ -43,6 +43,13 @@ class Knowledge(Protocol):
         """The points that positions of a worth bring with best play."""
 
 
+class LeafKnowledge(Knowledge, Protocol):
+    """Knowledge that is cheap enough for every leaf of a search: a table."""
+
+    def at_leaf(self, scores: Any, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
+        """Which positions are known without a look ahead, at the beginning of a turn, and what these are worth."""
+
+
 class KnownTurns(NamedTuple):
     """What is known of positions where it is `covered`: the best turn, what that is worth, and in points."""
 
@@ -97,15 +104,19 @@ class Lookup(_ByResult):
         """Where the table knows the best turn."""
         return self.index.covers(positions)
 
+    def at_leaf(self, scores: TableScores, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
+        """As of `LeafKnowledge`."""
+        part, number = self.index.locate(positions)
+        found = scores.score[jnp.where(part >= 0, scores.first[part] + number, 0)]
+        return part >= 0, found.astype(jnp.float32) / FAR
+
     def worth(self, scores: TableScores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
         """The worth of positions that the table covers to the player to act, from -1 to 1.
 
         Where a turn is under way it is that of the best way to go on, of so many actions at most.
         """
         actions = self.index.longest_turn - 1 if actions is None else actions
-        part, number = self.index.locate(positions)
-        between = part >= 0
-        score = scores.score[jnp.where(between, scores.first[part] + number, 0)].astype(jnp.float32) / FAR
+        between, score = self.at_leaf(scores, positions)
         if not actions:
             return score
         rest = self.index.game.best_turn(positions, lambda after: self.worth(scores, after, actions - 1))[1]
@@ -132,6 +143,12 @@ class BearOffLookup:
         own, other = self._numbers(positions)
         return scores[jnp.maximum(own, 0) * self.offs.size + jnp.maximum(other, 0)]
 
+    def at_leaf(
+        self, scores: Float32[Array, " pairs"], positions: Position
+    ) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
+        """As of `LeafKnowledge`: before the roll."""
+        return self.covers(positions) & (positions.dice == 0), self.worth(scores, positions)
+
     def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
         """The same."""
         return worth
@@ -149,6 +166,12 @@ class WholeLookup(_ByResult):
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
         """Everywhere."""
         return jnp.ones(jax.tree.leaves(positions)[0].shape, bool)
+
+    def at_leaf(
+        self, scores: Int8[Array, " keys"], positions: Any
+    ) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
+        """As of `LeafKnowledge`."""
+        return self.covers(positions), self.worth(scores, positions)
 
     def worth(self, scores: Int8[Array, " keys"], positions: Any) -> Float32[Array, " batch"]:
         """From -1 to 1."""

@@ -15,7 +15,7 @@ from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import CheckersEndings
 from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.folder import MANIFEST, open_table
-from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, Lookup, WholeLookup
+from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, LeafKnowledge, Lookup, WholeLookup
 from jaxgames.tables.retrograde import Index, solve_all
 from jaxgames.tables.tic_tac_toe import TicTacToeIndex
 from jaxgames.tables.whole_games import solve_whole
@@ -57,6 +57,14 @@ def lookup_of(game: Game) -> tuple[Knowledge, Load]:
     if game.id not in LOOKUPS:
         raise ValueError(f"nothing is known exactly of {game.id!r}; but of {', '.join(LOOKUPS)}")
     return LOOKUPS[game.id](game)
+
+
+def leaf_lookup(game: Game) -> tuple[LeafKnowledge, Load]:
+    """As `lookup_of`, where it is a table. Raises `ValueError` where a position has to be solved by a search."""
+    lookup, load = whole_lookup(game) if is_small(game) else lookup_of(game)
+    if not isinstance(lookup, WholeLookup | Lookup | BearOffLookup):
+        raise ValueError(f"{game.id} has no table for the leaves of a search, but on boards up to 4 x 5")
+    return lookup, load
 
 
 def whole_lookup(game: Game) -> tuple[Knowledge, Load]:

@@ -90,10 +90,10 @@ def _minimax(turn: MinimaxTurn, params: Any, positions: Any, bits: Array) -> Arr
     game, search = turn.search.game, turn.search
     material = jnp.zeros(len(bits), jnp.float32)
     value = None if turn.make_value is None else turn.make_value(params)
-    counts = value is None
-    if turn.value == "pieces" and counts:
+    counts = value is None or turn.value == "exact"
+    if turn.value == "pieces" and value is None:
         value = jax.vmap(game.piece_count)
-    elif counts:
+    elif value is None:
         material = jax.vmap(game.material)(positions)  # the search counts its change only
     if search.depth > 1:
         deeper: Search = dataclasses.replace(search, depth=search.depth - 1, forced=False)

@@ -111,6 +111,14 @@ def test_what_cannot_be_built_is_said_before_it_begins(tmp_path, capsys, monkeyp
     assert not (tmp_path / "five").exists()
 
 
+def test_an_unknown_slice_gets_one_line(copy, capsys):
+    manifest = json.loads((copy / "table.json").read_text())
+    manifest["slices"]["70-07"] = manifest["slices"]["01-01"]
+    (copy / "table.json").write_text(json.dumps(manifest))
+    assert main(["tables", "info", "checkers", "--pieces", "2", "--out", str(copy)]) == 2
+    assert "names a slice '70-07', not of checkers-2" in capsys.readouterr().err
+
+
 def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_path, capsys):
     small = make("exact:random", ENDINGS.game)
     assert small.turn.lookup.index.pieces == 3  # solved at once

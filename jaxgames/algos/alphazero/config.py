@@ -53,6 +53,9 @@ class AlphaZeroConfig:
     fast_simulations: int = 8
     result_share: float = 1.0
     """How much of the value target is the game's result; the rest is the value at the search's root."""
+    exact: bool = False
+    """Whether positions that are known exactly, of endings for example, have what best play brings as value target; and
+    so have the positions before them in their game, as if it had been played on without a mistake."""
     discount: float = 1.0
     """What a point is worth one ply earlier, in targets and searches: below 1 quick wins and late losses are better."""
     buffer_plies: int = 64

@@ -14,7 +14,7 @@ from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
 KIND = "alphazero"
-ADDED = ("reuse",)
+ADDED = ("reuse", "exact")
 """Settings that older runs have not; they had their usual values."""
 
 

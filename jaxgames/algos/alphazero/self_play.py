@@ -15,6 +15,8 @@ from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action, step_batch
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
+from jaxgames.tables.lookup import known_turns
+from jaxgames.tables.registry import lookup_of
 
 REUSED = 3
 """Simulations of so many searches have room in a tree that is used again."""
@@ -44,6 +46,10 @@ def play(
     Returns the states after them, the plies with the results known so far, and counts: games ended and their plies.
     """
     evaluate = mcts.network(apply, params)
+    if config.exact:
+        with jax.ensure_compile_time_eval():
+            lookup, load = lookup_of(game)
+            scores = load()
 
     def ply(carry, key):
         states, tree = carry
@@ -53,14 +59,19 @@ def play(
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
         after = step_batch(game, states, actions, chance_key)
         ended = after.terminated | after.truncated
+        result, known = after.rewards[:, 0], ended
+        if config.exact:
+            best = known_turns(game, lookup, scores, states._position)
+            points = jnp.where(states.current_player == 0, best.points, -best.points)
+            result, known = jnp.where(best.covered, points, result), ended | best.covered
         record = Plies(
             states._position,
             policy.astype(jnp.float16),
             value,
             states.current_player,
             jnp.broadcast_to(is_target, ended.shape),
-            after.rewards[:, 0],
-            ended,
+            result,
+            known,
         )
         fresh = begin_games(game, begin_key, len(ended), config.opening_plies)
         following = select(ended, fresh, after)
@@ -70,7 +81,7 @@ def play(
     # The first search of an update begins anew: the network has changed.
     begin = states, _empty_tree(game, config, states) if config.reuse else None
     (states, _), (plies, lengths) = jax.lax.scan(ply, begin, jax.random.split(key, config.plies))
-    counts = {"games": jnp.sum(plies.known, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
+    counts = {"games": jnp.sum(lengths > 0, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
     result, known = results_backwards(plies.result, plies.known, config.discount)
     return states, plies._replace(result=result, known=known), counts
 

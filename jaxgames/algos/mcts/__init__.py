@@ -8,6 +8,7 @@
 import warnings
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, mixture
+from jaxgames.algos.mcts.evaluators.exact import exact_leaves
 from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
 from jaxgames.algos.mcts.evaluators.mast import mast
 from jaxgames.algos.mcts.evaluators.network import network, valued
@@ -36,6 +37,7 @@ __all__ = [
     "amaf",
     "bounded",
     "dirichlet",
+    "exact_leaves",
     "gumbel",
     "last_good_reply",
     "mast",

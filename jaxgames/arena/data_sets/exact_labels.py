@@ -48,16 +48,18 @@ class ExactLabels:
     def rows(self, shard: int) -> LabeledPositions:
         """As `Maker.rows`."""
         rows = self._maker.rows(shard)
-        policy, value, weight = rows.policy.copy(), rows.value.copy(), rows.value_weight.copy()
+        policy, weight = rows.policy.copy(), rows.policy_weight.copy()
+        value, value_weight = rows.value.copy(), rows.value_weight.copy()
         for numbers in chunks_of(np.flatnonzero(np.asarray(jax.jit(self._lookup.covers)(rows.position)))):
             played = jnp.asarray(np.argmax(rows.policy[numbers], axis=1), jnp.int32)
             found = _label(self.game, self._lookup, self._scores, take(rows.position, numbers), played)
             points, best, keeps = map(np.asarray, found)
-            value[numbers], weight[numbers] = points, 1
-            changed = numbers[~keeps]
-            policy[changed] = 0
-            policy[changed, best[~keeps]] = 1
-        return rows._replace(policy=policy, value=value, value_weight=weight)
+            value[numbers], value_weight[numbers] = points, 1
+            changes = ~keeps | (rows.policy_weight[numbers] == 0)
+            changed = numbers[changes]
+            policy[changed], weight[changed] = 0, 1
+            policy[changed, best[changes]] = 1
+        return rows._replace(policy=policy, policy_weight=weight, value=value, value_weight=value_weight)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
