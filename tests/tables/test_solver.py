@@ -101,7 +101,7 @@ def test_the_command(capsys):
         ("checkers 12", "solve knows connect_four, not checkers"),
         ("connect_four 1212121", "the game is over after '1212121'"),
         ("connect_four 8", "column"),
-        ("connect_four 44444", "37 squares are left, which may take hours; expected at most 30 left, or --long to wait"),
+        ("connect_four 44444", "37 squares are left, which may take hours; expected at most 30 left, or --long"),
         ("connect_four 1 --set rows=50", "rows=50: expected a whole number from 2 to 10"),
     ],
 )
