@@ -58,9 +58,13 @@ def run(options: argparse.Namespace) -> None:
     print(f"{'position':32}{'equity':>9}{'std. error':>12}{heads}")
     for result in results:
         shares = (result.win_rate, result.gammon_rate, result.backgammon_rate, result.gammon_loss_rate)
+        if options.truncate:  # few games have ended, so how they ended says little
+            texts = ["-"] * len(shares)
+        else:
+            texts = [f"{100 * share:.1f}%" for share in shares]
         factor = "exact" if result.variance_factor is None else f"1/{result.variance_factor:.1f}"
         print(
             f"{result.position:32}{result.equity:+9.4f}{result.standard_error:12.4f}"
-            + "".join(f"{100 * share:{width}.1f}%" for share, width in zip(shares, (7, 7, 6, 7), strict=True))
+            + "".join(f"{text:>{width}}" for text, width in zip(texts, widths[:4], strict=True))
             + f"{factor:>{widths[-1]}}"
         )
