@@ -121,7 +121,7 @@ def test_rule_and_rollouts_of_a_spec(text):
         ("trees=257", "trees '257': expected a whole number from 1 to 256"),
         ("c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
         ("c=nan", "c 'nan': expected a number"),
-        ("k=3", "no option 'k'; it has: c, trees, final"),
+        ("k=3", "no option 'k'; it has: c, trees, leaves, final"),
         ("final=best", "final 'best': expected visits or mean"),
     ],
 )
