@@ -89,7 +89,7 @@ def test_settings_survive_json():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s | {"lambda": 0.7}, "unknown setting 'lambda' of a TD learner; known: activation, batch, "),
+        (lambda s: s | {"lambda": 0.7}, "unknown setting 'lambda' of a TD learner; known: activation, average, "),
         (
             lambda s: {n: s[n] for n in s if n != "hidden"},
             "setting 'hidden' of a TD learner is missing; expected all of activation, ",

