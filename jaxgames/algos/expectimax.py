@@ -22,6 +22,17 @@ from jaxgames.envs.core import Game, Outcome, Position, Value
 CHUNK = 512  # positions looked at together: bounds the memory, whatever the depth
 
 
+def after_chance(game: Game, positions: Position) -> Position:
+    """All positions after the first outcome of chance, then all after the second one, and so on; as they are without
+    chance.
+    """
+    number, size = len(game.outcome_probabilities), len(jax.tree.leaves(positions)[0])
+    if not number:
+        return positions
+    every = jax.tree.map(lambda x: jnp.tile(x, (number, *(1,) * (x.ndim - 1))), positions)
+    return jax.vmap(game.chance)(every, jnp.repeat(jnp.arange(number, dtype=jnp.int32), size))
+
+
 @dataclasses.dataclass(frozen=True)
 class Expectimax:
     """Look-ahead by `plies` turns, exact unless turns are left out.

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.algos.expectimax import after_chance
 from jaxgames.envs.core import Game, State
 from jaxgames.ops.pytrees import equal, select, take
 from jaxgames.players import Player
@@ -142,7 +143,7 @@ def _play(
     game, value = player.game, player.turn.make_value(player.params)
 
     def ply(trials: _Trials) -> _Trials:
-        outcomes, scores = _all_outcomes(game, trials.positions, value)
+        outcomes, scores = game.best_turn(after_chance(game, trials.positions), value)
         bits = jax.random.bits(jax.random.fold_in(key, trials.number), (size,))
         drawn = game.draw_outcome(bits)
         place = drawn * size + jnp.arange(size, dtype=jnp.int32)
@@ -185,11 +186,3 @@ def _start(game: Game, position: Any, value: Any, size: int) -> _Trials:
         plies=(~awaits).astype(jnp.int32),
         number=jnp.int32(0),
     )
-
-
-def _all_outcomes(game: Game, positions: Any, value: Any) -> tuple[Any, Float32[Array, " outcomes*n"]]:
-    """The best turn of each position after each outcome of chance, outcome by outcome, and what it is worth."""
-    number, size = len(game.outcome_probabilities), len(jax.tree.leaves(positions)[0])
-    every = jax.tree.map(lambda x: jnp.tile(x, (number, *(1,) * (x.ndim - 1))), positions)
-    resolved = jax.vmap(game.chance)(every, jnp.repeat(jnp.arange(number, dtype=jnp.int32), size))
-    return game.best_turn(resolved, value)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.arena.session import Session
+from jaxgames.arena.stepping import after_actions
 from jaxgames.envs.core import State
 from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
 from jaxgames.players.player import Player
@@ -74,7 +74,7 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
 def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
     """Every turn by the value of the position after it."""
     turns = state._game.legal_turns(state)
-    after = [_after(state, turn) for turn in turns]
+    after = [after_actions(state, turn) for turn in turns]
     positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
     worth = -cache.of(player).values(player, positions, bits)
     for index, reached in enumerate(after):
@@ -86,7 +86,7 @@ def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Find
 def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> Finding:
     """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
     best = found.turns[:DEEPER]
-    after = [_after(state, turn.actions) for turn in best]
+    after = [after_actions(state, turn.actions) for turn in best]
     positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
     worth = -cache.of(player).values(player, positions, bits)
     for index, reached in enumerate(after):
@@ -161,18 +161,6 @@ def _two_plies(player: Player) -> Player | None:
         return None
     search = Expectimax(player.game, 2)
     return Player(player.name, player.game, ExpectimaxTurn(search, player.turn.make_value), player.params)
-
-
-def _after(state: State, actions: Sequence[int]) -> State:
-    """The state after a turn, before chance."""
-    for action in actions:
-        state = _apply(state, np.int32(action))
-    return jax.device_get(state)
-
-
-@jax.jit
-def _apply(state: State, action: Any) -> State:
-    return state._game.apply(state, jnp.asarray(action, jnp.int32))
 
 
 def _unrated(state: State) -> list[RatedTurn]:

@@ -34,10 +34,8 @@ def config_of(settings: Any) -> AlphaZeroConfig:
     """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or of another kind."""
     if not isinstance(settings, dict) or settings.get("kind") != KIND:
         raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
-    defaults = AlphaZeroConfig()
-    found = {name: getattr(defaults, name) for name in ADDED} | settings
-    found = {name: value for name, value in found.items() if name not in ("kind", "game")}
-    return settings_from(found, defaults, "AlphaZero")
+    found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
+    return settings_from(found, AlphaZeroConfig(), "AlphaZero", ADDED)
 
 
 def holds_alphazero(run: Run) -> bool:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.expectimax import after_chance
 from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, play_metrics
 from jaxgames.algos.td.self_play import play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
@@ -36,16 +37,13 @@ def expectation(
     """
     game = network.game
     chances = game.outcome_probabilities or (1.0,)
-    every, movers = jax.tree.map(lambda x: jnp.repeat(x, len(chances), axis=0), (positions, player))
-    if game.outcome_probabilities:
-        number = jnp.tile(jnp.arange(len(chances), dtype=jnp.int32), len(player))
-        every = jax.vmap(game.chance)(every, number)
-    outcome, _ = game.best_turn(every, network.value(params))
+    movers = jnp.tile(player, len(chances))
+    outcome, _ = game.best_turn(after_chance(game, positions), network.value(params))
     following = jnp.where(outcome.turn_passes, 1 - movers, movers)
     predicted = network.predict(params, outcome.position, following)
     results = network.outcomes.target(jnp.where(movers == 0, outcome.reward, -outcome.reward))
     values = jnp.where(outcome.over[:, None], results, predicted)
-    return jnp.einsum("o,nok->nk", jnp.asarray(chances, jnp.float32), values.reshape(len(player), len(chances), -1))
+    return jnp.einsum("o,onk->nk", jnp.asarray(chances, jnp.float32), values.reshape(len(chances), len(player), -1))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -52,10 +52,8 @@ def config_of(settings: Any) -> TDConfig:
 
     Raises `ValueError` if one is unknown, missing, or no value of its kind.
     """
-    defaults = TDConfig()
-    if isinstance(settings, dict):
-        settings = {name: getattr(defaults, name) for name in ADDED} | current_names(settings)
-    return settings_from(settings, defaults, "a TD learner")
+    found = current_names(settings) if isinstance(settings, dict) else settings
+    return settings_from(found, TDConfig(), "a TD learner", ADDED)
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:

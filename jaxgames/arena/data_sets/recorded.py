@@ -12,7 +12,8 @@ from jaxgames.arena.data_sets.played import labeled
 from jaxgames.arena.record import GameRecord
 from jaxgames.arena.records import load
 from jaxgames.arena.session import PlayedTurn, Session
-from jaxgames.envs.core import Game, State
+from jaxgames.arena.stepping import after_actions
+from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 
 GAMES_PER_SHARD = 1024
@@ -77,10 +78,5 @@ def _steps(turn: PlayedTurn) -> list[tuple[Any, int]]:
     for action in turn.actions:
         found.append((jax.device_get(state._position), action))
         if len(found) < len(turn.actions):
-            state = jax.device_get(_apply(state, np.int32(action)))
+            state = after_actions(state, [action])
     return found
-
-
-@jax.jit
-def _apply(state: State, action: Any) -> State:
-    return state._game.apply(state, action)
