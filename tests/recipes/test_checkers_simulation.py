@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.checkers_simulation import minimax, networks, positions
+from jaxgames.recipes.reproduce.checkers_simulation import backpropagation, drawing, minimax, networks, positions
 from jaxgames.recipes.reproduce.checkers_simulation.published import A055213, PUBLISHED
 from jaxgames.recipes.reproduce.checkers_simulation.rates import rates, wilson
 
@@ -160,3 +160,21 @@ def test_games_are_those_of_minimax_against_random():
             all((x[game] == y[game]) for x, y in zip(drawn, at, strict=True)) for at, here, _ in plies if here[game]
         ]
         assert any(seen)
+
+
+@pytest.mark.slow  # half a minute, for the compiling of its opponents
+def test_backpropagation_learns_moves_of_minimax(study, monkeypatch):
+    """Positions learned and positions of the test are apart; a study that goes on measures nothing twice."""
+    monkeypatch.setattr(backpropagation, "AMOUNT", (None, {"games": 8, "epochs": "2", "final_games": 2}))
+    monkeypatch.setattr(backpropagation, "TEACHER", "alphabeta:1")
+    rows = backpropagation.measure(study)
+    assert all(row.is_explained for row in rows)
+    found = {row.what: row.ours for row in rows}
+    assert 0 < found["positions kept to test it"] < found["positions learned"] < 0.01
+    assert 0 < found["squared error of a move learned, in that epoch"] < 64
+    path = study.folder / "errors.png"
+    drawing.errors(backpropagation.curve(study), path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+    (study.folder / "data" / "merged" / "data.json").unlink()  # it is not read again
+    assert backpropagation.measure(study) == rows

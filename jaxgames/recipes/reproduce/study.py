@@ -89,6 +89,10 @@ class Study:
             self.seconds += entry["seconds"]
         return entry["result"]
 
+    def result_of(self, name: str) -> Mapping[str, Any]:
+        """The result of a cell that was asked for."""
+        return self._cells[name]["result"]
+
     def seconds_of(self, name: str) -> float:
         """Wall time of a cell that was asked for."""
         return self._cells[name]["seconds"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jaxgames.recipes.reproduce.checkers_simulation import drawing, minimax, networks, positions
+from jaxgames.recipes.reproduce.checkers_simulation import backpropagation, drawing, minimax, networks, positions
 from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
@@ -15,17 +15,8 @@ def _learning(study: Study, rows: Sequence[Row], path: Path) -> None:
     drawing.learning(networks.curves(study), 100 * share["won"] / share["games"], path)
 
 
-def _backpropagation(study: Study) -> list[Row]:
-    why = (
-        "a recipe of its own, `jaxgames train checkers-imitation --setting adamczyk-2018`, learns moves of a data set "
-        "by the text's delta rule; the text has no figure of what its networks learned"
-    )
-    published = PUBLISHED["backpropagation"]
-    middle = (published["least positions"] + published["most positions"]) / 2 / 10**6
-    return [
-        Row("positions learned", middle, unit="million", why=why, digits=0),
-        Row("squared error on positions not learned (its curve has no numbers)", None, why=why),
-    ]
+def _errors(study: Study, rows: Sequence[Row], path: Path) -> None:
+    drawing.errors(backpropagation.curve(study), path)
 
 
 SYSTEM = System(
@@ -60,7 +51,10 @@ SYSTEM = System(
         Part("legality", "Section 4.3: legal moves in a row, where legality is learned", networks.legal_moves),
         Part("self-play", "Section 4.3: networks against each other", networks.against_random, _learning),
         Part("against-minimax", "Section 4.3: networks against minimax", networks.against_minimax),
-        Part("backpropagation", "Section 4.3: backpropagation", _backpropagation),
+        Part(
+            "backpropagation", "Section 4.3: backpropagation", backpropagation.measure, _errors,
+            note="The error is the sum of squares over the 64 outputs. The text draws its curve without numbers.",
+        ),
         Part("comparison", "Section 6: minimax against random moves", minimax.against_random, drawing.results),
     ),
 )  # fmt: skip

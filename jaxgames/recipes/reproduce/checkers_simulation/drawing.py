@@ -163,6 +163,21 @@ def learning(curves: Mapping[str, Sequence[Mapping[str, Any]]], published: float
     figure(path, paint)
 
 
+def errors(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """The squared error over positions learned, of moves learned and of others."""
+    names = {"policy_loss": "moves learned", "validation_policy_loss": "moves not learned"}
+
+    def paint(axis: Any) -> None:
+        for (name, label), color in zip(names.items(), LINE_COLORS, strict=False):
+            found = [(line["positions"], line[name]) for line in metrics if name in line]
+            axis.plot(*zip(*found, strict=True), color=color, marker="o", markersize=3, linewidth=1.6, label=label)
+        axis.set_xlabel("moves learned, each time counted", color=GREY)
+        axis.set_ylabel("squared error of a move", color=GREY)
+        axis.legend(frameon=False, fontsize=9, labelcolor=GREY)
+
+    figure(path, paint)
+
+
 def results(study: Study, rows: Sequence[Row], path: Path) -> None:
     """Section 6: won, drawn and lost games by depth, the published ones first."""
     shares: dict[str, dict[str, float]] = {"published": {}}

@@ -1,0 +1,70 @@
+"""The network that learns moves of minimax by the delta rule: its error on moves that it has seen, and on others."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxgames.arena.data_sets import PlayedGames, make_data, merge_data
+from jaxgames.envs.registry import make as make_game
+from jaxgames.players import make as make_player
+from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
+from jaxgames.recipes.reproduce.checkers_simulation.rates import rates
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.runs import Run
+
+RECIPE, SETTING = "checkers-imitation", "adamczyk-2018"
+TEACHER = "alphabeta:5"
+AMOUNT = (
+    {"games": 8_192, "epochs": "10", "final_games": 10_000},
+    {"games": 24, "epochs": "2", "final_games": 100},
+)
+"""Games of the teacher against itself, how often their moves are learned, and games at the end; the same of a quick study."""
+GAMES_PER_SHARD = 256
+WHY = "the text does not say which of its players made the moves, nor how large the set was in the end"
+
+
+def measure(study: Study) -> list[Row]:
+    """Section 4.3: what a network of one hidden layer learns, a step after each move."""
+    amount: Mapping[str, Any] = study.amount(*AMOUNT)
+    data = _moves(study, amount["games"])
+    least, most = (PUBLISHED["backpropagation"][name] / 10**6 for name in ("least positions", "most positions"))
+    folder = study.train(
+        "backpropagation", RECIPE, SETTING, {"epochs": amount["epochs"]}, data=str(data["folder"]),
+        final_games=amount["final_games"],
+    )  # fmt: skip
+    best = Run.open(folder).best_info() or {}
+    margin, middle = (most - least) / 2, (most + least) / 2
+    learned = data["training"] / 10**6
+    rows = [
+        Row("positions learned", middle, learned, unit="million", published_margin=margin, why=WHY, digits=3),
+        Row("positions kept to test it", None, data["validation"] / 10**6, unit="million", digits=3),
+        Row("epochs until the test is best", None, best["epoch"]),
+        Row("squared error of a move learned, in that epoch", None, best["policy_loss"], digits=2),
+        Row("squared error of a move not learned (its curve has no numbers)", None, best["validation_policy_loss"],
+            digits=2),
+        Row("moves not learned that it predicts", None, 100 * best["validation_predicted"], unit="%"),
+    ]  # fmt: skip
+    against_random = study.result_of("training backpropagation")["matches"][0]
+    return [*rows, *rates(against_random, "random moves", {}, "", "")]
+
+
+def curve(study: Study) -> Sequence[Mapping[str, Any]]:
+    """The metrics of the training."""
+    return Run.open(study.folder / "runs" / "backpropagation").metrics()
+
+
+def _moves(study: Study, games: int) -> Mapping[str, Any]:
+    """The folder of the teacher's moves, and how many positions there are to learn and to test with."""
+    raw, merged = (study.folder / "data" / name for name in ("raw", "merged"))
+
+    def make() -> Mapping[str, Any]:
+        game = make_game("checkers")
+        teacher = make_player(TEACHER, game)
+        make_data(PlayedGames(teacher, teacher, games, study.seed, games_per_shard=GAMES_PER_SHARD), raw)
+        shutil.rmtree(merged, ignore_errors=True)  # one that was not finished
+        _, counts = merge_data(game, [raw], merged, seed=study.seed)
+        return {"folder": str(merged), "training": counts.training, "validation": counts.validation}
+
+    settings = {"teacher": TEACHER, "games": games, "seed": study.seed}
+    return study.cell("moves of minimax", settings, make)
