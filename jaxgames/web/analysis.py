@@ -74,26 +74,27 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
 def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
     """Every turn by the value of the position after it."""
     turns = state._game.legal_turns(state)
+    return _finding(state, turns, _worth(cache, player, state, turns, bits), describe(player))
+
+
+def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> Finding:
+    """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
+    best = [turn.actions for turn in found.turns[:DEEPER]]
+    better = _finding(state, best, _worth(cache, player, state, best, bits), describe(player))
+    return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in found.turns[DEEPER:])])
+
+
+def _worth(
+    cache: ProgramCache, player: Player, state: State, turns: Sequence[tuple[int, ...]], bits: int
+) -> list[float]:
+    """What turns are worth to the player to move, by the values of the positions after them."""
     after = [after_actions(state, turn) for turn in turns]
     positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
     worth = -cache.of(player).values(player, positions, bits)
     for index, reached in enumerate(after):
         if bool(reached.terminated | reached.truncated):
             worth[index] = reached.rewards[int(state.current_player)]
-    return _finding(state, turns, worth.tolist(), describe(player))
-
-
-def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> Finding:
-    """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
-    best = found.turns[:DEEPER]
-    after = [after_actions(state, turn.actions) for turn in best]
-    positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
-    worth = -cache.of(player).values(player, positions, bits)
-    for index, reached in enumerate(after):
-        if bool(reached.terminated | reached.truncated):
-            worth[index] = reached.rewards[int(state.current_player)]
-    better = _finding(state, [turn.actions for turn in best], worth.tolist(), describe(player))
-    return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in found.turns[DEEPER:])])
+    return worth.tolist()
 
 
 def _finding(state: State, turns: Sequence[tuple[int, ...]], worth: list[float], depth: str) -> Finding:

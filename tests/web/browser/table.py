@@ -107,9 +107,9 @@ class Table:
     def moves(self) -> list[str]:
         return self.page.locator("#moves button").all_text_contents()
 
-    def wait_for(self, what: str, arg: object = None) -> None:
+    def wait_for(self, what: str, arg: object = None, patience: int = PATIENCE) -> None:
         """Waits until a JavaScript expression of `arg` holds."""
-        self.page.wait_for_function(f"(arg) => {what}", arg=arg)
+        self.page.wait_for_function(f"(arg) => {what}", arg=arg, timeout=patience)
 
     def wait_for_status(self, text: str) -> None:
         self.wait_for("document.getElementById('status').textContent.includes(arg)", text)

@@ -19,7 +19,7 @@ AMOUNT = (
     {"games": 8_192, "epochs": "10", "final_games": 10_000},
     {"games": 24, "epochs": "2", "final_games": 100},
 )
-"""Games of the teacher against itself, how often their moves are learned, and games at the end; the same of a quick study."""
+"""Games of the teacher against itself, how often their moves are learned, games at the end; then of a quick study."""
 GAMES_PER_SHARD = 256
 WHY = "the text does not say which of its players made the moves, nor how large the set was in the end"
 
