@@ -12,7 +12,7 @@ import pytest
 from jaxgames.algos.td import ExactTD, MonteCarlo, NStepTD, TDConfig, load_player_value, make_learner, step_sizes
 from jaxgames.algos.td.config import METHODS
 from jaxgames.algos.td.expected import ExpectedTD
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.saved import ADDED, config_of
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialTD
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
@@ -80,8 +80,10 @@ def test_the_first_players_view_needs_turns_that_alternate():
 
 
 def test_settings_survive_json():
-    config = TDConfig(hidden=(40, 20), symmetric=False, method="exact", lambda_=0.3)
+    config = TDConfig(hidden=(40, 20), symmetric=False, method="exact", lambda_=0.3, biases=False, minibatch=64)
     assert config_of(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+    older = {name: value for name, value in dataclasses.asdict(config).items() if name not in ADDED}
+    assert config_of(older) == dataclasses.replace(config, biases=True, minibatch=512)
     assert hash(config) == hash(dataclasses.replace(config))
     assert config.hidden == TDConfig(hidden=[40, 20]).hidden
 
