@@ -16,6 +16,11 @@ from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.registry import make
 from jaxgames.players.player import Player
 
+ROWS = 9
+"""Positions that a player looks at together, at least. For fewer of them backgammon has programs of its own beside the
+usual ones, for learners that play one game; a player of one game waits twice as long until they are compiled.
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class RandomTurn:
@@ -39,7 +44,7 @@ class GreedyTurn:
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`."""
         del bits
-        return self.game.best_turn(positions, self.make_value(params))[0]
+        return _with_rows(self.game.best_turn, positions, self.make_value(params))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +57,7 @@ class ExpectimaxTurn:
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`."""
         del bits
-        return self.search.best_turn(positions, self.make_value(params))[0]
+        return _with_rows(self.search.best_turn, positions, self.make_value(params))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +109,14 @@ class BoundMethod:
     def __call__(self, *arguments: Any) -> Any:
         """Calls the method."""
         return self.function(self.owner, *arguments)
+
+
+def _with_rows(best_turn: Callable[..., tuple[Outcome, Array]], positions: Any, value: Value) -> Outcome:
+    """The best turns of positions, of at least `ROWS` at once: empty ones, which have hardly any turns, fill up."""
+    number = len(jax.tree.leaves(positions)[0])
+    missing = max(0, ROWS - number)
+    filled = jax.tree.map(lambda x: jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)), positions)
+    return jax.tree.map(lambda x: x[:number], best_turn(filled, value)[0])
 
 
 def random(game: Game) -> Player:

@@ -49,10 +49,10 @@ class Stages(NamedTuple):
 
 STAGES = {
     "fast": Stages.of(64_000, 2_000),
-    "hours": Stages.of(256_000, 30_000),
+    "hours": Stages.of(64_000, 14_000),
     "gpu": Stages.of(64_000, 40_000, batch=2_048, minibatch=4_096, steps=16, replay=2**22),
 }
-"""`fast`: about an hour on one core. `hours`: about three hours on two. `gpu`: not tried by us on one."""
+"""`fast`: about half an hour of one core. `hours`: about three hours of one core. `gpu`: not tried by us on one."""
 
 
 @dataclasses.dataclass(frozen=True)
