@@ -169,9 +169,9 @@ def errors(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     def paint(axis: Any) -> None:
         for (name, label), color in zip(names.items(), LINE_COLORS, strict=False):
-            found = [(line["positions"], line[name]) for line in metrics if name in line]
+            found = [(line["positions"] / 1e6, line[name]) for line in metrics if name in line]
             axis.plot(*zip(*found, strict=True), color=color, marker="o", markersize=3, linewidth=1.6, label=label)
-        axis.set_xlabel("moves learned, each time counted", color=GREY)
+        axis.set_xlabel("millions of moves learned, each time counted", color=GREY)
         axis.set_ylabel("squared error of a move", color=GREY)
         axis.legend(frameon=False, fontsize=9, labelcolor=GREY)
 
