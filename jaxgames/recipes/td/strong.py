@@ -31,6 +31,9 @@ SECOND = dataclasses.replace(
     schedule="cosine",
 )
 
+MEASURED = (16_000, 1_000)
+"""Updates of each stage after which it is measured and saved, at most: about ten minutes of one core."""
+
 
 class Stages(NamedTuple):
     """The settings of both stages, with their numbers of updates, and the updates between two lines of metrics."""
@@ -106,7 +109,10 @@ class StrongRecipe(TDRecipe):
             "goal": {"minutes": None, "games": None, "updates": stages.first.updates + stages.second.updates},
             "block": blocks[0],
             "blocks": blocks,
-            "measure_every": [n // 4 // block * block or block for n, block in zip(lengths, blocks, strict=True)],
+            "measure_every": [
+                min(n // 4, most) // block * block or block
+                for n, block, most in zip(lengths, blocks, MEASURED, strict=True)
+            ],
             "measured_games": plan.measured_games or 2_000,
             "final_games": plan.final_games or 10_000,
             "first": dataclasses.asdict(stages.first),
