@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.envs.backgammon.strategic import BOTH
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
 from jaxgames.nets.policy_value import PolicyValueMLP, Windows
@@ -17,12 +18,28 @@ from jaxgames.players.player import Player
 
 
 class PlayerNetwork(NamedTuple):
-    """A network that values positions for the player to act: `mlp.apply(params, encoding(positions)) @ points`."""
+    """A network that values positions for the player to act: `apply(encoding(positions)) @ points`.
+
+    With `by_class` there is one for each class of positions, and the parameters have an axis in front.
+    """
 
     encoding: Any
     mlp: MLP
     params: Any
     points: np.ndarray
+    by_class: bool = False
+
+    def apply(self, inputs: Any) -> Any:
+        """The outputs, from inputs float32[n, size]."""
+        params = jax.tree.map(jnp.asarray, self.params)
+        if not self.by_class:
+            return self.mlp.apply(params, inputs)
+        *others, last = (jax.tree.map(lambda x, i=i: x[i], params) for i in range(self.encoding.classes))
+        outputs = self.mlp.apply(last, inputs)
+        kind = _class_of_inputs(inputs)
+        for number, own in enumerate(others):
+            outputs = jnp.where(kind == number, self.mlp.apply(own, inputs), outputs)
+        return outputs
 
 
 class PolicyNetwork(NamedTuple):
@@ -30,6 +47,12 @@ class PolicyNetwork(NamedTuple):
 
     apply: Callable[[Any, Any], Any]
     params: Any
+
+
+def _class_of_inputs(inputs: Any) -> Any:
+    """The class of positions, int32[n, 1], from the last inputs of `Strategic`, which tell it (`strategic.BOTH`)."""
+    race, *crashed = (inputs[:, inputs.shape[1] - place, None] > 0.5 for place in range(len(BOTH), 0, -1))
+    return jnp.where(race, 2, jnp.where(crashed[0] | crashed[1], 1, 0))
 
 
 def policy_network_of(player: Player) -> PolicyNetwork | None:
@@ -86,9 +109,10 @@ def network_of(player: Player) -> PlayerNetwork | None:
     if isinstance(owner, ValueNetwork):
         if not owner.symmetric:
             raise ValueError(f"{player.name}: its network sees positions from the first player; use symmetric=True")
-        return PlayerNetwork(owner.encoding, owner.network, params, np.asarray(owner.outcomes.worths, np.float32))
+        points = np.asarray(owner.outcomes.worths, np.float32)
+        return PlayerNetwork(owner.encoding, owner.network, params, points, owner.by_class)
     if isinstance(owner, NetworkConfig):
-        genomes, points = owner.genomes(), owner.outcomes.worths if owner.plays == "outcomes" else (1,)
+        genomes, worths = owner.genomes(), owner.outcomes.worths if owner.plays == "outcomes" else (1,)
         encoding = make(owner.game).encodings[owner.encoding]
-        return PlayerNetwork(encoding, genomes.network, genomes.params(params), np.asarray(points, np.float32))
+        return PlayerNetwork(encoding, genomes.network, genomes.params(params), np.asarray(worths, np.float32))
     return None

@@ -60,8 +60,5 @@ def _form(player: Player) -> _Form:
     network = network_of(player)
     if network is None:
         raise ValueError(f"{player.name} has no network to export; expected the folder of a training, or champion@1")
-    params = jax.tree.map(jnp.asarray, network.params)
     said = {"points": [float(x) for x in network.points]}
-    return _Form(
-        lambda inputs: network.mlp.apply(params, inputs), (network.encoding.size,), "positions", ("outputs",), said
-    )
+    return _Form(network.apply, (network.encoding.size,), "positions", ("outputs",), said)

@@ -10,11 +10,19 @@ import pytest
 import jaxgames
 from jaxgames import cli, players
 from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
 from jaxgames.interop.networks import network_of
 
 GAME = jaxgames.make("connect_four")
+START = [*[0] * 5, 5, 0, 3, *[0] * 4, 5, *[0] * 10, 2, 0]
+CLASSES = (
+    (START, START),
+    ([0, 10, 3, *[0] * 18, 2, 0, 0, 0], START),
+    ([3, 2, 5, *[0] * 22], [0, 4, 4, *[0] * 22]),
+)
+"""Sides of positions with contact, crashed, and in a race."""
 
 
 def positions(number):
@@ -36,12 +44,17 @@ def test_onnx_networks_are_the_same(tmp_path, capsys, name):
     assert json.loads(session.get_modelmeta().custom_metadata_map["jaxgames"])["game"] == name
     player = players.make("champion@1", game)
     network = network_of(player)
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 5))
-    seen = np.asarray(network.encoding(states._position))
+    where = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 5))._position
+    if name == "backgammon":
+        where = jax.tree.map(
+            lambda *rows: np.stack(rows), *(make_position(*sides, (3, 1))._position for sides in CLASSES)
+        )
+        assert network.encoding.class_of(where).tolist() == [0, 1, 2] or not network.by_class
+    seen = np.asarray(network.encoding(where))
     for batch in (seen, seen[:2]):
         outputs = session.run(None, {"positions": batch})[0]
-        assert np.abs(outputs - network.mlp.apply(network.params, batch)).max() < 1e-5
-    values = player.turn.make_value(player.params)(states._position)
+        assert np.abs(outputs - network.apply(batch)).max() < 1e-5
+    values = player.turn.make_value(player.params)(where)
     assert np.abs(session.run(None, {"positions": seen})[0] @ np.float32(said["points"]) - values).max() < 1e-5
 
 
