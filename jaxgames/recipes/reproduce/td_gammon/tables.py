@@ -140,7 +140,7 @@ def extra(study: Study) -> list[Row]:
             digits=0, learner=LEARNER, why="among equals the lot decides"),
         Row("extra against td", published.EXTRA_PPG, result["ppg"], result["ppg_low"], result["ppg_high"], "PPG", None,
             published.SAMPLING, learner=LEARNER, digits=4,
-            why="" if found.games >= published.EXTRA_TRAINED else short),
+            why=_why(study, "extra", "td") if found.games >= published.EXTRA_TRAINED else short),
     ]  # fmt: skip
     return rows
 
