@@ -44,6 +44,7 @@ def test_positions_and_numbers_belong_together():
     assert number(SMALL, [2, 2, 1]) == -1 and number(SMALL, [1, 0, 0, 1]) == -1
 
 
+@pytest.mark.slow  # 10 s: the rolls of gnubg stay in the quick tier
 def test_the_rolls_that_one_side_needs_are_those_of_a_plain_recursion():
     @functools.cache
     def mean(side):

@@ -213,7 +213,7 @@ def test_set_up_by_hand_and_by_text(browser: Any, server: Server) -> None:
         field.fill("B:W15,30:BK1x")
         field.press("Enter")
         table.wait_for("document.getElementById('notice').classList.contains('error')")
-        field.fill("W:W15,K30:BK5")
+        field.fill("B:W15,K30:BK5")  # the person is to move: no reply changes the address
         field.press("Enter")
         table.wait_for("location.hash.includes('K30')")
 
