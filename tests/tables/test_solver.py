@@ -62,6 +62,7 @@ def test_published_scores_of_moves(data_dir):
     np.testing.assert_array_equal(np.where(found.legal, found.scores, -99), [row["move score"] for row in rows])
 
 
+@pytest.mark.slow  # 10 s: the published scores stay in the quick tier
 def test_a_wide_board_and_games_that_are_over():
     """Late positions of random games, among them some that are over."""
     keys = jax.random.split(jax.random.key(3), 24)
