@@ -10,6 +10,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig
+from jaxgames.envs.backgammon.best import FEW
 from jaxgames.players import generic
 from jaxgames.runs import Run
 from tests.players.dash import GAME, Lead
@@ -130,3 +131,19 @@ class TestRunFolders:
     def test_no_run(self, tmp_path):
         with pytest.raises(ValueError, match="is no run: it has no config.json; expected the folder of a training"):
             players.make(str(tmp_path), BACKGAMMON)
+
+
+def test_a_player_of_one_position_has_no_program_of_few():
+    """Backgammon's programs for few positions would be compiled beside the usual ones."""
+    assert generic.ROWS == FEW + 1
+    seen = []
+
+    def best_turn(positions, value):
+        seen.append(positions.dice.shape)
+        return positions, None
+
+    one = jax.tree.map(lambda x: x[None], BACKGAMMON.init(jax.random.key(0))._position)
+    for positions, rows in ((one, FEW + 1), (jax.tree.map(lambda x: np.repeat(x, 20, axis=0), one), 20)):
+        found = generic._with_rows(best_turn, positions, None)
+        assert seen.pop() == (rows,)
+        assert all(map(np.array_equal, jax.tree.leaves(found), jax.tree.leaves(positions)))

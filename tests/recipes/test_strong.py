@@ -110,3 +110,12 @@ def test_changes_reach_the_stages():
     assert content["first"]["hidden"] == content["learner"]["hidden"] == (7,)
     assert (content["first"]["batch"], content["learner"]["batch"]) == (FIRST.batch, 16)
     assert content["blocks"] == [2, 1]
+
+
+def test_long_stages_are_saved_every_ten_minutes_or_so():
+    content = recipe_named("backgammon-strong").content(Plan(setting="hours"), Report(quiet=True))
+    assert content["measure_every"] == [16_000, 1_000]
+    short = recipe_named("backgammon-strong").content(
+        Plan(changes={"first_updates": "4000", "updates": "200"}), Report(quiet=True)
+    )
+    assert short["measure_every"] == [1_000, 50]
