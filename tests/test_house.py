@@ -171,9 +171,9 @@ def test_the_package_itself_needs_only_games():
 
 
 def test_algos_name_no_game():
-    named = {}
+    named, games = {}, available_games()  # asked once: it reads what is installed
     for path in (path for path, room in rooms() if room == "algos"):
-        names = [name for name in names_in(path.read_text()) for game in available_games() if game in name]
+        names = [name for name in names_in(path.read_text()) for game in games if game in name]
         if names:
             named[str(path.relative_to(ROOT / "jaxgames"))] = len(names)
     assert named == GAMES_NAMED
