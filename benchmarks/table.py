@@ -33,6 +33,8 @@ CODE = {
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
+UNTIMED = ":(exclude)jaxgames/ops/device_memory.py"
+"""Asked while a program is traced, never while it runs."""
 SHORT = (
     ("policy_loop", "Connect Four, policy loop, batch 1,024", "Connect Four, policy loop (MLP 64), 1,024 games"),
     ("policy_loop", "backgammon, policy loop, batch 1,024", "backgammon, policy loop (MLP 64), 1,024 games"),
@@ -123,7 +125,7 @@ def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
 def is_stale(subject: str, sha: str) -> bool:
     """Whether the code of a subject is not as it was at a commit."""
     code = ("jaxgames/envs", "jaxgames/ops", f"benchmarks/{subject}.py", *CODE.get(subject, ("jaxgames",)))
-    return bool(changed_since(sha, code))
+    return bool(changed_since(sha, (*code, UNTIMED)))
 
 
 def times(ratio: float | None) -> str:

@@ -8,7 +8,7 @@ import jax
 
 def free_bytes() -> int | None:
     """Free bytes of the device that JAX uses, or of the machine; None if it does not tell."""
-    stats = jax.devices()[0].memory_stats()
+    stats = jax.local_devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
     try:

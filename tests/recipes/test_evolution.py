@@ -12,7 +12,6 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.algos.evolution.evaluate import replicated
 from jaxgames.algos.evolution.operators import Cubic, FitnessWeighted, Multiplicative, Truncation
 from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_template
 from jaxgames.players import make as make_player
@@ -28,6 +27,7 @@ from jaxgames.recipes.evolution.strategy import advance, mesh_of
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints
+from jaxgames.runs.placement import spread
 
 EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evolution", "connect-four-evolution")
 NETWORK = NetworkConfig("tic_tac_toe", "afterstate", hidden=(4,), activation="tanh", output="tanh")
@@ -106,7 +106,7 @@ def test_devices_change_nothing():
     for devices in (1, 2):
         method = dataclasses.replace(SEARCH, block=3).method(devices)
         state = jax.jit(method.init)(key)
-        state = state if devices == 1 else replicated(state, mesh_of(devices))
+        state = state if devices == 1 else spread(state, mesh_of(devices))
         state, scores = advance(method, state, 3)
         found.append((np.asarray(state.algorithm.mean), np.asarray(state.hall.genomes), np.asarray(scores.mean)))
     for one, other in zip(*found, strict=True):

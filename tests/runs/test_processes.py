@@ -53,12 +53,18 @@ def test_when_one_dies_the_other_ends(tmp_path, dies, how, alone, said):
 SAVES = """
 import pathlib
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import PartitionSpec
 from jaxgames.runs import Run
+from jaxgames.runs.placement import fetched, spread
 run = Run(pathlib.Path(file), {}) if int(number) else Run.create(file, {})
-everywhere = NamedSharding(jax.make_mesh((2,), ("all",)), PartitionSpec())
-state = jax.device_put(np.arange(5.0), everywhere)
+mesh = jax.make_mesh((2,), ("all",))
+state = spread(np.arange(5.0), mesh)
 with processes.ending_together():
+    split, key = spread((np.arange(6), jax.random.key(1)), mesh, (PartitionSpec("all"), PartitionSpec()))
+    assert split.addressable_shards[0].data.shape == (3,)
+    split, key = fetched(jax.jit(lambda split, key: (split * 2, key))(split, key))
+    assert isinstance(split, np.ndarray) and np.array_equal(split, 2 * np.arange(6))
+    assert key.is_fully_addressable and jax.random.key_data(key).tolist() == [0, 1]
     state = {"state": jax.jit(lambda x: x + 1)(state)}
     if not int(number):
         run.save(1, state)
@@ -66,7 +72,7 @@ with processes.ending_together():
         time.sleep(0.01)
     step, back = run.restore({"state": jax.ShapeDtypeStruct((5,), np.float32)})
     assert step == 1 and np.array_equal(back["state"], np.arange(1.0, 6.0))
-    doubled = jax.jit(lambda x: x * 2)(jax.device_put(back["state"], everywhere))
+    doubled = jax.jit(lambda x: x * 2)(spread(back["state"], mesh))
     assert np.array_equal(doubled, np.arange(2.0, 11.0, 2.0))
 """
 

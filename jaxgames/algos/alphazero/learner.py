@@ -85,6 +85,10 @@ class AlphaZeroLearner:
         """The state on one device."""
         return jax.device_put(state)
 
+    def shared(self, key: Key[Array, ""]) -> Key[Array, ""]:
+        """The key of the updates, as it is. See `parallel.py`."""
+        return key
+
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
         """Plays `plies` plies of all games, then makes `steps` steps. Metrics are means over the steps and counts.
 

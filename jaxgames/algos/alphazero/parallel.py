@@ -1,21 +1,24 @@
-"""AlphaZero on several devices: each plays and keeps its share of the games, and all make the same steps."""
+"""AlphaZero on several devices, of one process or many: each plays and keeps its games, and all make the same steps."""
 
 import dataclasses
 from typing import Any
 
 import jax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Key
 
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState
 from jaxgames.ops.devices import device_mesh
+from jaxgames.runs.placement import spread
 
 AXIS = "games"
 
 
 def place(learner: AlphaZeroLearner, devices: int = 1) -> "AlphaZeroLearner | ParallelAlphaZero":
-    """The learner on the first `devices` devices; `begin`, `update` and `place(state)` are called alike on any number.
+    """The learner on the first `devices` devices; called alike on any number of them.
+
+    Of several processes all devices must take part.
 
     Raises `ValueError` if there are not so many devices, or if they cannot get equal shares.
     """
@@ -55,7 +58,11 @@ class ParallelAlphaZero:
 
     def place(self, state: AlphaZeroState) -> AlphaZeroState:
         """Any state of the learner, spread over the devices."""
-        return jax.tree.map(lambda x, spec: jax.device_put(x, NamedSharding(self.mesh, spec)), state, _specs(state))
+        return spread(state, self.mesh, _specs(state))
+
+    def shared(self, key: Key[Array, ""]) -> Key[Array, ""]:
+        """A key that all devices know."""
+        return spread(key, self.mesh)
 
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
         """Plays, remembers and learns once."""

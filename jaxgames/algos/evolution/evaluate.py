@@ -1,16 +1,14 @@
 """Whole populations scored in blocks that fit the cache, on one device or many, in one process or many."""
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import AXIS
 from jaxgames.ops.devices import device_mesh
-
-Tree = TypeVar("Tree")
 
 
 class Fitness(Protocol):
@@ -61,21 +59,6 @@ def population_mesh(devices: int | None = None) -> Mesh:
     Raises `ValueError` if there are not so many.
     """
     return device_mesh(devices, AXIS)
-
-
-def replicated(tree: Tree, mesh: Mesh) -> Tree:
-    """The same arrays on every device of the mesh; every process gives the same values.
-
-    Functions that are jitted over the devices of several processes need their arguments so.
-    """
-    sharding = NamedSharding(mesh, PartitionSpec())
-
-    def place(array: Any) -> Array:
-        if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
-            return jax.random.wrap_key_data(place(jax.random.key_data(array)), impl=jax.random.key_impl(array))
-        return jax.device_put(array, sharding)
-
-    return jax.tree.map(place, tree)
 
 
 def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:

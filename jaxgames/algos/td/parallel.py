@@ -8,11 +8,12 @@ state, metrics = jax.jit(learner.update)(state, key)
 import dataclasses
 
 import jax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Key
 
 from jaxgames.algos.td.learner import Learner, Metrics, TDState
 from jaxgames.ops.devices import device_mesh
+from jaxgames.runs.placement import spread
 
 AXIS = "games"
 GAMES_PER_DEVICE = 128
@@ -55,8 +56,7 @@ class Parallel:
 
     def place(self, state: TDState) -> TDState:
         """Any state of the learner, spread over the devices."""
-        specs = _specs(state)
-        return jax.tree.map(lambda part, spec: jax.device_put(part, NamedSharding(self.mesh, spec)), state, specs)
+        return spread(state, self.mesh, _specs(state))
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """Plays and learns once."""

@@ -28,6 +28,7 @@ from jaxgames.recipes.td.report import show_training
 from jaxgames.recipes.training import Block, Job
 from jaxgames.recipes.updates import run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
+from jaxgames.runs.placement import check_all_take_part, fetched
 
 SECONDS_PER_BLOCK = 5.0
 MEASUREMENTS = 20
@@ -52,6 +53,8 @@ class AlphaZeroRecipe(Recipe):
     """How long to train if nothing is said."""
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
+    several_processes: bool = True
+    """Games, replay buffer and minibatches may be split over processes."""
 
     @property
     def reads_networks(self) -> bool:
@@ -72,11 +75,13 @@ class AlphaZeroRecipe(Recipe):
         """As `Recipe.check`."""
         learner = make_learner(make(self.game), self.config(plan))
         learner.check()  # raises if there is no such network, or no room
-        place(learner, plan.devices or 1)  # raises if there are not so many devices, or no equal shares
+        place(learner, _devices(plan))  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:
             first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
+        if jax.process_count() > 1 and plan.games is None:
+            raise ValueError("several processes train for a number of games, as each has its own speed: give --games")
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
         """As `Recipe.content`.
@@ -91,7 +96,7 @@ class AlphaZeroRecipe(Recipe):
             block = max(1, round(50_000 / per_update))
         else:
             report.say("compiling, and measuring the speed of this machine ...")
-            learner = place(make_learner(game, config), plan.devices or 1)
+            learner = place(make_learner(game, config), _devices(plan))
             each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
             updates = 60 * (plan.minutes or self.minutes) / each
             block = max(1, round(SECONDS_PER_BLOCK / each))
@@ -104,7 +109,7 @@ class AlphaZeroRecipe(Recipe):
             "game": self.game,
             "seed": plan.seed or 0,
             "from": plan.from_file,
-            "devices": plan.devices or 1,
+            "devices": _devices(plan),
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
@@ -136,6 +141,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.network = learner.network
         self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
         self.key = jax.random.key(self.settings["seed"])
+        self.update_key = self.learner.shared(self.key)
         self.positions = solved.positions_of(self.game)
 
     def template(self) -> AlphaZeroCheckpoint:
@@ -154,8 +160,8 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
         """As `Job.advance`."""
-        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.settings["block"])
-        found = {name: np.asarray(values, np.float64) for name, values in metrics.items()}
+        state, metrics = run_updates(self.learner, checkpoint.state, self.update_key, self.settings["block"])
+        found = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
         ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
         games = checkpoint.games + np.int64(ended)
         means = {name: float(values.mean()) for name, values in found.items()}
@@ -174,18 +180,23 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         """As `Job.is_measured`."""
         return step % self.settings["measure_every"] == 0
 
+    def checkpoint(self, checkpoint: AlphaZeroCheckpoint) -> AlphaZeroCheckpoint:
+        """As `Job.checkpoint`: of several processes, each has all of it."""
+        return checkpoint if jax.process_count() == 1 else fetched(checkpoint)
+
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
         the newest are, unless they are clearly worse.
         """
-        player, opponent = self._player(checkpoint.state.mean_params), make_player(self.recipe.watched, self.game)
+        params = fetched(checkpoint.state.mean_params)
+        player, opponent = self._player(params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
         right = solved.measure(player, self.positions)
         best = self.run.best_info()
         if solved.is_kept(right, best) if right else strength.is_kept(self.recipe.watched, measured, best):
             info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
-            self.run.save_best(checkpoint.state.mean_params, info | strength.remembered(self.recipe.watched, measured))
+            self.run.save_best(params, info | strength.remembered(self.recipe.watched, measured))
         return measured | right
 
     def draw(self) -> None:
@@ -200,7 +211,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
         """As `Job.results`: matches of the policy alone."""
-        info, params = self.run.load_best(self.template().state.mean_params)
+        info, params = self.run.load_best(self.shapes.state.mean_params)
         player = self._player(params, str(self.run.path))
         games, seed, matches = self.settings["final_games"], self.settings["seed"] + 1, []
         for name in self.recipe.opponents:
@@ -217,3 +228,10 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     def _player(self, params: Any, name: str = "trained") -> Player:
         return by_policy(name, self.game, self.learner.network.apply, params, self.learner.config.discount)
+
+
+def _devices(plan: Plan) -> int:
+    """The devices to use: those asked for, else one; of several processes all."""
+    devices = plan.devices or (jax.device_count() if jax.process_count() > 1 else 1)
+    check_all_take_part(devices)
+    return devices

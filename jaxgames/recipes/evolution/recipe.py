@@ -10,7 +10,6 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float32
 
-from jaxgames.algos.evolution.evaluate import replicated
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.ops.devices import device_mesh
 from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
@@ -21,6 +20,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, Training
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.files import replace
+from jaxgames.runs.placement import check_all_take_part, fetched, spread
 
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
@@ -192,7 +192,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         if checkpoint is None:
             checkpoint = EvolutionCheckpoint(np.zeros((0, 0), np.float32), self._first_state())
         mesh = mesh_of(self.devices)
-        return checkpoint if mesh is None else checkpoint._replace(state=replicated(checkpoint.state, mesh))
+        return checkpoint if mesh is None else checkpoint._replace(state=spread(checkpoint.state, mesh))
 
     def _first_state(self) -> Any:
         key, form = jax.random.key(self.settings["seed"]), self.recipe.text_form
@@ -207,7 +207,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         step += self.per_line
         if self.method.generations_per_line:
             state = self.method.after_block(state)
-        champions, diversity = _fetch(summarize(self.method, state))
+        champions, diversity = fetched(summarize(self.method, state))
         if self.method.generations_per_line:
             self.snapshots.put(step // self.per_line - 1, champions[0])
         entry = {
@@ -238,7 +238,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
 
     def checkpoint(self, checkpoint: EvolutionCheckpoint) -> EvolutionCheckpoint:
         """As `Job.checkpoint`: all arrays on this process' own device."""
-        return checkpoint._replace(state=_fetch(checkpoint.state))
+        return checkpoint._replace(state=fetched(checkpoint.state))
 
     def measure(self, checkpoint: EvolutionCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `Job.measure`: champions are kept if none before were better, the best of them first."""
@@ -298,17 +298,5 @@ def check_devices(config: EvolutionConfig, asked: int | None) -> int:
         return 1
     devices = min(available, config.most_devices) if asked is None else asked
     device_mesh(devices, "population")  # raises if there are not so many
-    if jax.process_count() > 1 and devices != available:
-        raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
+    check_all_take_part(devices)
     return devices
-
-
-def _fetch(tree: Any) -> Any:
-    """The arrays of a pytree on this process' own device, as NumPy arrays; keys stay keys."""
-
-    def fetch(leaf: Array) -> Any:
-        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            return jax.random.wrap_key_data(fetch(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
-        return np.asarray(leaf.addressable_data(0))
-
-    return jax.tree.map(fetch, tree)

@@ -13,11 +13,12 @@ import optax
 import pytest
 from jax.sharding import Mesh
 
-from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh, replicated
+from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 from jaxgames.ops.device_memory import machine_bytes
+from jaxgames.runs.placement import spread
 
 ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
 
@@ -31,7 +32,7 @@ def run(algorithm, key, block, mesh, generations):
     """The scores of the last of a few generations, and the champion."""
     state = algorithm.init(key)
     if mesh is not None:
-        state = replicated(state, mesh)
+        state = spread(state, mesh)
 
     @jax.jit
     def steps(state):
