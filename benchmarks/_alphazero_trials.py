@@ -10,16 +10,25 @@ import argparse
 import dataclasses
 import json
 import resource
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from _machine import machine
 
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.imitation import ImitationConfig, prepare
+from jaxgames.algos.imitation import make_learner as make_imitation
+from jaxgames.arena.connect_four import solved as solved_files
+from jaxgames.arena.data_sets import PlayedGames
+from jaxgames.arena.data_sets.solved_positions import SolvedPositions
+from jaxgames.envs.core import Game
+from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.updates import run_updates
@@ -54,7 +63,11 @@ TRIALS = STEPS | {
     "all steps, but: a constant step size": WINDOWS | {"last_step_size": 0.002},
     "all steps, but: no mirror images": WINDOWS | {"symmetries": False},
     "all steps, but: no mean weights": WINDOWS | {"ema": 0.0},
+    "the fourth step, begun with imitation": MIXED,
 }
+IMITATIONS = ("the fourth step, begun with imitation",)
+"""Trials that begin with a network that has learned moves and results of games of search without learning."""
+EXAMPLES, GAMES, EPOCHS = "uct:200", 2_048, 8
 
 
 def main() -> None:
@@ -69,7 +82,7 @@ def main() -> None:
     if options.training:
         found["training"] = training(Run.open(options.training), options.result)
     for name in options.names or ([] if options.training else TRIALS):
-        found["trials"][name] = trial(TRIALS[name])
+        found["trials"][name] = trial(TRIALS[name], imitated if name in IMITATIONS else None)
         print(name, json.dumps({key: value for key, value in found["trials"][name].items() if key != "curve"}))
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     picture({name: found["trials"][name] for name in STEPS if name in found["trials"]})
@@ -90,14 +103,47 @@ def picture(trials: dict[str, Any]) -> None:
     draw(points, PICTURE, panels=panels, title="AlphaZero in Connect Four: short trials")
 
 
-def trial(settings: dict[str, Any]) -> dict[str, Any]:
-    """A training of about `MOVES` moves from seed 0; its curve, and searches with its network at the end."""
+def imitated(game: Game) -> tuple[Any, str, list[float]]:
+    """Weights learned from games of `EXAMPLES`, what was done for them, and CPU seconds of games and of learning."""
+    times, player = [cpu_seconds()], make_player(EXAMPLES, game)
+    games = PlayedGames(player, player, GAMES)
+    tests = SolvedPositions(game, [solved_files.REPOSITORY / solved.FILE]).tests()  # and none of them is learned
+    shards = map(games.rows, range(games.shards))
+    rows, _ = prepare(game, jax.tree.map(lambda *parts: np.concatenate(parts), *shards), tests)
+    rows = jax.tree.map(lambda x: x[np.random.default_rng(0).permutation(len(rows.game))], rows)
+    times.append(cpu_seconds())
+    steps = EPOCHS * len(rows.game) // 512
+    learner = make_imitation(game, ImitationConfig(minibatch=512, steps=steps))
+    state = jax.jit(learner.init)(jax.random.key(0), rows)
+    keys = jax.random.split(jax.random.key(1), steps)
+    state, _ = jax.block_until_ready(jax.jit(lambda state: jax.lax.scan(learner.update, state, keys))(state))
+    times.append(cpu_seconds())
+    note = f"{len(rows.game):,} positions of {GAMES:,} games of `{EXAMPLES}`, {EPOCHS} epochs"
+    return state.params, note, np.diff(times).round(1).tolist()
+
+
+def trial(
+    settings: dict[str, Any], first: Callable[[Game], tuple[Any, str, list[float]]] | None = None
+) -> dict[str, Any]:
+    """A training of about `MOVES` moves from seed 0; its curve, and searches with its network at the end.
+
+    `first` gives weights to begin with, what was done for them, and its CPU seconds.
+    """
     game = jaxgames.make("connect_four")
     config = AlphaZeroConfig(**settings)
     block = max(1, round(MOVES / (config.batch * config.plies) / MEASUREMENTS))
     learner = make_learner(game, dataclasses.replace(config, updates=MEASUREMENTS * block))
     positions, key, games, curve = solved.positions_of(game), jax.random.key(0), 0, []
-    state = jax.jit(learner.init)(jax.random.fold_in(key, 2**31))
+    state, before = jax.jit(learner.init)(jax.random.fold_in(key, 2**31)), {}
+    if first is not None:
+        params, note, seconds = first(game)
+        state = state._replace(params=params, mean_params=jax.tree.map(jnp.copy, params))
+        before = {
+            "note": f"{note}: {' and '.join(f'{part:.0f} s' for part in seconds)} more",
+            "seconds_before": seconds,
+        }
+        player = by_policy("imitating", game, learner.network.apply, params, config.discount)
+        before["solved_before"] = solved.measure(player, positions)
     began = 0.0
     for number in range(MEASUREMENTS):
         state, metrics = jax.block_until_ready(run_updates(learner, state, key, block))
@@ -113,6 +159,7 @@ def trial(settings: dict[str, Any]) -> dict[str, Any]:
     network = mcts.network(learner.network.apply, state.mean_params)
     return {
         "settings": settings,
+        **before,
         "games": games,
         "moves": int(state.updates) * config.batch * config.plies,
         "cpu_seconds": round(lasted, 1),

@@ -89,6 +89,15 @@ def test_trainings_are_begun_resumed_or_taken(tmp_path: Path):
     assert (folder / "metrics.jsonl").read_bytes() == before
 
 
+def test_a_study_that_was_moved_trains_nothing_again(tmp_path: Path, monkeypatch):
+    study = Study.create(tmp_path / "a", "x", True, 3, QUIET)
+    cells = []
+    monkeypatch.setattr(study, "cell", lambda name, settings, measure: cells.append(settings))
+    for data in (study.folder / "data" / "merged", tmp_path / "other"):
+        study.train("net", "imitation", "mlp", data=str(data))
+    assert [settings["data"] for settings in cells] == [str(Path("data", "merged")), str(tmp_path / "other")]
+
+
 def test_a_report_holds_every_row_and_picture(tmp_path: Path):
     def draw(study, rows, path):
         path.write_bytes(b"PNG")

@@ -113,6 +113,8 @@ class Study:
         begun = folder.with_suffix(".json")
         asked = Plan(setting=setting, changes=changes or {}, seed=plan.pop("seed", self.seed), **plan)
         settings = {"recipe": recipe, "setting": setting, "changes": dict(changes or {}), "seed": asked.seed, **plan}
+        if asked.data is not None and Path(asked.data).is_relative_to(self.folder):
+            settings["data"] = str(Path(asked.data).relative_to(self.folder))  # a study may be moved
 
         def run_to_end() -> Mapping[str, Any]:
             quiet, chosen = Report(quiet=True), recipe_named(recipe)

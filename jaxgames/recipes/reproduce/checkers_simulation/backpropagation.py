@@ -64,7 +64,7 @@ def _moves(study: Study, games: int) -> Mapping[str, Any]:
         make_data(PlayedGames(teacher, teacher, games, study.seed, games_per_shard=GAMES_PER_SHARD), raw)
         shutil.rmtree(merged, ignore_errors=True)  # one that was not finished
         _, counts = merge_data(game, [raw], merged, seed=study.seed)
-        return {"folder": str(merged), "training": counts.training, "validation": counts.validation}
+        return {"training": counts.training, "validation": counts.validation}
 
     settings = {"teacher": TEACHER, "games": games, "seed": study.seed}
-    return study.cell("moves of minimax", settings, make)
+    return {**study.cell("moves of minimax", settings, make), "folder": merged}
