@@ -35,7 +35,7 @@ lint: $(READY)
 
 # worksteal: each worker begins with a share of the files that lie together, so that few are compiled by both.
 test: lint
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
 
 # The core of the quick tests with the oldest versions that pyproject.toml allows, in a virtual environment of its own.
 # Old packages warn of new ones that they use.
