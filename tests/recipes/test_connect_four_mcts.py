@@ -11,10 +11,11 @@ import pytest
 from jaxgames.algos import mcts
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.connect_four_mcts import budget, kept, published, tables
+from jaxgames.recipes.reproduce.connect_four_mcts import budget, kept, networks, published, tables
 from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME, play, sweep
 
 TABLES = ("TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7", "TABLE_8", "TABLE_9", "TABLE_10", "TABLE_13")
+NETWORKS = ("TABLE_1", "TABLE_2", "TABLE_12")
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +24,15 @@ def typed(data_dir):
 
 
 def test_published_figures_are_those_of_the_text(typed):
-    for name in TABLES:
+    for name in (*TABLES, *NETWORKS):
         assert [list(row) for row in getattr(published, name).values()] == typed[name], name
     for name, settings in (typed["columns"] | typed["rows"]).items():
         assert [float(x) for x in getattr(published, name)] == settings, name
     assert published.SPEEDS == typed["SPEEDS"]
+    assert list(published.TABLE_11.values()) == typed["TABLE_11"]
+    assert [list(published.GUESS), list(published.NAIVE)] == [typed["GUESS"], typed["NAIVE"]]
+    assert list(published.TABLE_11) == list(published.TABLE_12)
+    assert set(published.TABLE_1) == set(published.TABLE_2) == set(networks.NETWORKS)
     assert list(published.MOVE_SCORES) == list(typed["MOVE_SCORES"])
     for name, pairs in typed["MOVE_SCORES"].items():
         for ours, theirs in zip(published.MOVE_SCORES[name], pairs, strict=True):

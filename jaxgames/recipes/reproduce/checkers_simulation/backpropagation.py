@@ -1,14 +1,12 @@
 """The network that learns moves of minimax by the delta rule: its error on moves that it has seen, and on others."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxgames.arena.data_sets import PlayedGames, make_data, merge_data
 from jaxgames.envs.registry import make as make_game
-from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
 from jaxgames.recipes.reproduce.checkers_simulation.rates import rates
+from jaxgames.recipes.reproduce.examples import examples
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Run
@@ -27,7 +25,7 @@ WHY = "the text does not say which of its players made the moves, nor how large 
 def measure(study: Study) -> list[Row]:
     """Section 4.3: what a network of one hidden layer learns, a step after each move."""
     amount: Mapping[str, Any] = study.amount(*AMOUNT)
-    data = _moves(study, amount["games"])
+    data = examples(study, "moves of minimax", make_game("checkers"), TEACHER, amount["games"], GAMES_PER_SHARD)
     least, most = (PUBLISHED["backpropagation"][name] / 10**6 for name in ("least positions", "most positions"))
     folder = study.train(
         "backpropagation", RECIPE, SETTING, {"epochs": amount["epochs"]}, data=str(data["folder"]),
@@ -52,19 +50,3 @@ def measure(study: Study) -> list[Row]:
 def curve(study: Study) -> Sequence[Mapping[str, Any]]:
     """The metrics of the training."""
     return Run.open(study.folder / "runs" / "backpropagation").metrics()
-
-
-def _moves(study: Study, games: int) -> Mapping[str, Any]:
-    """The folder of the teacher's moves, and how many positions there are to learn and to test with."""
-    raw, merged = (study.folder / "data" / name for name in ("raw", "merged"))
-
-    def make() -> Mapping[str, Any]:
-        game = make_game("checkers")
-        teacher = make_player(TEACHER, game)
-        make_data(PlayedGames(teacher, teacher, games, study.seed, games_per_shard=GAMES_PER_SHARD), raw)
-        shutil.rmtree(merged, ignore_errors=True)  # one that was not finished
-        _, counts = merge_data(game, [raw], merged, seed=study.seed)
-        return {"training": counts.training, "validation": counts.validation}
-
-    settings = {"teacher": TEACHER, "games": games, "seed": study.seed}
-    return {**study.cell("moves of minimax", settings, make), "folder": merged}

@@ -1,21 +1,7 @@
 """S. Göppert's Connect Four agents by Monte-Carlo tree search: his tables beside ours."""
 
-from jaxgames.recipes.reproduce.connect_four_mcts import budget, drawing, tables
-from jaxgames.recipes.reproduce.report import Row
-from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.connect_four_mcts import budget, drawing, networks, tables
 from jaxgames.recipes.reproduce.system import Part, System
-
-NETWORKS = (
-    "of networks that AutoKeras found and trained on 16,000 games of the author's agents; neither the games nor the "
-    "networks' forms are in the text"
-)
-
-
-def networks(study: Study) -> list[Row]:
-    """The tables that need the author's networks."""
-    what = ("Tables 1 and 2", "Tables 11 and 12", "Table 13, the six agents with networks")
-    return [Row(name, None, why=NETWORKS) for name in what]
-
 
 _AGAINST = (
     "Percent of the points against UCT with Cp = 0.8, 1,000 iterations a move, a draw half a point; our c is Cp / 2."
@@ -72,6 +58,33 @@ SYSTEM = System(
             "move may take more than 105 %.",
         ),
         Part("openings", "First moves of a search of 5 million iterations in 64 trees", tables.openings),
-        Part("networks", "Tables with neural networks", networks),
+        Part(
+            "table-1",
+            "Table 1: errors of networks",
+            networks.table_1,
+            note="Networks learn how games of UCT against itself ended. A small sweep takes the place of the text's "
+            "automatic search (AutoKeras). Errors on positions that were not learned; values from 0 to 1 (`Norm`), or "
+            "from -1 to 1. Naive codes stones as 1 and 2.",
+        ),
+        Part(
+            "table-2",
+            "Table 2: 100 iterations with a network against 400 without",
+            networks.table_2,
+            note="A leaf is worth the network's value by its weight, and a rollout's by the rest.",
+        ),
+        Part(
+            "table-11",
+            "Table 11: iterations per second with networks",
+            networks.table_11,
+            note="The author's are of one position on one core, with Keras.",
+        ),
+        Part(
+            "table-12",
+            "Table 12: networks in the same time",
+            networks.table_12,
+            drawing.draw_lines,
+            "Against UCT with Cp = 0.8 and so many iterations; each agent makes as many as the author's made in that "
+            "time. Weight 0.5. Table 13 of the text has the same figures.",
+        ),
     ),
 )

@@ -133,7 +133,7 @@ def is_chosen(study: Study, cell: str, name: str) -> bool:
 
 
 def match_row(
-    cell: str, name: str, theirs: float, ours: Mapping[str, float], games: int, their_games: int, seconds: float
+    cell: str, name: str, theirs: float | None, ours: Mapping[str, float], games: int, their_games: int, seconds: float
 ) -> Row:
     """A row of a percentage of the points."""
     row = Row(
@@ -144,7 +144,7 @@ def match_row(
         ours["high"],
         "%",
         "high",
-        margin(theirs, their_games),
+        0.0 if theirs is None else margin(theirs, their_games),
         seconds=seconds,
         learner=f"{games} games{NOTES.get(cell, '')}",
     )
@@ -293,16 +293,19 @@ SCORED = {
 
 @dataclasses.dataclass(frozen=True)
 class CountedTurn:
-    """A search that plays the best mean; the parameters are the evaluator and the number of simulations."""
+    """A search that plays the best mean; parameters are the evaluator and the number of simulations, `most` at most.
+
+    Other numbers need no new compilation.
+    """
 
     rule: mcts.Rule
+    most: int = published.ITERATIONS[-1]
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """Plays one action in each position."""
         evaluate, count = params
-        most = published.ITERATIONS[-1]
         found = mcts.search_positions(
-            GAME, positions, bits, count, self.rule, evaluate, final="mean", capacity=most + 1
+            GAME, positions, bits, count, self.rule, evaluate, final="mean", capacity=self.most + 1
         )
         return jax.vmap(GAME.play)(positions, found.actions)
 

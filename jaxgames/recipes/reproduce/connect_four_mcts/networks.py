@@ -1,0 +1,253 @@
+"""The networks of the thesis: what they learn of 16,000 games, and what they add to searches (tables 1, 2, 11, 12)."""
+
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos import mcts
+from jaxgames.algos.imitation.data import load, open_of
+from jaxgames.algos.imitation.saved import load_network
+from jaxgames.arena import match
+from jaxgames.arena.data_sets.solved_positions import SolvedPositions
+from jaxgames.players import Player
+from jaxgames.recipes.reproduce.connect_four_mcts import published
+from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME
+from jaxgames.recipes.reproduce.connect_four_mcts.tables import POSITIONS, QUICK, REPLIES, CountedTurn, match_row
+from jaxgames.recipes.reproduce.examples import examples
+from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.runs import Run
+
+RECIPE, TEACHER, GAMES, SHARD = "connect-four-networks", "uct:500,c=0.4,final=mean", 16_000, 2_048
+"""The text does not say how many iterations its players made."""
+NETWORKS = {"DenseNetNorm": "dense-unit", "ConvNetNorm": "conv-unit", "DenseNet": "dense", "ConvNet": "conv"}
+"""The recipe's settings by the names of table 1."""
+FORMS: Mapping[str, Sequence[Mapping[str, str]]] = {
+    "dense": ({"hidden": "64"}, {"hidden": "256,128,64"}, {"hidden": "512,512,256"}),
+    "conv": ({"convolutions": "16,16", "hidden": "32"}, {"convolutions": "32,32", "hidden": "64"}),
+}
+"""The small sweep in place of the text's automatic search."""
+SWEPT = {"dense": {"epochs": "10"}, "conv": {"epochs": "3"}}
+FINAL = {"dense": {"epochs": "40", "patience": "8"}, "conv": {"epochs": "10", "patience": "3"}}
+FEW = 20_000
+"""Positions of the text's short training, on values from -1 to 1."""
+SWEPT_POSITIONS = 50_000
+MATCH = dict(published.MATCH)
+"""Games of each row."""
+ROOMS = (520, 4_000, 10**5)
+"""Iterations that a search is compiled for: of table 12's networks, of its opponents, and of any other."""
+UCT_SPEED = 7_000
+"""The author's iterations per second without a network, by which table 12 gives others their time."""
+
+
+WHY = (
+    "other games: the text does not say how its players searched; its 16,000 games reached 509,066 positions with "
+    "their mirror images, ours more; and its positions of validation had mirror images among those it learned from"
+)
+
+
+class Search(NamedTuple):
+    """What a network is mixed with: the rule, and the evaluator that has the other half of a leaf's value."""
+
+    rule: mcts.Rule
+    evaluate: mcts.Evaluator
+
+
+UCT = Search(mcts.uct(0.4), mcts.rollout())
+SEARCHES = {
+    "": UCT,
+    "LGR-": Search(mcts.uct(0.5), REPLIES),
+    "RAVE-LGR-": Search(mcts.rave(50, 0.1), REPLIES),
+}
+"""By the beginning of an agent's name."""
+
+
+def table_1(study: Study) -> list[Row]:
+    """What networks learn: errors on positions that they have not learned."""
+    if study.quick:
+        return [Row(name, figures[0], best="low", why=QUICK, digits=3) for name, figures in published.TABLE_1.items()]
+    data = _data(study)
+    constant = study.cell("guess", {"games": GAMES}, functools.partial(_guess, data["folder"]))
+    rows = [
+        Row("positions to learn from, one of each two images", None, data["training"], digits=0),
+        *_errors("a constant", published.GUESS, constant, study.seconds_of("guess")),
+    ]
+    for name, setting in NETWORKS.items():
+        form = _form(study, setting)
+        best = _trained(study, setting, setting, {**FINAL[_kind(setting)], **form})
+        seconds = study.seconds_of(f"training {setting}")
+        rows += _errors(f"{name}, {_told(form)}", published.TABLE_1[name], best, seconds)
+    for setting, theirs in (("naive", published.NAIVE), ("dense", (None, None)), ("conv", (None, None))):
+        name = f"few {setting}"
+        changes = {"epochs": "30", "patience": "10", "positions": str(FEW), **_form(study, setting)}
+        best = _trained(study, name, setting, changes)
+        rows += _errors(f"{setting}, {FEW:,} positions", theirs, best, study.seconds_of(f"training {name}"))
+    return rows
+
+
+def table_2(study: Study) -> list[Row]:
+    """100 iterations with each network against 400 without; then as many, and as much time."""
+    if study.quick:
+        return _left_out(published.TABLE_2, published.NET_WEIGHTS, "weight")
+    rows = []
+    for name, figures in published.TABLE_2.items():
+        for weight, theirs in zip(published.NET_WEIGHTS, figures, strict=True):
+            own = functools.partial(_agent, study, name, UCT, float(weight), 100)
+            rows.append(_match(study, "table 2", f"{name}, weight {weight}", theirs, own, 400))
+    speed = _speeds(study)
+    for label in ("DenseNet", "ConvNet"):
+        own = functools.partial(_agent, study, f"{label}Norm", UCT, 0.5, 100)
+        as_long = max(100, round(100 * speed["UCT"] / speed[label]))
+        for text, count in (("100 iterations each", 100), (f"100 against {as_long}, the same time here", as_long)):
+            rows.append(_match(study, "table 2", f"{label}Norm, {text}", None, own, count))
+    return rows
+
+
+def table_11(study: Study) -> list[Row]:
+    """Iterations per second, 256 positions at once."""
+    if study.quick:
+        return [Row(name, rate, unit="/s", best="high", why=QUICK) for name, rate in published.TABLE_11.items()]
+    found = _speeds(study)
+    return [
+        Row(f"{name}, 256 positions at once", rate, found[name], best="high", unit="/s", digits=0)
+        for name, rate in published.TABLE_11.items()
+    ]
+
+
+def table_12(study: Study) -> list[Row]:
+    """Searches with networks in the time that the author's UCT takes for so many iterations, by his speeds."""
+    if study.quick:
+        return _left_out(published.TABLE_12, published.SCALES, "time of")
+    rows = []
+    for label, figures in published.TABLE_12.items():
+        prefix, _, kind = label.rpartition("-")
+        search = SEARCHES[f"{prefix}-" if prefix else ""]
+        for number, (scale, theirs) in enumerate(zip(published.SCALES, figures, strict=True), 1):
+            count = round(1_000 * number * published.TABLE_11[label] / UCT_SPEED)
+            own = functools.partial(_agent, study, f"{kind}Norm", search, 0.5, count)
+            name = f"{label}, time of {scale} iterations"
+            rows.append(_match(study, "table 12", name, theirs, own, 1_000 * number))
+    return rows
+
+
+def _left_out(table: Mapping[str, Sequence[float]], columns: Sequence[str], word: str) -> list[Row]:
+    return [
+        Row(f"{name}, {word} {column}", theirs, unit="%", best="high", why=QUICK)
+        for name, figures in table.items()
+        for column, theirs in zip(columns, figures, strict=True)
+    ]
+
+
+def _data(study: Study) -> Mapping[str, Any]:
+    tests = SolvedPositions(GAME, [POSITIONS]).tests() if POSITIONS.exists() else None
+    return examples(study, "games of UCT", GAME, TEACHER, GAMES, SHARD, "position", tests)
+
+
+def _kind(setting: str) -> str:
+    return "conv" if setting.startswith("conv") else "dense"
+
+
+def _form(study: Study, setting: str) -> Mapping[str, str]:
+    """The form of a network of this kind that had the lowest error after a short training."""
+    kind = _kind(setting)
+
+    def error(form: Mapping[str, str]) -> float:
+        changes = {**SWEPT[kind], "positions": str(SWEPT_POSITIONS), **form}
+        return _trained(study, f"sweep {kind} {_told(form)}", f"{kind}-unit", changes)["squared"]
+
+    return min(FORMS[kind], key=error)
+
+
+def _told(form: Mapping[str, str]) -> str:
+    return " + ".join(text.replace(",", "-") for text in form.values())
+
+
+def _trained(study: Study, name: str, setting: str, changes: Mapping[str, str]) -> Mapping[str, float]:
+    """The errors of a training at its best epoch."""
+    data = _data(study)["folder"]
+    study.train(name, RECIPE, setting, changes, data=str(data), final_games=2)
+    best = study.result_of(f"training {name}")["best"]
+    return {kind: best[f"validation_value_{kind}"] for kind in ("squared", "absolute")}
+
+
+def _errors(name: str, theirs: Sequence[float | None], found: Mapping[str, float], seconds: float) -> list[Row]:
+    """The two rows of a network."""
+    return [
+        Row(
+            f"{name}, {kind} error",
+            figure,
+            found[kind],
+            best="low",
+            published_margin=0.0005,
+            digits=3,
+            why=WHY if figure is not None and found[kind] > figure + 0.0005 else "",
+            seconds=seconds / 2,
+        )  # fmt: skip
+        for kind, figure in zip(("squared", "absolute"), theirs, strict=True)
+    ]
+
+
+def _guess(folder: Any) -> dict[str, float]:
+    """The errors of the best constant on the positions of validation, values from -1 to 1."""
+    rows = load(open_of(folder, GAME, {}), GAME)
+    errors = rows.value[rows.validation] - rows.value[~rows.validation].mean()
+    return {"squared": float(np.square(errors).mean()), "absolute": float(np.abs(errors).mean())}
+
+
+def _agent(study: Study, name: str, search: Search, weight: float, iterations: int) -> Player:
+    """A search whose leaves are worth a mix of a network's value, the mean of both images, and of a rollout."""
+    params, network = load_network(Run.open(study.folder / "runs" / NETWORKS[name]), GAME)
+    value = mcts.valued(network.for_play.make_mean_value, params)
+    return _player(name, search.rule, mcts.mixture(weight, value, search.evaluate), iterations)
+
+
+def _uct(iterations: int) -> Player:
+    return _player("UCT", UCT.rule, UCT.evaluate, iterations)
+
+
+def _player(name: str, rule: mcts.Rule, evaluate: mcts.Evaluator, iterations: int) -> Player:
+    most = next(room for room in ROOMS if room >= iterations)
+    return Player(name, GAME, CountedTurn(rule, most), (evaluate, jnp.uint32(iterations)))
+
+
+def _match(study: Study, table: str, name: str, theirs: float | None, own: Callable[[], Player], other: int) -> Row:
+    games = MATCH[table]
+
+    def measure() -> dict[str, float]:
+        found = match(own(), _uct(other), games, seed=study.seed)
+        return {"ours": 100 * found.score, "low": 100 * found.score_low, "high": 100 * found.score_high}
+
+    cell = f"{table}: {name}"
+    found = study.cell(cell, {"games": games, "other": other}, measure)
+    return match_row(table, name, theirs, found, games, published.MATCH[table], study.seconds_of(cell))
+
+
+def _speeds(study: Study) -> Mapping[str, float]:
+    """Iterations per second of each agent, and of UCT."""
+    rates = {}
+    kinds = [("UCT", lambda count: _uct(count))]
+    for label in published.TABLE_11:
+        prefix, _, kind = label.rpartition("-")
+        search = SEARCHES[f"{prefix}-" if prefix else ""]
+        kinds.append((label, functools.partial(_agent, study, f"{kind}Norm", search, 0.5)))
+    for label, make in kinds:
+        rates[label] = study.cell(f"speed with networks: {label}", {}, functools.partial(_speed, make))["rate"]
+    return rates
+
+
+def _speed(make: Callable[[int], Player]) -> dict[str, float]:
+    count, batch, seconds = 100, 256, []
+    player = make(count)
+    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), batch))
+    play = jax.jit(player.play_once)
+    for number in range(4):  # the first one compiles
+        bits = jax.random.bits(jax.random.key(number), (batch,))
+        began = time.perf_counter()
+        jax.block_until_ready(play(positions, bits))
+        seconds.append(time.perf_counter() - began)
+    return {"rate": batch * count / min(seconds[1:])}
