@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import types
 
 import jax
 import jax.numpy as jnp
@@ -104,4 +105,56 @@ def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
     rows = tables.table_6(study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
-    assert len(system_named("connect-four-mcts").parts) == 14
+    assert len(system_named("connect-four-mcts").parts) == 17
+
+
+def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatch):
+    """Each agent its own network, rule and half of a leaf's value, in the time of UCT on his machine."""
+    played = []
+
+    def fake_match(own, other, games, seed):
+        played.append((*own, int(other.params[1]), games))
+        return types.SimpleNamespace(score=0.5, score_low=0.4, score_high=0.6)
+
+    monkeypatch.setattr(networks, "match", fake_match)
+    monkeypatch.setattr(networks, "_agent", lambda study, *asked: asked)
+    monkeypatch.setattr(networks, "_speeds", lambda study: {"UCT": 1000.0, "DenseNet": 250.0, "ConvNet": 10.0})
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    rows = networks.table_12(study)
+    assert [row.published for row in rows] == [x for line in published.TABLE_12.values() for x in line]
+    assert all((row.ours, row.low, row.high) == (50, 40, 60) for row in rows)
+    assert played[0] == ("DenseNetNorm", networks.UCT, 0.5, 130, 1000, 300)
+    assert played[11] == ("DenseNetNorm", networks.SEARCHES["LGR-"], 0.5, 476, 4000, 300)
+    assert played[23] == ("ConvNetNorm", networks.SEARCHES["RAVE-LGR-"], 0.5, 208, 4000, 300)
+    played.clear()
+    rows = networks.table_2(study)
+    assert [row.published for row in rows[:8]] == [x for line in published.TABLE_2.values() for x in line]
+    assert played[1] == ("DenseNet", networks.UCT, 0.85, 100, 400, 400)
+    assert [one[4] for one in played[8:]] == [100, 400, 100, 10_000]  # as many, and as much time
+
+
+@pytest.mark.slow
+def test_networks_learn_and_play(tmp_path, monkeypatch):
+    """All of their tables, by networks that learned 64 games."""
+    small = {"GAMES": 64, "SHARD": 64, "TEACHER": "uct:8", "FEW": 200, "SWEPT_POSITIONS": 500}
+    one = {kind: {"epochs": "1"} for kind in networks.FORMS}
+    small |= {"SWEPT": one, "FINAL": one, "MATCH": {"table 2": 2, "table 12": 2}}
+    small |= {"FORMS": {"dense": ({"hidden": "4"}, {"hidden": "8"}), "conv": ({"convolutions": "4", "hidden": "8"},)}}
+    for name, value in small.items():
+        monkeypatch.setattr(networks, name, value)
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    measured = [networks.table_1, networks.table_2, networks.table_11, networks.table_12]
+    rows = [row for measure in measured for row in measure(study)]
+    assert len(rows) == 1 + 2 + 8 + 6 + 8 + 4 + 6 + 24 and all(row.ours is not None for row in rows)
+    errors = [row.ours for row in rows if "squared" in row.what]
+    assert all(0.1 < error < 0.3 for error in errors[1:3]) and all(0.8 < error < 1.1 for error in errors[3:])
+    assert {path.name for path in (study.folder / "runs").iterdir() if path.name.startswith("sweep")} >= {
+        "sweep dense 4", "sweep dense 8", "sweep conv 4 + 8"
+    }  # fmt: skip
+
+
+def test_networks_are_no_part_of_quick_figures(tmp_path):
+    study = Study.create(tmp_path / "s", "connect-four-mcts", True, 0, Report(quiet=True))
+    measured = [networks.table_1, networks.table_2, networks.table_11, networks.table_12]
+    rows = [row for measure in measured for row in measure(study)]
+    assert len(rows) == 4 + 8 + 6 + 24 and all(row.verdict == "not done" and row.is_explained for row in rows)
