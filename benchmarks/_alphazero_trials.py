@@ -2,7 +2,8 @@
 
 `python benchmarks/_alphazero_trials.py [NAME ...]` trains those of `TRIALS`, all by default, and writes what came out
 into `docs/algorithms/alphazero.json`, from which the page's table and picture are made. `--training RUN` adds a whole
-training by the recipe, with what `jaxgames train --json` printed. Trials are compared at about equal numbers of moves,
+training by the recipe, with what `jaxgames train --json` printed; `--beside NAME RESULT [MATCH ...]` adds a training of
+another game, with what it and `jaxgames match --json` printed. Trials are compared at about equal numbers of moves,
 and say what they cost in seconds of processor time, as the machine may be shared.
 """
 
@@ -76,12 +77,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="of TRIALS (default: all)")
     parser.add_argument("--training", help="the folder of a training of connect-four-alphazero")
     parser.add_argument("--result", type=Path, help="what it printed with --json")
+    parser.add_argument("--beside", nargs="+", metavar="NAME RESULT MATCH", help="a training of another game")
     options = parser.parse_args()
     found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"trials": {}}
     found["machine"] = machine()
     if options.training:
         found["training"] = training(Run.open(options.training), options.result)
-    for name in options.names or ([] if options.training else TRIALS):
+    if options.beside:
+        name, *files = options.beside
+        found.setdefault("beside", {})[name] = beside(*map(Path, files))
+    for name in options.names or ([] if options.training or options.beside else TRIALS):
         found["trials"][name] = trial(TRIALS[name], imitated if name in IMITATIONS else None)
         print(name, json.dumps({key: value for key, value in found["trials"][name].items() if key != "curve"}))
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
@@ -179,6 +184,16 @@ def training(run: Run, printed: Path) -> dict[str, Any]:
     result = json.loads(printed.read_text("utf-8").replace(str(run.path), "RUN"))
     kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
     return {**kept, "config": run.config, "curve": run.metrics()}
+
+
+def beside(printed: Path, *matches: Path) -> dict[str, Any]:
+    """What a training of another game printed, and matches of what it trained."""
+    result = json.loads(printed.read_text("utf-8"))
+    others = [json.loads(path.read_text("utf-8").replace(result["run"], "RUN")) for path in matches]
+    kept = {key: result[key] for key in ("recipe", "setting", "game", "games", "seconds")}
+    played = ("a", "b", "games", "ppg", "ppg_low", "ppg_high")
+    rows = [{**match, "a": "RUN"} for match in result["matches"]] + others
+    return {**kept, "matches": [{name: match[name] for name in played} for match in rows]}
 
 
 if __name__ == "__main__":

@@ -216,7 +216,21 @@ def alphazero_training_table() -> str:
     return _markdown(rows)
 
 
+def alphazero_beside_table() -> str:
+    """Trainings of other games: points a game against players that have not learned, or otherwise."""
+    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["beside"]
+    rows: list[tuple] = [("training", "games learned", "minutes", "player", "against", "games", "points a game")]
+    rows.append(("---", "--:", "--:", "---", "---", "--:", "--:"))
+    for name, training in found.items():
+        for match in training["matches"]:
+            margin = (match["ppg_high"] - match["ppg_low"]) / 2
+            told = f"{training['games']:,}", f"{training['seconds'] / 60:.0f}", f"`{match['a']}`", f"`{match['b']}`"
+            rows.append((name, *told, f"{match['games']:,}", f"{match['ppg']:+.3f} ± {margin:.3f}"))
+    return _markdown(rows)
+
+
 TABLES = {
+    "alphazero_beside": alphazero_beside_table,
     "alphazero_trials": alphazero_trials_table,
     "alphazero_training": alphazero_training_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
