@@ -197,17 +197,29 @@ def bearoff(options: argparse.Namespace) -> dict[str, Any]:
     return {"rows": rows}
 
 
+AGAINST = (
+    ("exact:alphabeta:7", "alphabeta:7", 1.0),
+    ("alphabeta:7,value=exact", "alphabeta:7", 1.0),
+    ("uct:100,leaves=exact", "uct:100", 0.1),
+)
+"""Players, and the share of the games asked for: searches by rollouts are slow."""
+
+
 def against(options: argparse.Namespace) -> dict[str, Any]:
-    """What the table of four pieces adds to alpha-beta in checkers."""
+    """What the table of four pieces adds to searches in checkers: to their play, or to their leaves only."""
     os.environ["JAXGAMES_TABLES"] = str(options.tables)
     from jaxgames import make
     from jaxgames.arena.match import match
     from jaxgames.players import make as make_player
 
     game = make("checkers")
-    one = make_player("exact:alphabeta:7", game)
-    found = match(one, make_player("alphabeta:7", game), options.games, seed=0)
-    return {"pieces": one.turn.lookup.index.pieces, "match": dataclasses.asdict(found)}
+    pieces = make_player("exact:alphabeta:7", game).turn.lookup.index.pieces
+    matches = []
+    for one, other, share in AGAINST:
+        found = match(make_player(one, game), make_player(other, game), round(options.games * share), seed=0)
+        matches.append(dataclasses.asdict(found))
+        print(one, found.ppg, found.seconds, flush=True)
+    return {"pieces": pieces, "matches": matches}
 
 
 def _memory() -> float:

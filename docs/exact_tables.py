@@ -73,12 +73,13 @@ def bearoff_table() -> str:
 def against_table() -> str:
     """What a table adds to alpha-beta in checkers."""
     found = results()["against"]
-    match = found["match"]
-    shares = (f"{100 * match[name]:.1f} %" for name in ("win_rate", "draw_rate", "loss_rate"))
-    margin = (match["ppg_high"] - match["ppg_low"]) / 2
-    head = ("player", "against", "table, pieces", "games", "won", "drawn", "lost", "points a game")
-    names, points = (f"`{match['a']}`", f"`{match['b']}`"), f"{match['ppg']:+.3f} ± {margin:.3f}"
-    return _markdown([head, (*names, found["pieces"], f"{match['games']:,}", *shares, points)])
+    rows = [("player", "against", "table, pieces", "games", "won", "drawn", "lost", "points a game")]
+    for match in found["matches"]:
+        shares = (f"{100 * match[name]:.1f} %" for name in ("win_rate", "draw_rate", "loss_rate"))
+        margin = (match["ppg_high"] - match["ppg_low"]) / 2
+        names, points = (f"`{match['a']}`", f"`{match['b']}`"), f"{match['ppg']:+.3f} ± {margin:.3f}"
+        rows.append((*names, found["pieces"], f"{match['games']:,}", *shares, points))
+    return _markdown(rows)
 
 
 def _if_measured(name: str, table: Callable[[], str]) -> str:
