@@ -124,8 +124,8 @@ def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatc
     assert [row.published for row in rows] == [x for line in published.TABLE_12.values() for x in line]
     assert all((row.ours, row.low, row.high) == (50, 40, 60) for row in rows)
     assert played[0] == ("DenseNetNorm", networks.UCT, 0.5, 130, 1000, 300)
-    assert played[11] == ("DenseNetNorm", networks.SEARCHES["LGR-"], 0.5, 476, 4000, 300)
-    assert played[23] == ("ConvNetNorm", networks.SEARCHES["RAVE-LGR-"], 0.5, 208, 4000, 300)
+    assert played[11] == ("DenseNetNorm", networks.SEARCHES["LGR"], 0.5, 476, 4000, 300)
+    assert played[23] == ("ConvNetNorm", networks.SEARCHES["RAVE-LGR"], 0.5, 208, 4000, 300)
     played.clear()
     rows = networks.table_2(study)
     assert [row.published for row in rows[:8]] == [x for line in published.TABLE_2.values() for x in line]

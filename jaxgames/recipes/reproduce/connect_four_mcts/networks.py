@@ -51,20 +51,20 @@ WHY = (
 )
 
 
-class Search(NamedTuple):
+class Mixed(NamedTuple):
     """What a network is mixed with: the rule, and the evaluator that has the other half of a leaf's value."""
 
     rule: mcts.Rule
     evaluate: mcts.Evaluator
 
 
-UCT = Search(mcts.uct(0.4), mcts.rollout())
+UCT = Mixed(mcts.uct(0.4), mcts.rollout())
 SEARCHES = {
     "": UCT,
-    "LGR-": Search(mcts.uct(0.5), REPLIES),
-    "RAVE-LGR-": Search(mcts.rave(50, 0.1), REPLIES),
+    "LGR": Mixed(mcts.uct(0.5), REPLIES),
+    "RAVE-LGR": Mixed(mcts.rave(50, 0.1), REPLIES),
 }
-"""By the beginning of an agent's name."""
+"""By what an agent's name begins with."""
 
 
 def table_1(study: Study) -> list[Row]:
@@ -125,11 +125,10 @@ def table_12(study: Study) -> list[Row]:
         return _left_out(published.TABLE_12, published.SCALES, "time of")
     rows = []
     for label, figures in published.TABLE_12.items():
-        prefix, _, kind = label.rpartition("-")
-        search = SEARCHES[f"{prefix}-" if prefix else ""]
+        network, search = _parts(label)
         for number, (scale, theirs) in enumerate(zip(published.SCALES, figures, strict=True), 1):
             count = round(1_000 * number * published.TABLE_11[label] / UCT_SPEED)
-            own = functools.partial(_agent, study, f"{kind}Norm", search, 0.5, count)
+            own = functools.partial(_agent, study, network, search, 0.5, count)
             name = f"{label}, time of {scale} iterations"
             rows.append(_match(study, "table 12", name, theirs, own, 1_000 * number))
     return rows
@@ -199,7 +198,7 @@ def _guess(folder: Any) -> dict[str, float]:
     return {"squared": float(np.square(errors).mean()), "absolute": float(np.abs(errors).mean())}
 
 
-def _agent(study: Study, name: str, search: Search, weight: float, iterations: int) -> Player:
+def _agent(study: Study, name: str, search: Mixed, weight: float, iterations: int) -> Player:
     """A search whose leaves are worth a mix of a network's value, the mean of both images, and of a rollout."""
     params, network = load_network(Run.open(study.folder / "runs" / NETWORKS[name]), GAME)
     value = mcts.valued(network.for_play.make_mean_value, params)
@@ -229,15 +228,19 @@ def _match(study: Study, table: str, name: str, theirs: float | None, own: Calla
 
 def _speeds(study: Study) -> Mapping[str, float]:
     """Iterations per second of each agent, and of UCT."""
-    rates = {}
-    kinds = [("UCT", lambda count: _uct(count))]
+    makers: dict[str, Callable[[int], Player]] = {"UCT": _uct}
     for label in published.TABLE_11:
-        prefix, _, kind = label.rpartition("-")
-        search = SEARCHES[f"{prefix}-" if prefix else ""]
-        kinds.append((label, functools.partial(_agent, study, f"{kind}Norm", search, 0.5)))
-    for label, make in kinds:
-        rates[label] = study.cell(f"speed with networks: {label}", {}, functools.partial(_speed, make))["rate"]
-    return rates
+        makers[label] = functools.partial(_agent, study, *_parts(label), 0.5)
+    return {
+        label: study.cell(f"speed with networks: {label}", {}, functools.partial(_speed, make))["rate"]
+        for label, make in makers.items()
+    }
+
+
+def _parts(agent: str) -> tuple[str, Mixed]:
+    """Network and search of an agent of tables 11 and 12; all have learned values from 0 to 1."""
+    search, _, kind = agent.rpartition("-")
+    return f"{kind}Norm", SEARCHES[search]
 
 
 def _speed(make: Callable[[int], Player]) -> dict[str, float]:
