@@ -25,6 +25,7 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.imitation import ImitationConfig, prepare
 from jaxgames.algos.imitation import make_learner as make_imitation
+from jaxgames.arena.connect_four import accuracy
 from jaxgames.arena.connect_four import solved as solved_files
 from jaxgames.arena.data_sets import PlayedGames
 from jaxgames.arena.data_sets.solved_positions import SolvedPositions
@@ -52,6 +53,14 @@ STEPS: dict[str, dict[str, Any]] = {
     "and features of all windows of 4 x 4": WINDOWS,
 }
 """What was added, one after the other; the picture shows these."""
+SCORED = (
+    ("move_scores_500.jsonl", "RUN"),
+    ("move_scores_500.jsonl", "puct:RUN:800"),
+    ("Test_L3_R1", "puct:RUN:600"),
+    ("Test_L2_R1", "puct:RUN:600"),
+)
+"""Published positions, and who moves in them after a whole training."""
+COUNTED = ("positions", "perfect", "good")
 TRIALS = STEPS | {
     "all steps, but: values from results only": WINDOWS | {"result_share": 1.0},
     "all steps, but: the search's own choice is played": WINDOWS | {"played": "choice"},
@@ -180,10 +189,16 @@ def cpu_seconds() -> float:
 
 
 def training(run: Run, printed: Path) -> dict[str, Any]:
-    """What a training by the recipe measured."""
+    """What a training by the recipe measured, and its moves in all solved positions."""
     result = json.loads(printed.read_text("utf-8").replace(str(run.path), "RUN"))
     kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
-    return {**kept, "config": run.config, "curve": run.metrics()}
+    game, files = jaxgames.make("connect_four"), solved_files.REPOSITORY
+    pons = []
+    for file, spec in SCORED:
+        player, positions = make_player(spec.replace("RUN", str(run.path)), game), solved_files.read(files / file)
+        found = accuracy.score(player, positions, file)
+        pons.append({"file": file, "player": spec} | {name: getattr(found, name) for name in COUNTED})
+    return {**kept, "pons": pons, "config": run.config, "curve": run.metrics()}
 
 
 def beside(printed: Path, *matches: Path) -> dict[str, Any]:

@@ -10,10 +10,12 @@ _FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=5
 _CONNECT_FOUR = AlphaZeroConfig(
     network="windows",
     channels=64,
-    hidden=(128, 128),
+    hidden=(256, 256),
     batch=512,
     plies=8,
     simulations=32,
+    search="puct",
+    reuse=True,
     opening_plies=12,
     result_share=0.5,
     discount=0.98,
@@ -21,6 +23,7 @@ _CONNECT_FOUR = AlphaZeroConfig(
     steps=16,
     minibatch=1024,
     ema=0.999,
+    last_step_size=0.0003,
 )
 
 
@@ -28,7 +31,7 @@ def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **ot
     tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
     settings = {"fast": config, "tower": dataclasses.replace(config, network="residual", channels=32), "gpu": tower}
     name = f"{game.replace('_', '-')}-alphazero"
-    return AlphaZeroRecipe(name, game, f"AlphaZero by Gumbel search: {game}", settings, opponents, **others)  # type: ignore[arg-type]
+    return AlphaZeroRecipe(name, game, f"AlphaZero by search ({config.search}): {game}", settings, opponents, **others)  # type: ignore[arg-type]
 
 
 TIC_TAC_TOE = _recipe(
