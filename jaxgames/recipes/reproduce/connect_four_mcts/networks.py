@@ -46,8 +46,9 @@ UCT_SPEED = 7_000
 
 
 WHY = (
-    "other games: the text does not say how its players searched; its 16,000 games reached 509,066 positions with "
-    "their mirror images, ours more; and its positions of validation had mirror images among those it learned from"
+    "other games, and less training: the text does not say how its players searched; its 16,000 games reached 509,066 "
+    "positions with their mirror images, ours more; its positions of validation had mirror images among those it "
+    "learned from, and it learned for 300 epochs, ours for 40 (dense) and 10 (convolutions)"
 )
 
 
