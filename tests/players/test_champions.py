@@ -12,17 +12,27 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
+from jaxgames.algos.alphazero.saved import settings_of
 from jaxgames.arena import every_line, match
 from jaxgames.arena.connect_four import accuracy, solved
 from jaxgames.players import champions
 from jaxgames.players.player import Player
 from jaxgames.players.weak import weak
+from jaxgames.recipes import recipe_named
+from jaxgames.recipes.plan import Plan
 
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 CARDS = {name: champions.card(name) for name in GAMES}
 TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
 MOST_BYTES = 1_000_000
 QUICK = {("tic_tac_toe", level) for level in champions.LEVELS} | {(game, "easy") for game in GAMES}
+
+
+def test_the_recipe_of_connect_four_is_that_of_its_champion():
+    """The settings with which the champion was trained are the usual ones of the command that the docs name."""
+    learner, game = CARDS["connect_four"]["learner"], jaxgames.make("connect_four")
+    usual = recipe_named("connect-four-alphazero").config(Plan(games=900_000))
+    assert json.loads(json.dumps(settings_of(game, dataclasses.replace(usual, updates=learner["updates"])))) == learner
 
 
 @pytest.mark.parametrize("name", GAMES)

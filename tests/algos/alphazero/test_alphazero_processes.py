@@ -51,6 +51,21 @@ def test_two_processes_are_one(tmp_path):
     jax.tree.map(np.testing.assert_array_equal, last_checkpoint(path), one)
 
 
+def test_a_checkpoint_of_several_processes_is_whole_and_of_this_one(tmp_path, monkeypatch):
+    """As if the two devices here were those of two processes; and the key of the updates is on both."""
+    recipe, quiet = recipe_named("tic-tac-toe-alphazero"), Report(quiet=True)
+    changes = {"batch": "16", "hidden": "16", "simulations": "4", "buffer_plies": "16", "minibatch": "32"}
+    monkeypatch.setattr(jax, "process_count", lambda: 2)
+    content = recipe.content(Plan(games=200, changes=changes), quiet)
+    assert content["devices"] == 2
+    job = recipe.job(Run.create(tmp_path / "run", content), quiet)
+    assert len(job.update_key.sharding.device_set) == 2
+    state = job.start(None)
+    saved = job.checkpoint(state)
+    assert all(isinstance(leaf, np.ndarray | np.int64) for leaf in jax.tree.leaves(saved))
+    jax.tree.map(np.testing.assert_array_equal, saved, state)
+
+
 @pytest.mark.parametrize(
     ("plan", "error"),
     [

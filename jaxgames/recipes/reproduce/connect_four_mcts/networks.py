@@ -146,8 +146,13 @@ def _left_out(table: Mapping[str, Sequence[float]], columns: Sequence[str], word
 
 
 def _data(study: Study) -> Mapping[str, Any]:
-    tests = SolvedPositions(GAME, [POSITIONS]).tests() if POSITIONS.exists() else None
-    return examples(study, "games of UCT", GAME, TEACHER, GAMES, SHARD, "position", tests)
+    return examples(study, "games of UCT", GAME, TEACHER, GAMES, SHARD, "position", _tests())
+
+
+@functools.cache
+def _tests() -> Any:
+    """The solved positions, which no network learns; None without the repository."""
+    return SolvedPositions(GAME, [POSITIONS]).tests() if POSITIONS.exists() else None
 
 
 def _kind(setting: str) -> str:
