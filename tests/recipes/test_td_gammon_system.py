@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -11,8 +12,10 @@ from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, ST
 from jaxgames.arena.knockout import BEHIND
 from jaxgames.players import make
 from jaxgames.recipes import RECIPES
+from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
-from jaxgames.recipes.reproduce.td_gammon import figures, published, testers
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.reproduce.td_gammon import figures, published, testers, trained, wish
 
 TYPED = json.loads((Path(__file__).parent.parent / "data" / "published" / "td_gammon.json").read_text("utf-8"))
 NAMES = {
@@ -98,3 +101,52 @@ def test_bear_off_errors_of_a_player_that_makes_none():
 
 def system_player(spec):
     return make(spec, RECIPES["td-gammon"].settings["ebert-2007"].network().game)
+
+
+class Saved(NamedTuple):
+    """What the parts ask of a training: its networks after every 1,000 games."""
+
+    players: tuple[str, ...]
+    every: int = 1000
+
+    @property
+    def games(self):
+        return self.every * len(self.players)
+
+    def after(self, games):
+        return self.players[games // self.every - 1]
+
+
+def test_figures_have_all_networks_and_quick_ones_the_first_and_the_last(tmp_path):
+    found = Saved(("a", "b", "c"))
+    for quick, ages in ((False, [1000, 2000, 3000]), (True, [1000, 3000])):
+        study = Study.create(tmp_path / str(quick), "td-gammon", quick, 0, Report(quiet=True))
+        assert figures.ages(study, found) == ages
+    assert figures.ages(study, Saved(("a",))) == [1000]
+
+
+def test_the_wish_is_td_for_longer_and_its_last_network_plays(tmp_path, monkeypatch):
+    assert trained.RECIPES["wish"][:3] == (*trained.RECIPES["td"][:2], 3_000_000)
+    networks = {"wish": Saved(("first", "middle", "last")), "td": Saved(("one", "two"))}
+    met = []
+
+    def match(a, b, games, seed, batch):
+        met.append((a, b, games, seed))
+        return Result()
+
+    class Result:
+        def to_dict(self):
+            return {"ppg": 0.3, "ppg_low": 0.2, "ppg_high": 0.4}
+
+    monkeypatch.setattr(wish, "trained", lambda study, name: networks[name])
+    monkeypatch.setattr(wish, "player", lambda study, name: f"the player {name}")
+    monkeypatch.setattr(wish, "match", match)
+    monkeypatch.setattr(wish, "meet", lambda study, a, b, games: {"ppg": 0.1, "ppg_low": 0.0, "ppg_high": 0.2})
+    study = Study.create(tmp_path / "whole", "td-gammon", False, 5, Report(quiet=True))
+    rows = wish.rows(study)
+    assert met == [("last", f"the player {name}", 10_000, 6) for name in ("td", "pubeval", "tidy:3")]
+    assert [row.ours for row in rows] == [0.3] * 3 + [0.1] * 2
+    assert rows[0].what == "after 3,000 games, against td" and (rows[0].low, rows[0].high) == (0.2, 0.4)
+    quick = Study.create(tmp_path / "quick", "td-gammon", True, 5, Report(quiet=True))
+    (row,) = wish.rows(quick)
+    assert row.ours is None and "quick" in row.why and len(met) == 3

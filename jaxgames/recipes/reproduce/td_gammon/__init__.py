@@ -1,7 +1,7 @@
 """Ebert's PulverGammon: TD, backprop and mutation as ways to learn backgammon."""
 
 from jaxgames.recipes.reproduce.system import Part, System
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, wish
 
 SYSTEM = System(
     "td-gammon",
@@ -36,6 +36,6 @@ SYSTEM = System(
             "are not the text's. 100,000 games each.",
         ),
         Part("testers", "Section 5.3: what the testers complained of", testers.complaints),
-        Part("wish", "A tester's wish: 3,000,000 games", tables.wish),
+        Part("wish", "A tester's wish: 3,000,000 games", wish.rows, wish.draw, note=wish.NOTE),
     ),
 )  # fmt: skip

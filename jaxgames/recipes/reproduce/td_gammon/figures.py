@@ -18,8 +18,6 @@ MATCH = 200
 """Games of a network against a benchmark."""
 MEAN_OF = 10
 """Networks whose mean is drawn."""
-POINTS = 200
-"""Networks of a training that are met at most, at equal distances; the text meets all of them."""
 METHODS = ("td", "backprop", "mutation")
 COLORS = {"td": "TD", "backprop": "Backprop", "mutation": "Mutation"}
 
@@ -27,10 +25,9 @@ Curve = list[tuple[int, float]]
 
 
 def ages(study: Study, found: Trained) -> list[int]:
-    """After how many games the networks that are met were saved."""
-    number = min(study.amount(POINTS, 2), len(found.players))
-    steps = np.unique(np.linspace(1, len(found.players), number).round().astype(int))
-    return [int(step) * found.every for step in steps]
+    """After how many games the networks that are met were saved: all of them, in a quick study the first and last."""
+    steps = range(1, len(found.players) + 1)
+    return [step * found.every for step in study.amount(steps, sorted({steps[0], steps[-1]}))]
 
 
 def against(study: Study, name: str, benchmark: str) -> Curve:
@@ -141,9 +138,7 @@ def drawing(benchmark: str) -> Callable[[Study, Sequence[Row], Path], None]:
 def extra_curve(study: Study) -> Curve:
     """Figure 5.4: Extra against TD of the same age."""
     extra, td = trained(study, "extra"), trained(study, "td")
-    both = [games for games in ages(study, extra) if games <= td.games]
-    early = [games for games in range(1_000, 11_000, 1_000) if games <= min(extra.games, td.games)]
-    met = sorted({*both, *early})
+    met = [games for games in ages(study, extra) if games <= td.games]
 
     def measure() -> dict[str, list[float]]:
         points = [match(extra.after(g), td.after(g), MATCH, seed=study.seed + g, batch=BATCH).ppg for g in met]

@@ -1,6 +1,6 @@
 """Tables 5.1 and 5.2, and section 5.4."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def trainings(study: Study) -> list[Row]:
             Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
         )
         why = (
-            f"by a knock-out of {best['of']:,} of {len(found.players):,} networks in {best['rounds']} rounds and "
+            f"by a knock-out of all {len(found.players):,} networks in {best['rounds']} rounds and "
             f"{best['played']:,} games; among equals the lot decides"
         )
         rows.append(
@@ -143,22 +143,3 @@ def extra(study: Study) -> list[Row]:
             why=_why(study, "extra", "td") if found.games >= published.EXTRA_TRAINED else short),
     ]  # fmt: skip
     return rows
-
-
-def wish(study: Study) -> Sequence[Row]:
-    """What a tester asked for: 3,000,000 games."""
-    found = trained(study, "td")
-    result = meet(study, "td", "pubeval", games_of(study))
-    rate = found.games / study.seconds_of("training td")
-    why = (
-        f"{found.games:,} games were trained, {rate:,.0f} a second: {WISHED:,} would take {WISHED / rate / 3600:.1f} "
-        f"hours. `jaxgames train td-gammon --setting {LEARNER} --games {WISHED}` goes that far"
-    )
-    return [
-        Row(f"TD against pubeval after {WISHED:,} games", None, learner=LEARNER, unit="PPG", why=why),
-        Row(f"TD against pubeval, the best of {found.games:,} games", None, result["ppg"], result["ppg_low"],
-            result["ppg_high"], "PPG", learner=LEARNER, digits=3),
-    ]  # fmt: skip
-
-
-WISHED = 3_000_000

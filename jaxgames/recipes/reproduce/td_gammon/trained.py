@@ -25,13 +25,10 @@ RECIPES = {
     "backprop": ("backgammon-backprop", "ebert-2007", 1_100_000, 2_000),
     "mutation": ("backgammon-hill-climb", "ebert-2007", 1_100_000, 2_000),
     "extra": ("td-gammon", "ebert-2007-extra", 1_000_000, 2_000),
+    "wish": ("td-gammon", "ebert-2007", 3_000_000, 2_000),
 }
 """Recipe, setting, games of a whole study and of a quick one."""
 LEARNER = "ebert-2007"
-EVERY_NETWORK = 1
-"""A knock-out has all saved networks; with 5 every fifth, where time is short."""
-FEW_NETWORKS = 100
-"""Of so few all are in it."""
 
 
 class Trained:
@@ -86,18 +83,11 @@ def best_after(study: Study, name: str) -> Mapping[str, Any]:
     found = trained(study, name)
 
     def measure() -> Mapping[str, Any]:
-        pool = found.players[each - 1 :: each]
-        result = knockout(pool, seed=study.seed, slots=BATCH // 2)
-        return {
-            "games": (result.winner + 1) * each * found.every,
-            "of": len(pool),
-            "rounds": len(result.rounds),
-            "played": result.games,
-        }
+        result = knockout(found.players, seed=study.seed, slots=BATCH // 2)
+        games = (result.winner + 1) * found.every
+        return {"games": games, "rounds": len(result.rounds), "played": result.games}
 
-    each = EVERY_NETWORK if len(found.players) > FEW_NETWORKS else 1
-    settings = {"trained": found.games, "behind": BEHIND} | ({"each": each} if each > 1 else {})
-    return study.cell(f"knock-out of {name}", settings, measure)
+    return study.cell(f"knock-out of {name}", {"trained": found.games, "behind": BEHIND}, measure)
 
 
 def player(study: Study, name: str) -> Player:
