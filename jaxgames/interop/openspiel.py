@@ -1,16 +1,18 @@
-"""OpenSpiel's bots as players: `openspiel:mcts:1000`. Games that OpenSpiel can begin in any position."""
+"""OpenSpiel's bots as players: `openspiel:mcts:1000`."""
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.interop.openspiel_checkers import FollowedGames
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, choice, number
@@ -34,12 +36,12 @@ def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = Non
         import pyspiel
     except ImportError:
         raise ImportError("not installed: open_spiel; install with: pip install open_spiel") from None
-    load, as_json = _rules(game)
+    load, states_of = _rules(game)
     theirs = pyspiel.load_game(load)
-    chooser = make_bot(pyspiel, theirs, simulations, exploration)
+    states, chooser = states_of(theirs), make_bot(pyspiel, theirs, simulations, exploration)
 
     def move(state: State) -> int:
-        return int(chooser.step(theirs.new_initial_state(json.dumps(as_json(state)))))
+        return states.act(state._position, chooser.step(states.find(state._position)))
 
     return Player(name, game, HostTurn(game, move, name))
 
@@ -59,29 +61,46 @@ ENTRY = PlayerEntry(
     ("openspiel:mcts:1000",),
     ("BOT", "N"),
     {"c": f"the constant of exploration; {EXPLORATION:g} if nothing is said"},
-    games=("tic_tac_toe", "connect_four"),
+    games=("tic_tac_toe", "connect_four", "checkers"),
 )
 
 
-def _rules(game: Game) -> tuple[str, Callable[[State], dict[str, Any]]]:
-    """OpenSpiel's name of a game, and its form of our states. Raises `ValueError` for a game that has none."""
+def _rules(game: Game) -> tuple[str, Callable[[Any], Any]]:
+    """OpenSpiel's name of a game, and what has its states of our positions. Raises `ValueError` for other games."""
+    if isinstance(game, Checkers):
+        return "checkers", lambda theirs: FollowedGames(game, theirs)
     if isinstance(game, ConnectFour):
-        return f"connect_four(rows={game.rows},columns={game.cols},x_in_row={game.connect})", _connect_four
+        load = f"connect_four(rows={game.rows},columns={game.cols},x_in_row={game.connect})"
+        return load, lambda theirs: BegunAnywhere(theirs, lambda position: _connect_four(game, position))
     if isinstance(game, TicTacToe):
-        return "tic_tac_toe", _tic_tac_toe
-    raise ValueError(f"OpenSpiel cannot begin a game of {game.id} in the middle; expected {' or '.join(ENTRY.games)}")
+        return "tic_tac_toe", lambda theirs: BegunAnywhere(theirs, lambda position: _tic_tac_toe(game, position))
+    raise ValueError(f"openspiel plays {', '.join(ENTRY.games)}, not {game.id}")
 
 
-def _connect_four(state: State) -> dict[str, Any]:
+class BegunAnywhere(NamedTuple):
+    """OpenSpiel's states of games that it can begin in any position, with the same actions as ours."""
+
+    theirs: Any
+    as_json: Callable[[Any], dict[str, Any]]
+
+    def find(self, position: Any) -> Any:
+        """OpenSpiel's state."""
+        return self.theirs.new_initial_state(json.dumps(self.as_json(position)))
+
+    def act(self, position: Any, action: int) -> int:
+        """Our number of an action of OpenSpiel's."""
+        return int(action)
+
+
+def _connect_four(game: ConnectFour, position: Any) -> dict[str, Any]:
     """Rows from the bottom."""
-    game: Any = state._game
-    cells = np.asarray(to_plain(jax.device_get(state._position), game.rows, game.cols))
+    cells = np.asarray(to_plain(jax.device_get(position), game.rows, game.cols))
     board = [[STONES[cell] for cell in row] for row in cells[::-1].tolist()]
     return {"board": board, "current_player": _mover(cells), "is_terminal": False, "winner": ""}
 
 
-def _tic_tac_toe(state: State) -> dict[str, Any]:
-    text = state._game.to_string(state).replace("/", "").lower()
+def _tic_tac_toe(game: TicTacToe, position: Any) -> dict[str, Any]:
+    text = game.unparse(position).replace("/", "").lower()
     return {"board": list(text), "current_player": _mover(np.array([STONES.index(cell) for cell in text]))}
 
 

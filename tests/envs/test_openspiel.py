@@ -14,6 +14,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import random_action, rollout
+from jaxgames.interop.openspiel_checkers import action_numbers
 from jaxgames.ops.random_bits import random_bits
 from tests.oracles import oracle
 
@@ -85,30 +86,6 @@ def replay(game, actions, ours_of, num_actions):
     return Played(legal, mover, over, result)
 
 
-def draughts_actions(game):
-    """Our number of each action of OpenSpiel's draughts, by its name such as a3b4: 0 for names that leave the board.
-
-    There the player who begins, our Black, plays upwards from a1: the board is ours turned around. A jump has the same
-    number as the step in its direction.
-    """
-    state = game.new_initial_state()
-    found = np.zeros((2, game.num_distinct_actions()), np.int32)
-    for player in range(2):
-        for number in range(game.num_distinct_actions()):
-            name = state.action_to_string(player, number)
-            column, row, end_column = ord(name[0]) - ord("a"), int(name[1]) - 1, ord(name[2]) - ord("a")
-            if len(name) != 4 or not name[3].isdigit() or (row + column) % 2 or not 0 <= end_column < 8:
-                continue
-            down, across = int(name[3]) - 1 - row, end_column - column
-            if player == 0:  # rows count from Black's side in both, columns from the other end
-                column, across = 7 - column, -across
-            else:
-                row, down = 7 - row, -down
-            direction = 2 * (down < 0) + (across > 0)
-            found[player, number] = 4 * (4 * row + column // 2) + direction
-    return found
-
-
 @pytest.fixture(scope="module")
 def openspiel():
     with warnings.catch_warnings():
@@ -119,7 +96,7 @@ def openspiel():
 GAMES = {
     "tic_tac_toe": (jaxgames.make("tic_tac_toe"), lambda game: np.tile(np.arange(9), (2, 1))),
     "connect_four": (jaxgames.make("connect_four"), lambda game: np.tile(np.arange(7), (2, 1))),
-    "checkers": (jaxgames.make("checkers", draw_after=40), draughts_actions),
+    "checkers": (jaxgames.make("checkers", draw_after=40), action_numbers),
 }
 
 
@@ -154,7 +131,7 @@ def test_a_draw_comes_before_a_block(openspiel):
     Once in 40 million random actions.
     """
     game, theirs = GAMES["checkers"][0], openspiel.load_game("checkers")
-    again = replay(theirs, np.array(BLOCKED_BY_THE_FORTIETH)[:, None], draughts_actions(theirs), 128)
+    again = replay(theirs, np.array(BLOCKED_BY_THE_FORTIETH)[:, None], action_numbers(theirs), 128)
     assert again.over[-1, 0] and not again.over[:-1].any() and not again.result.any()
     state = game.init(jax.random.key(0))
     step = jax.jit(game.step)

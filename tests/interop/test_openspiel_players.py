@@ -2,11 +2,13 @@
 
 import warnings
 
+import jax
 import pytest
 
 import jaxgames
 from jaxgames import players
 from jaxgames.arena import match
+from jaxgames.interop import openspiel_checkers
 from tests.oracles import oracle
 
 
@@ -47,14 +49,47 @@ def test_the_numbers_count():
     assert moves[0] != moves[9]
 
 
+def test_checkers_is_followed_from_the_first_move():
+    """No action is illegal to one of both, in games side by side with jumps, kings and draws; none begins later."""
+    game = jaxgames.make("checkers", draw_after=40)
+    strong, weak = (players.make(f"openspiel:mcts:{number}", game) for number in (30, 2))
+    for a, b in ((strong, players.make("random", game)), (strong, weak)):
+        result = match(a, b, 8)
+        assert result.forfeits == {} and result.plies_per_game > 30 and result.ppg > 0.5
+    begun = game.init(jax.random.key(0))
+    assert game.is_legal(begun._position, strong.turn.move(begun))
+    with pytest.raises(ValueError, match="cannot begin checkers in the middle: expected a game from its first move on"):
+        strong.turn.move(game.from_string("B:W18,24:B6,K10"))
+
+
+def test_it_remembers_so_many_states_and_the_first_ones(openspiel, monkeypatch):
+    monkeypatch.setattr(openspiel_checkers, "MOST_STATES", 20)
+    game = jaxgames.make("checkers", draw_after=40)
+    followed = openspiel_checkers.FollowedGames(game, openspiel.load_game("checkers"))
+    begun = game.init(jax.random.key(0))
+    position = begun._position
+    for number in range(12):
+        passes = False
+        while not passes:
+            if number % 2 == 0:
+                action = followed.act(position, followed.find(position).legal_actions()[0])
+            else:
+                action = int(game.legal(position).argmax())
+            position, passes, over, _ = game.play(position, action)
+            assert not over
+    assert len(followed._states) <= 20 and len(followed._first) == 8  # the start, and what seven first moves lead to
+    assert followed.find(begun._position).history() == []
+
+
 LINES = ("4", "45", "4444", "1234567", "73", "36415")
 
 
 @pytest.mark.parametrize(
     ("spec", "game", "message"),
     [
-        ("openspiel:mcts:100", "backgammon", "openspiel plays tic_tac_toe.*connect_four, not backgammon"),
+        ("openspiel:mcts:100", "backgammon", "openspiel plays tic_tac_toe.*connect_four.*checkers, not backgammon"),
         ("openspiel:azero:100", "connect_four", "bot 'azero': expected mcts"),
+        ("openspiel:mcts:100", "checkers", "drawn after 40 moves without a capture, this game is not: add --set draw_"),
         ("openspiel:mcts:0", "connect_four", "'0': expected a whole number from 1"),
         ("openspiel:mcts", "connect_four", "openspiel needs a bot and a number of simulations"),
         ("openspiel:mcts:9,k=1", "connect_four", "no option 'k'; it has: c"),
