@@ -1,5 +1,6 @@
 """The README keeps its word: its Python runs as pasted, its commands exist, its figures are in committed results."""
 
+import json
 import re
 import subprocess
 import sys
@@ -66,3 +67,21 @@ def test_figures_are_those_of_the_results(page, table, options):
     assert inside.group(1).replace(" *(stale)*", "").strip() == printed.replace(" *(stale)*", "").strip()
     rows = [line for line in inside.group(1).splitlines() if line.startswith("| ")]
     assert len(rows) <= 11 or page != "README.md"  # with the head
+
+
+def test_sentences_say_what_was_measured():
+    """The figures in the text around the table, which no program writes."""
+
+    def read(path):
+        return json.loads((ROOT / path).read_text("utf-8"))
+
+    solved = {found["player"]: found for found in read("docs/algorithms/alphazero.json")["training"]["solved"]}
+    quoted = re.search(r"makes (\d+) % good moves in Connect Four .*? and (\d+) % with 800 simulations", README)
+    alone, searched = (round(100 * solved[name]["good"]) for name in ("RUN", "gumbel:RUN:800,scale=0"))
+    assert quoted is not None and quoted.groups() == (str(alone), str(searched))
+    (won,) = (m for m in read("jaxgames/champions/connect_four.json")["matches"] if m["opponent"] == "uct:800")
+    assert f"which won {won['win_rate'] * won['games']:.0f} of {won['games']} games against `uct:800`" in README
+    figures = read("benchmarks/results/strong_backgammon-amd-epyc-2-cores.json")["figures"]
+    (gnubg,) = (figure for figure in figures if figure["what"] == "against gnubg:0: champion@1")
+    margin = (gnubg["high"] - gnubg["low"]) / 2
+    assert f"({gnubg['value']:+.3f} ± {margin:.3f} points a game)" in README
