@@ -56,6 +56,7 @@ STEPS: dict[str, dict[str, Any]] = {
 SCORED = (
     ("move_scores_500.jsonl", "RUN"),
     ("move_scores_500.jsonl", "puct:RUN:800"),
+    ("move_scores_500.jsonl", "gumbel:RUN:800,scale=0"),
     ("Test_L3_R1", "puct:RUN:600"),
     ("Test_L2_R1", "puct:RUN:600"),
 )
@@ -91,7 +92,8 @@ def main() -> None:
     found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"trials": {}}
     found["machine"] = machine()
     if options.training:
-        found["training"] = training(Run.open(options.training), options.result)
+        run = Run.open(options.training)
+        found.setdefault("trainings", {})[f"{run.config['goal']['games']:,} games"] = training(run, options.result)
     if options.beside:
         name, *files = options.beside
         found.setdefault("beside", {})[name] = beside(*map(Path, files))

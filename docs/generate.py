@@ -201,19 +201,24 @@ def alphazero_trials_table() -> str:
     return _markdown(rows)
 
 
-def alphazero_training_table() -> str:
-    """One whole AlphaZero training: moves in solved positions, and matches of the policy alone."""
-    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["training"]
-    rows: list[tuple] = [("measured", "positions, games", "perfect %", "good %", "won %"), ("---", *("--:",) * 4)]
-    for one in found["solved"]:
-        what = f"solved positions, `{one['player']}`"
-        rows.append((what, one["positions"], f"{100 * one['perfect']:.1f}", f"{100 * one['good']:.1f}", ""))
-    for one in found["pons"]:
-        what = f"`{one['file']}`, `{one['player']}`"
-        rows.append((what, one["positions"], f"{100 * one['perfect']:.1f}", f"{100 * one['good']:.1f}", ""))
-    for one in found["matches"]:
-        rows.append((f"`RUN` against `{one['b']}`", one["games"], "", "", f"{100 * one['win_rate']:.1f}"))
-    return _markdown(rows)
+def alphazero_trainings_table() -> str:
+    """Whole AlphaZero trainings: perfect and good moves in solved positions, and games that the policy alone won."""
+
+    def shares(row):
+        return f"{100 * row['perfect']:.1f} / {100 * row['good']:.1f}"
+
+    found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["trainings"]
+    cells: dict[tuple, dict[str, str]] = {}
+    for name, one in found.items():
+        for row in one["solved"]:
+            cells.setdefault((f"solved positions, `{row['player']}`", row["positions"]), {})[name] = shares(row)
+        for row in one["pons"]:
+            cells.setdefault((f"`{row['file']}`, `{row['player']}`", row["positions"]), {})[name] = shares(row)
+        for row in one["matches"]:
+            won = f"{100 * row['win_rate']:.1f} won"
+            cells.setdefault((f"`RUN` against `{row['b']}`", row["games"]), {})[name] = won
+    rows: list[tuple] = [("measured, %", "positions, games", *found), ("---", *("--:",) * (1 + len(found)))]
+    return _markdown(rows + [(*what, *(of.get(name, "") for name in found)) for what, of in cells.items()])
 
 
 def alphazero_beside_table() -> str:
@@ -232,7 +237,7 @@ def alphazero_beside_table() -> str:
 TABLES = {
     "alphazero_beside": alphazero_beside_table,
     "alphazero_trials": alphazero_trials_table,
-    "alphazero_training": alphazero_training_table,
+    "alphazero_trainings": alphazero_trainings_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",

@@ -75,11 +75,13 @@ def test_sentences_say_what_was_measured():
     def read(path):
         return json.loads((ROOT / path).read_text("utf-8"))
 
-    solved = {found["player"]: found for found in read("docs/algorithms/alphazero.json")["training"]["solved"]}
+    champion = read("jaxgames/champions/connect_four.json")
+    training = read("docs/algorithms/alphazero.json")["trainings"][f"{champion['trained']['goal']['games']:,} games"]
+    solved = {found["player"]: found for found in training["solved"]}
     quoted = re.search(r"makes (\d+) % good moves in Connect Four .*? and (\d+) % with 800 simulations", README)
     alone, searched = (round(100 * solved[name]["good"]) for name in ("RUN", "gumbel:RUN:800,scale=0"))
     assert quoted is not None and quoted.groups() == (str(alone), str(searched))
-    (won,) = (m for m in read("jaxgames/champions/connect_four.json")["matches"] if m["opponent"] == "uct:800")
+    (won,) = (match for match in champion["matches"] if match["opponent"] == "uct:800")
     assert f"which won {won['win_rate'] * won['games']:.0f} of {won['games']} games against `uct:800`" in README
     figures = read("benchmarks/results/strong_backgammon-amd-epyc-2-cores.json")["figures"]
     (gnubg,) = (figure for figure in figures if figure["what"] == "against gnubg:0: champion@1")
