@@ -25,7 +25,9 @@ class FollowedGames:
     """OpenSpiel's states of the positions in which a player may have to move, in any number of games at once."""
 
     def __init__(self, game: Checkers, theirs: Any):
-        if game.draw_after != DRAW_AFTER or game.max_moves is not None:
+        if game.max_moves is not None:
+            raise ValueError(f"OpenSpiel's checkers knows no max_moves={game.max_moves}: leave that option out")
+        if game.draw_after != DRAW_AFTER:
             raise ValueError(
                 f"OpenSpiel's checkers is drawn after {DRAW_AFTER} moves without a capture, this game is not: add "
                 f"--set draw_after={DRAW_AFTER}"

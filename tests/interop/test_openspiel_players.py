@@ -62,6 +62,12 @@ def test_checkers_is_followed_from_the_first_move():
         strong.turn.move(game.from_string("B:W18,24:B6,K10"))
 
 
+def test_checkers_that_ends_by_max_moves_is_no_game_of_openspiel():
+    game = jaxgames.make("checkers", draw_after=40, max_moves=100)
+    with pytest.raises(ValueError, match="checkers knows no max_moves=100: leave that option out"):
+        players.make("openspiel:mcts:9", game)
+
+
 def test_it_remembers_so_many_states_and_the_first_ones(openspiel, monkeypatch):
     monkeypatch.setattr(openspiel_checkers, "MOST_STATES", 20)
     game = jaxgames.make("checkers", draw_after=40)
