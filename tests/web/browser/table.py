@@ -79,12 +79,14 @@ class Table:
 
     def play(self, *names: object) -> dict[str, Any]:
         """Clicks on places one after another and waits for the next turn."""
+        self.wait_for_no_dialog()
         version = self.look()["version"]
         for name in names:
             self.click(name)
         return self.wait(version)
 
     def drag(self, start: object, end: object) -> dict[str, Any]:
+        self.wait_for_no_dialog()
         before = self.look()
         (x1, y1), (x2, y2) = (before["middles"][str(name)] for name in (start, end))
         mouse = self.page.mouse
@@ -110,6 +112,10 @@ class Table:
     def wait_for(self, what: str, arg: object = None, patience: int = PATIENCE) -> None:
         """Waits until a JavaScript expression of `arg` holds."""
         self.page.wait_for_function(f"(arg) => {what}", arg=arg, timeout=patience)
+
+    def wait_for_no_dialog(self) -> None:
+        """A dialog closes when the server has answered, which may be after the page shows what it asked for."""
+        self.wait_for("!document.querySelector('dialog[open]')")
 
     def wait_for_status(self, text: str) -> None:
         self.wait_for("document.getElementById('status').textContent.includes(arg)", text)
