@@ -119,7 +119,8 @@ class Training(Generic[S]):
                 elif self.leads:
                     self._log(entry)
                 progress(done, entry)
-        return self._results(state, time.perf_counter() - began, games) if self.leads else {}
+        lasted = time.perf_counter() - began
+        return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
 
     def _start(self) -> tuple[int, S]:
         if not self.run.steps():
@@ -159,14 +160,15 @@ class Training(Generic[S]):
         best = f"the best player, of {kept[counted]} {counted}, is kept" if kept else "no player was kept"
         return f"the weights became infinite or NaN at {self.job.step_name} {step}: {best}; try {self.job.advice}"
 
-    def _results(self, state: S, seconds: float, games: float) -> dict[str, Any]:
+    def _results(self, state: S, seconds: float, rate: float) -> dict[str, Any]:
+        """What is found in the end; `seconds` of the whole training, `rate` of what this process did of it."""
         config = self.run.config
         return {
             "run": str(self.run.path),
             "recipe": config["recipe"],
             "setting": config["setting"],
             "seconds": seconds,
-            f"{self.job.counted}_per_second": games / seconds if games else None,
+            f"{self.job.counted}_per_second": rate or None,
             "curve": str(self.run.path / "curve.png"),
             **environment(),
             **self.job.results(state),

@@ -268,7 +268,6 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             **{name: self.settings[name] for name in ("game", "seed", "devices")},
             "games": self.method.games(self.config.generations),
             "generations": self.config.generations,
-            "seconds": metrics[-1]["seconds"],
             "games_per_second": median(entry["games_per_second"] for entry in metrics),
             "kept": self.run.best_info(),
             **self.recipe.measures.thorough(self.config.network, champions, games, seed),

@@ -27,7 +27,7 @@ SYSTEM = System(
             "Table 3: UCT by Cp, against Cp = 1.0",
             tables.table_3,
             drawing.draw_lines,
-            "As below, but against Cp = 1.0.",
+            "As below, but against Cp = 1.0. Against itself that one plays each game twice, sides changed: 50 %.",
         ),
         Part("table-6", "Table 6: RAVE", tables.table_6, drawing.draw_lines, _AGAINST),
         Part(
