@@ -2,9 +2,10 @@
 
 `python benchmarks/_alphazero_trials.py [NAME ...]` trains those of `TRIALS`, all by default, and writes what came out
 into `docs/algorithms/alphazero.json`, from which the page's table and picture are made. `--training RUN` adds a whole
-training by the recipe, with what `jaxgames train --json` printed; `--beside NAME RESULT [MATCH ...]` adds a training of
-another game, with what it and `jaxgames match --json` printed. Trials are compared at about equal numbers of moves,
-and say what they cost in seconds of processor time, as the machine may be shared.
+training by the recipe, with what `jaxgames train --json` printed, under its number of games or a `--name`;
+`--beside NAME RESULT [MATCH ...]` adds a training of another game, with what it and `jaxgames match --json` printed.
+Trials are compared at about equal numbers of moves, and say what they cost in seconds of processor time, as the machine
+may be shared.
 """
 
 import argparse
@@ -87,13 +88,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="of TRIALS (default: all)")
     parser.add_argument("--training", help="the folder of a training of connect-four-alphazero")
     parser.add_argument("--result", type=Path, help="what it printed with --json")
+    parser.add_argument("--name", help="of the training (default: its number of games)")
     parser.add_argument("--beside", nargs="+", metavar="NAME RESULT MATCH", help="a training of another game")
     options = parser.parse_args()
     found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {"trials": {}}
     found["machine"] = machine()
     if options.training:
         run = Run.open(options.training)
-        found.setdefault("trainings", {})[f"{run.config['goal']['games']:,} games"] = training(run, options.result)
+        name = options.name or f"{run.config['goal']['games']:,} games"
+        found.setdefault("trainings", {})[name] = training(run, options.result)
     if options.beside:
         name, *files = options.beside
         found.setdefault("beside", {})[name] = beside(*map(Path, files))
@@ -200,7 +203,9 @@ def training(run: Run, printed: Path) -> dict[str, Any]:
         player, positions = make_player(spec.replace("RUN", str(run.path)), game), solved_files.read(files / file)
         found = accuracy.score(player, positions, file)
         pons.append({"file": file, "player": spec} | {name: getattr(found, name) for name in COUNTED})
-    return {**kept, "pons": pons, "config": run.config, "curve": run.metrics()}
+    curve = [line for line in run.metrics() if "reporting_good" in line]
+    config = run.config | {"from": Path(run.config["from"]).name if run.config["from"] else None}
+    return {**kept, "pons": pons, "config": config, "curve": curve}
 
 
 def beside(printed: Path, *matches: Path) -> dict[str, Any]:

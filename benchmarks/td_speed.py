@@ -155,7 +155,10 @@ class Trainer:
 
 
 def measure(report: Report, options: argparse.Namespace, case: Case, known: Learned | None) -> Trainer:
-    """Learns for a while on all devices, then measures there and, if the case says so, on one device."""
+    """Learns for a while on all devices, then measures there and, if the case says so, on one device.
+
+    The rows beside what was published are of as many devices as the recipe takes by itself.
+    """
     config, everywhere = case.config, jax.device_count()
     learner = make_learner(config)
     state, train = jax.jit(learner.init)(jax.random.key(options.seed)), options.train
@@ -169,7 +172,7 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
         trainer = Trainer(placed, state, options.seed, updates)
         seconds = trainer.learn(train if devices == everywhere else min(train, 1.0))
         what = f"{case.name}, {devices} device{'s' if devices > 1 else ''}"
-        asked = (case.plies, case.games) if devices == everywhere else (None, None)
+        asked = (case.plies, case.games) if devices == parallel.devices_for(config.batch) else (None, None)
         rates(report, what, trainer, seconds, options.repeats, *asked)
         state = trainer.state
     return trainer
