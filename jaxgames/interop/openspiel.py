@@ -15,16 +15,17 @@ from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.interop.openspiel_checkers import FollowedGames
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
-from jaxgames.players.specs import PlayerEntry, choice, number
+from jaxgames.players.specs import PlayerEntry, choice, number, whole_number
 
 MEGABYTES = 1000
 """What a tree may take."""
 EXPLORATION = 2.0
 """The constant of UCT, as in OpenSpiel's own examples."""
+SEED, MOST_SEED = 1, 2**31 - 1
 STONES = ".xo"
 
 
-def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = None) -> Player:
+def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = None, seed: str | None = None) -> Player:
     """The player `openspiel:BOT:N`, whose actions are those of OpenSpiel, numbered as ours.
 
     Raises `ValueError` for another game, bot or number, `ImportError` where OpenSpiel is missing.
@@ -32,13 +33,14 @@ def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = Non
     name = f"openspiel:{bot}:{simulations}"
     make_bot = choice(bot, f"player {name!r}: bot", BOTS)
     exploration = EXPLORATION if c is None else number(c, f"player {name!r}: c")
+    begin = SEED if seed is None else whole_number(seed, f"player {name!r}: seed", MOST_SEED)
     try:
         import pyspiel
     except ImportError:
         raise ImportError("not installed: open_spiel; install with: pip install open_spiel") from None
     load, states_of = _rules(game)
     theirs = pyspiel.load_game(load)
-    states, chooser = states_of(theirs), make_bot(pyspiel, theirs, simulations, exploration)
+    states, chooser = states_of(theirs), make_bot(pyspiel, theirs, simulations, exploration, begin)
 
     def move(state: State) -> int:
         return states.act(state._position, chooser.step(states.find(state._position)))
@@ -46,13 +48,13 @@ def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = Non
     return Player(name, game, HostTurn(game, move, name))
 
 
-def _mcts(pyspiel: Any, game: Any, simulations: int, exploration: float) -> Any:
+def _mcts(pyspiel: Any, game: Any, simulations: int, exploration: float, seed: int) -> Any:
     """Its search by UCT with rollouts, which proves results as it goes."""
-    evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
-    return pyspiel.MCTSBot(game, evaluator, exploration, simulations, MEGABYTES, True, 1, False)
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    return pyspiel.MCTSBot(game, evaluator, exploration, simulations, MEGABYTES, True, seed, False)
 
 
-BOTS: dict[str, Callable[[Any, Any, int, float], Any]] = {"mcts": _mcts}
+BOTS: dict[str, Callable[[Any, Any, int, float, int], Any]] = {"mcts": _mcts}
 
 ENTRY = PlayerEntry(
     openspiel_player,
@@ -60,7 +62,10 @@ ENTRY = PlayerEntry(
     "openspiel needs a bot and a number of simulations: write openspiel:mcts:1000",
     ("openspiel:mcts:1000",),
     ("BOT", "N"),
-    {"c": f"the constant of exploration; {EXPLORATION:g} if nothing is said"},
+    {
+        "c": f"the constant of exploration; {EXPLORATION:g} if nothing is said",
+        "seed": f"where its random numbers begin; {SEED} if nothing is said",
+    },
     games=("tic_tac_toe", "connect_four", "checkers"),
 )
 

@@ -28,6 +28,7 @@ from jaxgames.recipes.recipe import Plan
         ({"lambda_": 1.1}, "lambda_=1.1: expected a number from 0 to 1"),
         ({"lambda_": float("nan")}, "lambda_=nan: expected a number from 0 to 1"),
         ({"epsilon": 1.5}, "epsilon=1.5: expected a number from 0 to 1"),
+        ({"restarts": 0.5}, "restarts=0.5: only method='expected' keeps positions to begin at"),
         ({"batch": 0}, "batch=0: expected a number from 1 to"),
         ({"plies": 0}, "plies=0: expected a number from 1 to"),
         ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),

@@ -155,6 +155,51 @@ def test_steps_lead_to_the_targets(learner, later):
     assert distance(learned(before, jax.random.split(jax.random.key(0), 400))) < 0.8 * distance(before)
 
 
+def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
+    """Only games that are over are restarted, at positions whose targets are far from the predictions, with new dice."""
+    state, games = later[-1], later[-1].games
+    ever = dataclasses.replace(CONFIG, restarts=1.0)
+    positions, weight = state.traces.positions, np.asarray(state.traces.weight)
+    wide = np.asarray(positions.own) == 3
+    assert 5 < (wide & (weight > 0)).sum() < 40
+    predicted = learner.network.predict(state.params, positions, jnp.zeros(96, jnp.int32))
+    targets = np.where(wide[:, None], np.eye(6, dtype=np.float32)[5], predicted)
+    over = jnp.arange(8) % 4 != 0
+
+    @jax.jit
+    def restart(replay, key):
+        return ExpectedTD(ever)._restart(games, over, state.params, replay, key).positions
+
+    def begun(replay, number=30):
+        found = [restart(replay, jax.random.key(seed)) for seed in range(number)]
+        for one in found:
+            kept = jax.tree.map(lambda x, y: np.asarray(x == y)[~np.asarray(over)].all(), one, games.positions)
+            assert all(kept)
+        return jax.tree.map(lambda *x: np.stack(x)[:, np.asarray(over)], *found)
+
+    replay = state.traces._replace(targets=jnp.asarray(targets))
+    found = begun(replay)
+    assert (found.own == 3).mean() > 0.9  # 16 candidates of which a tenth or more are wide
+    known = {(int(own), int(other)) for own, other in zip(positions.own, positions.other, strict=True)}
+    assert {(int(a), int(b)) for a, b in zip(found.own.flat, found.other.flat, strict=True)} <= known
+    assert set(found.die.flat) == {1, 2, 3}
+    for nothing in (replay._replace(weight=jnp.zeros(96)), replay._replace(number=jnp.int32(0), weight=jnp.zeros(96))):
+        same = begun(nothing, 2)
+        jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[0], y[np.asarray(over)]), same, games.positions)
+
+
+def test_a_share_of_the_new_games_is_restarted(start):
+    """A training with restarts plays other games from the second update on, when there are positions to begin at."""
+    config = dataclasses.replace(CONFIG, restarts=0.5, plies=12)
+    plain, half = (jax.jit(make_learner(c).update) for c in (dataclasses.replace(config, restarts=0.0), config))
+    begin = jax.jit(make_learner(config).init)(jax.random.key(0))
+    states = [begin, begin]
+    for number in range(2):
+        states = [one(state, jax.random.key(number))[0] for one, state in zip((plain, half), states, strict=True)]
+        same = jax.tree.map(lambda x, y: np.array_equal(x, y), *(state.games.positions for state in states))
+        assert all(same) == (number == 0)
+
+
 def test_softmax_learns_by_cross_entropy_in_n_step_too():
     """One step of TD(0) by hand, from the positions that two updates saw."""
     config = dataclasses.replace(CONFIG, method="n_step", lambda_=0.0, plies=1)

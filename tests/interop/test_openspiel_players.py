@@ -36,17 +36,21 @@ def test_it_wins_and_prevents_a_loss(game, position, action):
 
 
 def test_the_numbers_count():
-    """More simulations are stronger; the constant of exploration is handed on."""
+    """More simulations are stronger; the constant of exploration and the seed are handed on."""
     game = jaxgames.make("tic_tac_toe")
     strong, weak = (players.make(f"openspiel:mcts:{number}", game) for number in (200, 1))
     result = match(strong, weak, 20)
     assert result.ppg > 0.4 and result.forfeits == {} and result.a == "openspiel:mcts:200"
     game = jaxgames.make("connect_four")
-    moves = {
-        c: [players.make(f"openspiel:mcts:30,c={c}", game).turn.move(game.from_string(x)) for x in LINES]
-        for c in (0, 9)
-    }
-    assert moves[0] != moves[9]
+
+    def moves(options):
+        player = players.make(f"openspiel:mcts:30,{options}", game)
+        return [player.turn.move(game.from_string(line)) for line in LINES]
+
+    assert moves("c=0") != moves("c=9")
+    assert moves("c=2") == moves("seed=1") != moves("seed=2")
+    with pytest.raises(ValueError, match="seed '0': expected a whole number from 1 to 2147483647"):
+        moves("seed=0")
 
 
 def test_checkers_is_followed_from_the_first_move():

@@ -63,6 +63,8 @@ class TDConfig:
     """Lambda of TD(lambda). Not used by `monte_carlo`."""
     epsilon: float = 0.0
     """Probability that a turn of self-play is a random one: without chance all games would be the same."""
+    restarts: float = 0.0
+    """Share of the new games of `expected` that begin where prediction and look-ahead differ, not at the opening."""
     batch: int = 128
     """Games played at once."""
     plies: int = 4
@@ -105,6 +107,7 @@ class TDConfig:
         for name, low, high in (
             ("lambda_", 0, 1),
             ("epsilon", 0, 1),
+            ("restarts", 0, 1),
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
             ("games", 1, 2**20),
@@ -126,6 +129,8 @@ class TDConfig:
             raise ValueError(f"by_class=True needs a method of {', '.join(FAST)}, not {self.method}")
         if self.method == "expected" and (self.output != "softmax" or not self.symmetric):
             raise ValueError("method='expected' learns by cross-entropy: use output=softmax, symmetric=True")
+        if self.restarts and self.method != "expected":
+            raise ValueError(f"restarts={self.restarts}: only method='expected' keeps positions to begin at")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
 

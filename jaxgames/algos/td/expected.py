@@ -6,13 +6,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float32, Int32, Key
+from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.expectimax import after_chance
 from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, play_metrics
-from jaxgames.algos.td.self_play import play_ply
+from jaxgames.algos.td.self_play import Games, draw_chance, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.ops.pytrees import select
+
+CANDIDATES = 16
+"""Positions among which the beginning of a restarted game is chosen."""
 
 
 class Replay(NamedTuple):
@@ -92,6 +96,8 @@ class ExpectedTD(Learner):
 
         def ply(games, key):
             games, ply, explored = play_ply(network.game, games, network.value(params), key, config.epsilon)
+            if config.restarts:
+                games = self._restart(games, ply.over, params, state.traces, jax.random.fold_in(key, 1))
             expected = expectation(network, params, ply.positions, ply.player)
             ends = ply.over if explored is None else ply.over | explored
             return games, (ply, expected, network.predict(params, ply.positions, ply.player), ends)
@@ -107,6 +113,27 @@ class ExpectedTD(Learner):
         found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, own, weight))
         last = jax.tree.map(lambda x: x[-1], plies)
         return state._replace(games=games, last=last), found, metrics
+
+    def _restart(
+        self, games: Games, over: Bool[Array, " batch"], params: Any, replay: Replay, key: Key[Array, ""]
+    ) -> Games:
+        """Games where a share `restarts` of the new ones begin at positions that the look-ahead values differently.
+
+        Each is that of `CANDIDATES` drawn from the replay whose prediction is furthest from its target, in points.
+        """
+        network, batch = self.network, len(over)
+        drawn_key, share_key, chance_key = jax.random.split(key, 3)
+        known = jnp.minimum(replay.number, len(replay.weight))
+        drawn = jax.random.randint(drawn_key, (CANDIDATES * batch,), 0, jnp.maximum(known, 1))
+        positions, targets, weight = (
+            jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
+        )
+        errors = targets - network.predict(params, positions, jnp.zeros_like(drawn))
+        gaps = jnp.where(weight > 0, jnp.abs(network.outcomes.expected(errors)), -1.0).reshape(CANDIDATES, batch)
+        widest = jnp.argmax(gaps, axis=0) * batch + jnp.arange(batch, dtype=jnp.int32)
+        begun = draw_chance(network.game, jax.tree.map(lambda x: x[widest], positions), chance_key)
+        chosen = over & (jnp.max(gaps, axis=0) >= 0) & (jax.random.uniform(share_key, (batch,)) < self.config.restarts)
+        return games._replace(positions=select(chosen, begun, games.positions))
 
     def _learn(self, weights: Any, optimizer: Any, replay: Replay, key: Key[Array, ""]) -> tuple[Any, Any]:
         """One step on positions drawn from the replay."""

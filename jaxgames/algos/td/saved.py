@@ -15,7 +15,18 @@ from jaxgames.envs.core import Value
 from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
-ADDED = ("cumulative", "biases", "games", "output", "by_class", "replay", "minibatch", "steps", "average")
+ADDED = (
+    "cumulative",
+    "biases",
+    "games",
+    "output",
+    "by_class",
+    "restarts",
+    "replay",
+    "minibatch",
+    "steps",
+    "average",
+)
 """Settings that older runs have not; they had their usual values."""
 
 

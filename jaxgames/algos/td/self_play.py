@@ -62,14 +62,14 @@ def play_ply(
         outcome = select(explored, game.random_turn(games.positions, bits[1]), outcome)
     next_player = jnp.where(outcome.turn_passes, 1 - games.player, games.player)
     result = jnp.where(games.player == 0, outcome.reward, -outcome.reward)
-    positions = _after_chance(game, outcome.position, chance_key)
+    positions = draw_chance(game, outcome.position, chance_key)
     ended = jax.vmap(game.init_position)(jax.random.split(init_key, batch)) if auto_reset else outcome.position
     positions = select(outcome.over, ended, positions)
     return Games(positions, next_player), Ply(outcome.position, next_player, outcome.over, result), explored
 
 
-def _after_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
-    """The positions after chance, in games that have it."""
+def draw_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
+    """The positions after a draw of chance, in games that have it."""
     if not game.outcome_probabilities:
         return positions
     bits = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),))
