@@ -11,6 +11,7 @@ may be shared.
 import argparse
 import dataclasses
 import json
+import math
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -209,13 +210,22 @@ def training(run: Run, printed: Path) -> dict[str, Any]:
 
 
 def beside(printed: Path, *matches: Path) -> dict[str, Any]:
-    """What a training of another game printed, and matches of what it trained."""
+    """What a training of another game printed, and matches of what it trained; those of the same players are one."""
     result = json.loads(printed.read_text("utf-8"))
     others = [json.loads(path.read_text("utf-8").replace(result["run"], "RUN")) for path in matches]
     kept = {key: result[key] for key in ("recipe", "setting", "game", "games", "seconds")}
-    played = ("a", "b", "games", "ppg", "ppg_low", "ppg_high")
-    rows = [{**match, "a": "RUN"} for match in result["matches"]] + others
-    return {**kept, "matches": [{name: match[name] for name in played} for match in rows]}
+    same: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for match in [{**match, "a": "RUN"} for match in result["matches"]] + others:
+        same.setdefault((match["a"], match["b"]), []).append(match)
+    return {**kept, "matches": [{"a": a, "b": b, **as_one(parts)} for (a, b), parts in same.items()]}
+
+
+def as_one(matches: list[dict[str, Any]]) -> dict[str, Any]:
+    """Games and points of independent matches, with their 95 % interval."""
+    games = sum(match["games"] for match in matches)
+    ppg = sum(match["games"] * match["ppg"] for match in matches) / games
+    wide = math.hypot(*(match["games"] * (match["ppg_high"] - match["ppg"]) for match in matches)) / games
+    return {"games": games, "ppg": ppg, "ppg_low": ppg - wide, "ppg_high": ppg + wide}
 
 
 if __name__ == "__main__":
