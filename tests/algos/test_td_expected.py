@@ -156,7 +156,7 @@ def test_steps_lead_to_the_targets(learner, later):
 
 
 def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
-    """Only games that are over are restarted, at positions whose targets are far from the predictions, with new dice."""
+    """Only games that are over are restarted, where targets are far from predictions, with new dice."""
     state, games = later[-1], later[-1].games
     ever = dataclasses.replace(CONFIG, restarts=1.0)
     positions, weight = state.traces.positions, np.asarray(state.traces.weight)
