@@ -12,7 +12,7 @@ from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.tables.bearoff import BearOffs, two_sided
-from jaxgames.tables.checkers import CheckersEndings
+from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
 from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.folder import MANIFEST, open_table
 from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, LeafKnowledge, Lookup, WholeLookup
@@ -27,7 +27,6 @@ TABLES: Mapping[str, Callable[[int], Any]] = {"checkers": CheckersEndings}
 """By the id of the game, the index of all positions with so many pieces at most."""
 
 FOLDER, VARIABLE = "tables", "JAXGAMES_TABLES"
-PIECES = range(8, 1, -1)
 AT_ONCE = 3
 """Pieces of a table that takes about two seconds to solve."""
 SMALL_BITS = 25
@@ -84,7 +83,7 @@ def is_small(game: Game) -> bool:
 
 def _checkers(game: Game) -> tuple[Knowledge, Load]:
     smallest = index_of(game.id, 2)
-    for pieces in PIECES:
+    for pieces in range(MOST_PIECES, 1, -1):
         if (usual_folder(smallest).with_name(f"{game.id}-{pieces}") / MANIFEST).is_file():
             found = Lookup(index_of(game.id, pieces))
             return found, functools.partial(_read, found)
