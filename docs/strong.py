@@ -55,7 +55,17 @@ def standing_table() -> str:
     return _markdown(rows)
 
 
-TABLES = {"strong_stages": stages_table, "strong_standing": standing_table}
+def trials_table() -> str:
+    """What was tried from the champion on, and how that changed what is lost a decision."""
+    rows: list[Sequence[object]] = [("tried", "updates", "core-minutes", "points lost a decision", "change")]
+    for name, row in stages()["trials"].items():
+        change, error = row["change"]
+        changed = f"{change:+.4f} ± {1.96 * error:.4f}"
+        rows.append((name, row["updates"], f"{row['core_minutes']:.0f}", f"{row['after']:.4f}", changed))
+    return _markdown(rows)
+
+
+TABLES = {"strong_stages": stages_table, "strong_trials": trials_table, "strong_standing": standing_table}
 
 
 def draw(path: Path) -> None:
