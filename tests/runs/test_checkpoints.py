@@ -403,7 +403,8 @@ def test_a_crash_at_any_call_leaves_the_old_or_the_new(run, monkeypatch):
 
         return call
 
-    saved, outcomes = 1, set()
+    # On a busy machine orbax writes a file or two less now and then: one save that ends before the limit is no end.
+    saved, outcomes, whole = 1, set(), 0
     for limit in range(200):  # noqa: B007 (read by the closure)
         calls = 0
         with monkeypatch.context() as patch:
@@ -420,7 +421,8 @@ def test_a_crash_at_any_call_leaves_the_old_or_the_new(run, monkeypatch):
         assert step in (saved, saved + 1) and int(state["count"]) == step
         outcomes.add((crashed, step - saved))
         saved = step
-        if not crashed:
+        whole = 0 if crashed else whole + 1
+        if whole == 5:
             break
     assert outcomes == {(True, 0), (True, 1), (False, 1)}
     assert run.steps() == [saved]
