@@ -1,6 +1,6 @@
 """Short trials of how to go on from backgammon's champion, measured on the 2,279 decisions.
 
-`python benchmarks/_strong_trials.py [NAME ...]` makes those of `TRIALS`, all by default (seven minutes of one core
+`python benchmarks/_strong_trials.py [NAME ...]` makes those of `TRIALS`, all by default (three minutes of one core
 each), and writes what came out into `docs/algorithms/strong-backgammon.json`, from which the page's table is made.
 """
 
