@@ -29,6 +29,8 @@ from jaxgames.recipes.recipe import Plan
         ({"lambda_": float("nan")}, "lambda_=nan: expected a number from 0 to 1"),
         ({"epsilon": 1.5}, "epsilon=1.5: expected a number from 0 to 1"),
         ({"restarts": 0.5}, "restarts=0.5: only method='expected' keeps positions to begin at"),
+        ({"weight_decay": 0.5}, "weight_decay=0.5: only optimizer=adamw has one, not adam"),
+        ({"weight_decay": -1, "optimizer": "adamw"}, "weight_decay=-1: expected a number from 0 to"),
         ({"batch": 0}, "batch=0: expected a number from 1 to"),
         ({"plies": 0}, "plies=0: expected a number from 1 to"),
         ({"step_size": -0.1}, "step_size=-0.1: expected a number from 0 to"),
@@ -150,6 +152,15 @@ def test_schedules_end_with_the_training(method, steps):
     for constant in ({"schedule": "constant"}, {"updates": 0}):
         assert sizes(dataclasses.replace(config, **constant), 3) == [0.5] * 3
     assert sizes(dataclasses.replace(config, schedule="tested"), 2) == [1.0] * 2  # times the factor in the state
+
+
+@pytest.mark.parametrize("weight_decay", [0.0001, 0.25])
+def test_weights_decay_without_slopes(weight_decay):
+    config = TDConfig(optimizer="adamw", schedule="constant", step_size=0.5, weight_decay=weight_decay)
+    optimizer, weights = config.optimizer_for(), jnp.float32([2.0, -4.0])
+    with jax.numpy_dtype_promotion("standard"):  # as above
+        change, _ = optimizer.update(jnp.zeros_like(weights), optimizer.init(weights), weights)
+    np.testing.assert_allclose(change, -0.5 * weight_decay * np.asarray(weights), rtol=1e-6)
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])

@@ -21,6 +21,8 @@ FAST = ("n_step", "expected")
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
 OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam, "adamw": optax.adamw}
 SCHEDULES = ("constant", "cosine", "exponential", "tested")
+WEIGHT_DECAY = 0.0001
+"""The usual one."""
 
 OLD_NAMES = {"decay": "lambda_", "explore": "epsilon"}
 OLD_METHODS = {"window": "n_step", "result": "monte_carlo"}
@@ -80,7 +82,9 @@ class TDConfig:
     average: float = 0.999
     """Its player's weights are the mean of those learned, each step's counting so much of the next one's."""
     optimizer: str = "adam"
-    """`adam`, `adamw` (with a weight decay of 0.0001), or `sgd` (the step size is then on the sum over the batch)."""
+    """`adam`, `adamw`, or `sgd` (the step size is then on the sum over the batch)."""
+    weight_decay: float = WEIGHT_DECAY
+    """Of `adamw`: each step takes this share of the weights, times the step size."""
     step_size: float = 0.004
     """The first step size."""
     last_step_size: float = 0.0001
@@ -117,6 +121,7 @@ class TDConfig:
             ("average", 0, 1),
             ("step_size", 0, 100),
             ("last_step_size", 0, 100),
+            ("weight_decay", 0, 100),
             ("updates", 0, 2**31 - 1),
         ):
             if not low <= getattr(self, name) <= high:
@@ -131,6 +136,8 @@ class TDConfig:
             raise ValueError("method='expected' learns by cross-entropy: use output=softmax, symmetric=True")
         if self.restarts and self.method != "expected":
             raise ValueError(f"restarts={self.restarts}: only method='expected' keeps positions to begin at")
+        if self.weight_decay != WEIGHT_DECAY and self.optimizer != "adamw":
+            raise ValueError(f"weight_decay={self.weight_decay}: only optimizer=adamw has one, not {self.optimizer}")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
 
@@ -155,11 +162,13 @@ class TDConfig:
 
     def optimizer_for(self) -> optax.GradientTransformation:
         """The optimizer, with its step-size schedule; `tested` is a factor in the learner's state instead."""
+        step_size: float | optax.Schedule = self.step_size
         if self.schedule == "tested":
-            return OPTIMIZERS[self.optimizer](1.0)
-        if not self.updates or self.schedule == "constant":
-            return OPTIMIZERS[self.optimizer](self.step_size)
-        return OPTIMIZERS[self.optimizer](_schedule(self))
+            step_size = 1.0
+        elif self.updates and self.schedule != "constant":
+            step_size = _schedule(self)
+        more = {"weight_decay": self.weight_decay} if self.optimizer == "adamw" else {}
+        return OPTIMIZERS[self.optimizer](step_size, **more)
 
 
 def current_names(settings: Mapping[str, T]) -> dict[str, T]:

@@ -26,6 +26,7 @@ ADDED = (
     "minibatch",
     "steps",
     "average",
+    "weight_decay",
 )
 """Settings that older runs have not; they had their usual values."""
 
