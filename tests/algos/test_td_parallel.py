@@ -54,6 +54,44 @@ def test_the_step_is_the_sum_of_both(method):
         jax.tree.map(np.testing.assert_array_equal, *(parts(getattr(state, field), device) for device in range(2)))
 
 
+def test_expected_learns_from_the_positions_of_both():
+    """Each device plays and keeps its own games; a step is the sum of both gradients, each of half a minibatch."""
+    config = dataclasses.replace(
+        CONFIG, method="expected", outputs=6, output="softmax", replay=48, minibatch=8, steps=1, average=0.5
+    )
+    parallel = place(make_learner(config), 2)
+    update, start, key = jax.jit(parallel.update), parallel.init(jax.random.key(0)), jax.random.key(9)
+    start, _ = update(start, jax.random.key(8))
+    state, metrics = update(start, key)
+
+    alone = make_learner(dataclasses.replace(config, batch=2, minibatch=4))
+    alone_update = jax.jit(alone.update)
+    shares, counted = zip(
+        *(alone_update(parts(start, device), jax.random.fold_in(key, device)) for device in range(2)), strict=True
+    )
+    for device, share in enumerate(shares):
+        here, wanted = parts(state, device), jax.tree.map(np.asarray, share)
+        for field in ("games", "last"):
+            jax.tree.map(np.testing.assert_array_equal, getattr(here, field), getattr(wanted, field))
+        for field in ("positions", "weight", "number"):
+            found = getattr(here.traces, field)
+            jax.tree.map(np.testing.assert_array_equal, found, getattr(wanted.traces, field))
+        np.testing.assert_allclose(here.traces.targets, wanted.traces.targets, atol=1e-6)
+    for field in metrics._fields:
+        np.testing.assert_allclose(getattr(metrics, field), sum(getattr(one, field) for one in counted), rtol=1e-5)
+    # Half of each one's step, as its gradient is the mean of half as many positions.
+    before = parts(start, 0).traces.weights
+    weights = jax.tree.map(
+        lambda w, a, b: w + (np.asarray(a) - w + np.asarray(b) - w) / 2, before, *(s.traces.weights for s in shares)
+    )
+    average = jax.tree.map(lambda a, w: (a + w) / 2, parts(start, 0).params, weights)
+    for found, wanted in ((state.traces.weights, weights), (state.params, average)):
+        for device in range(2):
+            jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(found, device), wanted)
+    moved = jax.tree.map(lambda a, b: abs(a - b).max(), weights, before)
+    assert min(jax.tree.leaves(moved)) > 1e-4
+
+
 @pytest.mark.slow  # 11 seconds, most of them of the compiler; the other methods are split in the quick tier
 def test_backgammon_whole_games():
     """Loops whose length differs from device to device."""
@@ -72,6 +110,12 @@ def test_backgammon_whole_games():
 def test_batches_that_cannot_be_split():
     with pytest.raises(ValueError, match="^batch=3 cannot be split over 2 devices evenly$"):
         place(make_learner(dataclasses.replace(CONFIG, batch=3)), 2)
+
+
+def test_minibatches_that_cannot_be_split():
+    config = dataclasses.replace(CONFIG, method="expected", outputs=6, output="softmax", minibatch=3)
+    with pytest.raises(ValueError, match="^minibatch=3 cannot be split over 2 devices evenly$"):
+        place(make_learner(config), 2)
 
 
 def test_one_device_and_too_many():

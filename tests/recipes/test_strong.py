@@ -48,6 +48,16 @@ def test_steps_are_the_updates_of_both_stages(whole):
     assert make_player(str(run.path), Dash()).game == Dash()
 
 
+def test_both_stages_learn_on_two_devices(tmp_path):
+    path = tmp_path / "run"
+    RECIPE.begin(dataclasses.replace(PLAN, devices=2), path, Report(quiet=True)).run_to_end()
+    run = Run.open(path)
+    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+    job = RECIPE.job(run, Report(quiet=True))
+    traces = run.restore(job.template())[1].state.traces
+    assert int(traces.number) == 4 * 6 and len(traces.weight) == 24  # each device has half of the games and positions
+
+
 def test_the_second_stage_begins_with_the_network_of_the_first(whole):
     run, _ = whole
     job = RECIPE.job(run, Report(quiet=True))
@@ -88,7 +98,8 @@ def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
     [
         (Plan(minutes=3), "backgammon-strong trains for a number of updates: --set first_updates=N"),
         (Plan(games=3), "backgammon-strong trains for a number of updates"),
-        (Plan(devices=2), "backgammon-strong learns on one device, not on 2"),
+        (Plan(devices=2, changes={"minibatch": "3"}), "minibatch=3 cannot be split over 2 devices evenly"),
+        (Plan(devices=3), "this runs on 3 devices, but 2 are here"),
         (Plan(setting="slow"), "unknown setting 'slow' of backgammon-strong; available: fast, hours, gpu"),
         (Plan(changes={"first_updates": "0"}), "first_updates=0: expected a number from 1 to"),
         (Plan(changes={"updates": "x"}), "updates='x': expected a whole number"),

@@ -56,12 +56,9 @@ class ExpectedTD(Learner):
 
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
     (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
-    player's weights are a moving average of those learned. Cross-entropy; one device.
+    player's weights are a moving average of those learned. Cross-entropy. Of several devices each keeps the positions
+    of its own games, and draws its share of each minibatch from them.
     """
-
-    def __post_init__(self) -> None:
-        if self.axis is not None:
-            raise ValueError("method='expected' learns on one device: use devices=1")
 
     def init_traces(self, params: Any) -> Replay:
         """An empty replay."""
@@ -88,7 +85,8 @@ class ExpectedTD(Learner):
         carry, _ = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
         average, weights, optimizer = carry
         traces = replay._replace(weights=weights)
-        return state._replace(params=average, optimizer=optimizer, traces=traces, updates=state.updates + 1), metrics
+        state = state._replace(params=average, optimizer=optimizer, traces=traces, updates=state.updates + 1)
+        return state, self.psum(metrics)
 
     def _play(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, tuple, Metrics]:
         """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
@@ -138,7 +136,7 @@ class ExpectedTD(Learner):
     def _learn(self, weights: Any, optimizer: Any, replay: Replay, key: Key[Array, ""]) -> tuple[Any, Any]:
         """One step on positions drawn from the replay."""
         known = jnp.minimum(replay.number, len(replay.weight))
-        drawn = jax.random.randint(key, (self.config.minibatch,), 0, known)
+        drawn = jax.random.randint(key, (self.config.minibatch // self.devices,), 0, known)
         positions, targets, weight = (
             jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
         )

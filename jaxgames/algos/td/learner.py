@@ -98,6 +98,11 @@ class Learner:
         """Sums over the games of all devices."""
         return sums if self.axis is None else jax.lax.psum(sums, self.axis)
 
+    @property
+    def devices(self) -> int:
+        """Over how many devices the games are split."""
+        return 1 if self.axis is None else jax.lax.psum(1, self.axis)
+
     def player_after(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
         """Who acts after the ply of `player`, for the values of what the ply may lead to.
 

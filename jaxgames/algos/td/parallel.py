@@ -11,9 +11,10 @@ import jax
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Key
 
+from jaxgames.algos.td.expected import Replay
 from jaxgames.algos.td.learner import Learner, Metrics, TDState
 from jaxgames.ops.devices import device_mesh
-from jaxgames.runs.placement import spread
+from jaxgames.runs.placement import EVERYWHERE, spread
 
 AXIS = "games"
 GAMES_PER_DEVICE = 128
@@ -47,8 +48,12 @@ class Parallel:
     mesh: Mesh
 
     def __post_init__(self) -> None:
-        if self.learner.config.batch % self.mesh.size:
-            raise ValueError(f"batch={self.learner.config.batch} cannot be split over {self.mesh.size} devices evenly")
+        config = self.learner.config
+        for name in ("batch", "minibatch") if config.method == "expected" else ("batch",):
+            if getattr(config, name) % self.mesh.size:
+                raise ValueError(
+                    f"{name}={getattr(config, name)} cannot be split over {self.mesh.size} devices evenly"
+                )
 
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update, spread over the devices."""
@@ -68,18 +73,16 @@ class Parallel:
             return learner.update(state, jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
 
         specs = _specs(state)
-        everywhere = PartitionSpec()
         return jax.shard_map(
-            on_each, mesh=self.mesh, in_specs=(specs, everywhere), out_specs=(specs, everywhere), check_vma=False
+            on_each, mesh=self.mesh, in_specs=(specs, EVERYWHERE), out_specs=(specs, EVERYWHERE), check_vma=False
         )(state, key)
 
 
 def _specs(state: TDState) -> TDState:
-    """For each array, whether it is split over the devices (games and traces) or the same on all of them."""
-    split = ("games", "last", "traces")
-    return TDState(
-        **{
-            name: jax.tree.map(lambda _, name=name: PartitionSpec(AXIS) if name in split else PartitionSpec(), part)
-            for name, part in state._asdict().items()
-        }
-    )
+    """For each array, whether it is split over the devices (games, traces, positions) or the same on all of them."""
+    everywhere = jax.tree.map(lambda _: EVERYWHERE, state)
+    split = jax.tree.map(lambda _: PartitionSpec(AXIS), state)
+    traces = split.traces
+    if isinstance(traces, Replay):
+        traces = traces._replace(weights=everywhere.traces.weights, number=EVERYWHERE)
+    return everywhere._replace(games=split.games, last=split.last, traces=traces)

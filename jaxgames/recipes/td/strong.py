@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxgames.algos.td import TDConfig, TDState, make_learner
+from jaxgames.algos.td.parallel import place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, template
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
@@ -78,8 +79,6 @@ class StrongRecipe(TDRecipe):
         """The stages of a plan, with its changes. Raises `ValueError` for what makes no sense."""
         if plan.minutes is not None or plan.games is not None:
             raise ValueError(f"{self.name} trains for a number of updates: --set first_updates=N, --set updates=N")
-        if plan.devices not in (None, 1):
-            raise ValueError(f"{self.name} learns on one device, not on {plan.devices}")
         stages = self.stages[plan.setting_of(self.name, self.game, self.stages, minutes=True)]
         hints = get_type_hints(TDConfig)
         types = {name: kind for name, kind in hints.items() if name not in NOT_FOR_PEOPLE}
@@ -97,7 +96,9 @@ class StrongRecipe(TDRecipe):
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
         """As `Recipe.content`. The plan with its seed decides the weights to the last bit."""
-        stages = self.of_plan(plan)
+        stages, devices = self.of_plan(plan), plan.devices or 1
+        for config in stages[:2]:
+            place(make_learner(config), devices)
         lengths = [config.updates for config in stages[:2]]
         blocks = [math.gcd(block, length) for block, length in zip(stages.blocks, lengths, strict=True)]
         return {
@@ -105,7 +106,7 @@ class StrongRecipe(TDRecipe):
             "setting": plan.label(plan.setting or next(iter(self.stages))),
             "game": self.game,
             "seed": plan.seed or 0,
-            "devices": 1,
+            "devices": devices,
             "goal": {"minutes": None, "games": None, "updates": stages.first.updates + stages.second.updates},
             "block": blocks[0],
             "blocks": blocks,
@@ -142,7 +143,7 @@ class StrongJob(TDJob):
         """Goes to a stage: its learner, and the numbers that its updates have."""
         seed = jax.random.key(self.settings["seed"])
         self.config = self.second if second else self.first
-        self.learner = make_learner(self.config)
+        self.learner = place(make_learner(self.config), self.settings["devices"])
         self.key = jax.random.fold_in(seed, 2**31 + 1) if second else seed
         self.block, self.earlier = self.settings["blocks"][second], self.first.updates if second else 0
 
@@ -160,9 +161,9 @@ class StrongJob(TDJob):
     def second_stage(self, params: Any) -> TDState:
         """The state in which the second stage begins: all classes have the network of the first."""
         state = make_learner(self.second).init(jax.random.fold_in(self.key, 2**31))
-        every = self.for_play(params)
+        every = self.for_play(jax.device_get(params))
         traces = state.traces._replace(weights=jax.tree.map(np.array, every))
-        return state._replace(params=every, traces=traces)
+        return self.learner.place(state._replace(params=every, traces=traces))
 
     def for_play(self, params: Any) -> Any:
         """The network of the first stage as those of all classes."""
