@@ -51,9 +51,7 @@ class Parallel:
         config = self.learner.config
         for name in ("batch", "minibatch") if config.method == "expected" else ("batch",):
             if getattr(config, name) % self.mesh.size:
-                raise ValueError(
-                    f"{name}={getattr(config, name)} cannot be split over {self.mesh.size} devices evenly"
-                )
+                raise ValueError(f"{name}={getattr(config, name)} cannot be split over {self.mesh.size} devices evenly")
 
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update, spread over the devices."""
@@ -84,5 +82,5 @@ def _specs(state: TDState) -> TDState:
     split = jax.tree.map(lambda _: PartitionSpec(AXIS), state)
     traces = split.traces
     if isinstance(traces, Replay):
-        traces = traces._replace(weights=everywhere.traces.weights, number=EVERYWHERE)
+        traces = traces._replace(weights=everywhere.traces.weights, number=everywhere.traces.number)
     return everywhere._replace(games=split.games, last=split.last, traces=traces)
