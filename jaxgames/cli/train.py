@@ -132,10 +132,14 @@ def _recipes() -> str:
 
 
 def _use_all_cores() -> None:
-    """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices."""
+    """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices.
+
+    A number that XLA_FLAGS or JAX's settings tell stays.
+    """
     import jax
 
-    if "XLA_FLAGS" not in os.environ and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
+    told = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+    if not told and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
         jax.config.update("jax_num_cpu_devices", _cores())
 
 

@@ -182,6 +182,20 @@ def test_the_way_to_the_first_jitted_call_is_short():
     assert "jax.jit" in (package / "recipes/td/recipe.py").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("flags", "devices"),
+    [("--xla_backend_optimization_level=0", "cores"), ("--xla_force_host_platform_device_count=3", "3")],
+)
+def test_a_training_has_a_device_for_each_core_unless_told(flags, devices):
+    asked = (
+        "from jaxgames.cli import train; import jax; train._use_all_cores(); print(train._cores(), len(jax.devices()))"
+    )
+    environment = os.environ | {"XLA_FLAGS": flags}
+    said = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True)
+    cores, found = said.stdout.split()
+    assert found == {"cores": cores}.get(devices, devices)
+
+
 def test_help_lists_the_recipes(capsys):
     with pytest.raises(SystemExit) as exit_:
         cli.main(["train", "--help"])
