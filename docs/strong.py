@@ -65,7 +65,17 @@ def trials_table() -> str:
     return _markdown(rows)
 
 
-TABLES = {"strong_stages": stages_table, "strong_trials": trials_table, "strong_standing": standing_table}
+def fits_table() -> str:
+    """What networks learned of the champion's look-ahead, from the start."""
+    rows: list[Sequence[object]] = [("network", "core-minutes", "error, points", "points lost a decision", "change")]
+    for name, row in stages()["fits"].items():
+        change, error = row["change"]
+        changed = f"{change:+.4f} ± {1.96 * error:.4f}"
+        rows.append((name, f"{row['core_minutes']:.0f}", f"{row['error']:.3f}", f"{row['after']:.4f}", changed))
+    return _markdown(rows)
+
+
+TABLES = {"strong_stages": stages_table, "strong_trials": trials_table, "strong_fits": fits_table, "strong_standing": standing_table}
 
 
 def draw(path: Path) -> None:

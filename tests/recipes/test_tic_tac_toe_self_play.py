@@ -132,6 +132,10 @@ def test_what_the_networks_see():
 def test_lines_are_lost_by_the_network_s_own_choices():
     game, populations = jaxgames.make("tic_tac_toe"), Populations((VARIANTS["side-input"],), 1)
     state = jax.tree.map(lambda x: x[0], jax.jit(populations.init)(jax.random.key(2)))
+    # Its values are the same to the last bits when it begins; these differ.
+    noise = jax.random.key(1)
+    params = jax.tree.map(lambda x: 0.3 * x * (1 + jax.random.normal(noise, x.shape)), state.params)
+    state = state._replace(params=params)
     position = game.parse("X../.../...")
     batch = jax.tree.map(lambda x: x[None], position)
     turn = jax.jit(SelfPlayTurn(populations.learner))
@@ -142,6 +146,8 @@ def test_lines_are_lost_by_the_network_s_own_choices():
         squares = np.array([{"X": 1.0, "O": -1.0, ".": 0.01}[cell] for cell in text] + [1.0], np.float32)
         value = apply(network.member(state.params, 0), squares)
         values[f"{text[:3]}/{text[3:6]}/{text[6:]}"] = float(value[0])
+    least, second = sorted(values.values())[:2]
+    assert second - least > 1e-3
     assert game.to_string(game.state(jax.tree.map(lambda x: x[0], outcome.position))) == min(values, key=values.get)
 
 
