@@ -88,8 +88,12 @@ def draw(path: Path) -> None:
     FigureCanvasAgg(figure)
     axis = figure.subplots()
     points: list[dict[str, Any]] = []
-    for name, colour in (("TD(lambda)", "#a8623a"), ("expected TD(lambda)", "#1f6fb4")):
-        points = points[-1:] + [point for point in found["curve"] if point["stage"] == name]
+    for name, colour, goes_on in (
+        ("TD(lambda)", "#a8623a", False),
+        ("expected TD(lambda)", "#1f6fb4", True),
+        ("256 units, larger steps", "#2e8b57", False),
+    ):
+        points = points[-1:] * goes_on + [point for point in found["curve"] if point["stage"] == name]
         axis.errorbar(
             [point["core_minutes"] for point in points],
             [1000 * point["decisions"][0] for point in points],

@@ -125,7 +125,7 @@ def test_changes_reach_the_stages():
 
 def test_long_stages_are_saved_every_ten_minutes_or_so():
     content = recipe_named("backgammon-strong").content(Plan(setting="hours"), Report(quiet=True))
-    assert content["measure_every"] == [16_000, 1_000]
+    assert content["measure_every"] == [8_000, 1_000]
     short = recipe_named("backgammon-strong").content(
         Plan(changes={"first_updates": "4000", "updates": "200"}), Report(quiet=True)
     )

@@ -32,6 +32,9 @@ SECOND = dataclasses.replace(
     schedule="cosine",
 )
 
+SHARED = ("encoding", "hidden", "activation", "initializer")
+"""What both stages have alike: the network."""
+
 MEASURED = (16_000, 1_000)
 """Updates of each stage after which it is measured and saved, at most: about ten minutes of one core."""
 
@@ -45,18 +48,33 @@ class Stages(NamedTuple):
 
     @classmethod
     def of(cls, first: int, second: int, blocks: tuple[int, int] = (1_000, 25), **changes: Any) -> "Stages":
-        """Stages of so many updates."""
+        """Stages of so many updates, the second one with changes; both learn the same network."""
+        shared = {name: changes[name] for name in SHARED if name in changes}
         return cls(
-            dataclasses.replace(FIRST, updates=first), dataclasses.replace(SECOND, updates=second, **changes), blocks
+            dataclasses.replace(FIRST, updates=first, **shared),
+            dataclasses.replace(SECOND, updates=second, **changes),
+            blocks,
         )
 
 
+LARGE: dict[str, Any] = {
+    "hidden": (256,),
+    "lambda_": 0.5,
+    "replay": 2**20,
+    "steps": 40,
+    "average": 0.9995,
+    "step_size": 0.01,
+    "last_step_size": 0.0001,
+    "weight_decay": 0.01,
+}
+"""Twice the units, each position learned forty times, with large steps: playing costs more than learning."""
+
 STAGES = {
     "fast": Stages.of(64_000, 2_000),
-    "hours": Stages.of(64_000, 14_000),
-    "gpu": Stages.of(64_000, 40_000, batch=2_048, minibatch=4_096, steps=16, replay=2**22),
+    "hours": Stages.of(32_000, 5_000, **LARGE),
+    "gpu": Stages.of(64_000, 40_000, **(LARGE | {"batch": 2_048, "minibatch": 4_096, "replay": 2**22})),
 }
-"""`fast`: about half an hour of one core. `hours`: about three hours of one core. `gpu`: not tried by us on one."""
+"""`fast`: about half an hour of one core. `hours`: an hour and a half of one core. `gpu`: not tried by us on one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +102,7 @@ class StrongRecipe(TDRecipe):
         types = {name: kind for name, kind in hints.items() if name not in NOT_FOR_PEOPLE}
         found = parse_overrides({"first_updates": int, "updates": int, **types}, plan.changes)
         first = {"updates": found.pop("first_updates")} if "first_updates" in found else {}
-        shared = {name: found[name] for name in ("encoding", "hidden", "activation", "initializer") if name in found}
+        shared = {name: found[name] for name in SHARED if name in found}
         stages = stages._replace(
             first=dataclasses.replace(stages.first, **first, **shared),
             second=dataclasses.replace(stages.second, **found),
