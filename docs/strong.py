@@ -75,7 +75,12 @@ def fits_table() -> str:
     return _markdown(rows)
 
 
-TABLES = {"strong_stages": stages_table, "strong_trials": trials_table, "strong_fits": fits_table, "strong_standing": standing_table}
+TABLES = {
+    "strong_stages": stages_table,
+    "strong_trials": trials_table,
+    "strong_fits": fits_table,
+    "strong_standing": standing_table,
+}
 
 
 def draw(path: Path) -> None:
