@@ -34,8 +34,8 @@ lint: $(READY)
 	$(BIN)/mypy jaxgames
 
 # worksteal: each worker begins with a share of the files that lie together, so that few are compiled by both.
-# Most of their time is compiling, so LLVM optimizes less than for users; XLA's own passes are theirs. `make test LLVM=`
-# compiles as users do, and takes a third longer.
+# Most of their time is compiling, so LLVM optimizes less than for users; XLA's own passes are theirs. What calculates
+# much is slower then. `make test LLVM=` compiles as users do.
 LLVM := --xla_backend_optimization_level=0
 test: lint
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20

@@ -59,9 +59,7 @@ def trials_table() -> str:
     """What was tried from the champion on, and how that changed what is lost a decision."""
     rows: list[Sequence[object]] = [("tried", "updates", "core-minutes", "points lost a decision", "change")]
     for name, row in stages()["trials"].items():
-        change, error = row["change"]
-        changed = f"{change:+.4f} ± {1.96 * error:.4f}"
-        rows.append((name, row["updates"], f"{row['core_minutes']:.0f}", f"{row['after']:.4f}", changed))
+        rows.append((name, row["updates"], f"{row['core_minutes']:.0f}", *_lost(row)))
     return _markdown(rows)
 
 
@@ -69,9 +67,7 @@ def fits_table() -> str:
     """What networks learned of the champion's look-ahead, from the start."""
     rows: list[Sequence[object]] = [("network", "core-minutes", "error, points", "points lost a decision", "change")]
     for name, row in stages()["fits"].items():
-        change, error = row["change"]
-        changed = f"{change:+.4f} ± {1.96 * error:.4f}"
-        rows.append((name, f"{row['core_minutes']:.0f}", f"{row['error']:.3f}", f"{row['after']:.4f}", changed))
+        rows.append((name, f"{row['core_minutes']:.0f}", f"{row['error']:.3f}", *_lost(row)))
     return _markdown(rows)
 
 
@@ -119,6 +115,12 @@ def draw(path: Path) -> None:
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
     figure.savefig(path, dpi=120)
+
+
+def _lost(row: dict[str, Any]) -> tuple[str, str]:
+    """What is lost a decision, and how much more than the champion loses."""
+    change, error = row["change"]
+    return f"{row['after']:.4f}", f"{change:+.4f} ± {1.96 * error:.4f}"
 
 
 def _markdown(rows: Iterable[Sequence[object]]) -> str:

@@ -6,11 +6,14 @@ import jax
 import numpy as np
 import pytest
 
+from jaxgames.algos.td.saved import config_of
 from jaxgames.envs import registry
+from jaxgames.players import champions
 from jaxgames.players import make as make_player
 from jaxgames.recipes import Plan, recipe_named
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.td.strong import FIRST, SECOND, Stages, StrongRecipe
+from jaxgames.recipes.td.strong import STAGES as STRONG
 from jaxgames.runs import Run
 from tests.algos.small_games import Dash
 
@@ -121,6 +124,18 @@ def test_changes_reach_the_stages():
     assert content["first"]["hidden"] == content["learner"]["hidden"] == (7,)
     assert (content["first"]["batch"], content["learner"]["batch"]) == (FIRST.batch, 16)
     assert content["blocks"] == [2, 1]
+
+
+@pytest.mark.parametrize("setting", STRONG)
+def test_both_stages_of_a_setting_learn_the_same_network(setting):
+    """Else the second one could not begin with the weights of the first, which would be seen after ten minutes."""
+    first, second, _ = STRONG[setting]
+    assert first.network().network == second.network().network
+
+
+def test_the_champion_is_that_of_the_setting_that_the_docs_name():
+    learner = champions.card("backgammon")["learner"]
+    assert config_of(learner) == STRONG["hours"].second
 
 
 def test_long_stages_are_saved_every_ten_minutes_or_so():
