@@ -78,7 +78,7 @@ def begin(devices: int = 1) -> None:
     """Prepares JAX for measuring, before its backend starts: CPU devices, no cache of compiled programs from disk."""
     import jax
 
-    if "XLA_FLAGS" not in os.environ:
+    if "xla_force_host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
         jax.config.update("jax_num_cpu_devices", devices)
     jax.config.update("jax_enable_compilation_cache", False)
     jax.block_until_ready(jax.numpy.zeros(1) + 1)  # the backend starts

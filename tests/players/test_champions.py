@@ -1,9 +1,11 @@
 """The players that travel with the package: their files, cards and levels; and players made weaker."""
 
 import dataclasses
+import importlib
 import json
 import shutil
 from importlib import resources
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -71,6 +73,15 @@ def replay(name, row, games):
 @pytest.mark.parametrize(("name", "row"), list(measured(slow=False)))
 def test_figures_of_the_cards(name, row):
     replay(name, row, 400)
+
+
+def test_backgammon_loses_little_by_gnu_backgammon(data_dir, monkeypatch):
+    """The weights of the package choose as the card's player does: 0.005 points lost, where pubeval loses 0.042."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    choice = importlib.import_module("move_choice")
+    decisions = choice.read(data_dir / "backgammon" / "decisions_gnubg2ply.jsonl.gz")[:256]
+    chosen = choice.of_player(players.make("champion@1", jaxgames.make("backgammon")), decisions)
+    assert np.mean(choice.losses(decisions, chosen)) < 0.01
 
 
 @pytest.mark.slow
