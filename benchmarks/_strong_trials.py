@@ -58,8 +58,7 @@ def trial(config: TDConfig) -> dict[str, Any]:
     learner = make_learner(config)
     params = jax.tree.map(jnp.asarray, champion.params)
     state = jax.jit(learner.init)(jax.random.key(0))
-    weights = state.traces._replace(weights=jax.tree.map(jnp.copy, params))
-    state = state._replace(params=params, traces=weights)
+    state = state._replace(params=params, traces=learner.init_traces(params))
     block = jax.jit(lambda state, key: jax.lax.scan(learner.update, state, jax.random.split(key, BLOCK))[0])
     before = lost(params)
     for number in range(config.updates // BLOCK):

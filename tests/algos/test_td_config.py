@@ -29,6 +29,7 @@ from jaxgames.recipes.recipe import Plan
         ({"lambda_": float("nan")}, "lambda_=nan: expected a number from 0 to 1"),
         ({"epsilon": 1.5}, "epsilon=1.5: expected a number from 0 to 1"),
         ({"restarts": 0.5}, "restarts=0.5: only method='expected' keeps positions to begin at"),
+        ({"teacher": True}, "teacher=True: only method='expected' learns from one"),
         ({"weight_decay": 0.5}, "weight_decay=0.5: only optimizer=adamw has one, not adam"),
         ({"weight_decay": -1, "optimizer": "adamw"}, "weight_decay=-1: expected a number from 0 to"),
         ({"batch": 0}, "batch=0: expected a number from 1 to"),

@@ -119,6 +119,30 @@ def test_targets_are_from_the_players_own_view(learner, start, later):
     np.testing.assert_allclose(np.asarray(replay.targets[:size])[used], np.asarray(wanted)[used], atol=1e-5)
 
 
+def test_the_teacher_plays_and_makes_the_targets(start):
+    """The first weights play two updates as they play none that learn: the same games, and the same targets."""
+    taught, still = (
+        dataclasses.replace(CONFIG, teacher=True, step_size=step_size) for step_size in (CONFIG.step_size, 0.0)
+    )
+    states = []
+    for config in (taught, still):
+        learner = ExpectedTD(config)
+        state, update = start._replace(traces=learner.init_traces(start.params)), jax.jit(learner.update)
+        for number in range(2):
+            state, metrics = update(state, jax.random.key(number))
+        states.append((state, metrics))
+    (state, metrics), (same, before) = states
+    for one, other in (
+        (state.games, same.games),
+        (state.traces.teacher, start.params),
+        (state.traces.targets, same.traces.targets),
+    ):
+        jax.tree.map(np.testing.assert_array_equal, one, other)
+    far = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), state.params, start.params)
+    assert max(jax.tree.leaves(far)) > 1e-3
+    assert float(metrics.squared_error) != float(before.squared_error)  # it tells of what is learned
+
+
 def test_the_player_is_the_average(start, update):
     """Weights move by steps down the cross-entropy; the player's follow them."""
     state = update(start, jax.random.key(0))[0]

@@ -12,6 +12,7 @@ from jaxgames.envs.backgammon import strategic
 from jaxgames.envs.backgammon.best import score_by
 from jaxgames.envs.backgammon.encoding import Strategic, score_first_layer
 from jaxgames.envs.backgammon.play_lists import pairs
+from jaxgames.ops.pytrees import equal, take
 from tests.envs import reference_strategic as reference
 from tests.envs.backgammon_boards import gnubg_rows, positions, random_boards
 from tests.envs.test_backgammon_best import tail
@@ -77,11 +78,17 @@ def test_a_play_updates_the_value_as_if_it_were_counted_anew(boards):
     assert np.abs(fast[:number] - without[:number]).max() > 0.1
 
 
-def test_each_class_has_its_network(boards, found):
-    """Position by position the network of its class, play by play and counted anew; with outputs in their order."""
+@pytest.fixture(scope="module")
+def by_class():
+    """A network for each class, and their weights."""
     made = TDConfig(encoding="strategic", hidden=(6,), outputs=6, output="softmax", by_class=True).network()
     keys = jax.random.split(jax.random.key(0), strategic.CLASSES)
-    params = jax.vmap(dataclasses.replace(made, by_class=False).init)(keys)
+    return made, jax.vmap(dataclasses.replace(made, by_class=False).init)(keys)
+
+
+def test_each_class_has_its_network(boards, found, by_class):
+    """Position by position the network of its class, play by play and counted anew; with outputs in their order."""
+    made, params = by_class
     waiting, everyone = positions(boards, [()] * len(boards)), jnp.zeros(len(boards), jnp.int32)
     wanted = np.zeros(len(boards))
     for number in range(strategic.CLASSES):
@@ -103,3 +110,18 @@ def test_each_class_has_its_network(boards, found):
 
     fast, dense, number = scores(params, some)
     np.testing.assert_allclose(fast[:number], dense[:number], atol=1e-4)
+
+
+def test_best_turns_are_the_same_in_any_order(boards, found, by_class):
+    """A batch is put in order by class, and its turns come back in the order of the batch."""
+    made, params = by_class
+    kinds = found[1][::10]
+    assert (np.diff(kinds) < 0).any() and len(set(kinds)) == strategic.CLASSES
+    rolls = [(6, 3), (2, 2, 2, 2), (5, 4)]
+    some = positions(boards[::10], [rolls[number % 3] for number in range(len(kinds))])
+    best = jax.jit(lambda params, some: made.game.best_turn(some, made.value(params)))
+    order = np.argsort(kinds, kind="stable")
+    (outcome, worth), (in_order, its_worth) = (best(params, one) for one in (some, take(some, order)))
+    np.testing.assert_allclose(worth[order], its_worth, atol=1e-5)
+    same = equal(take(outcome.position, order), in_order.position)
+    assert np.asarray(same).mean() > 0.95  # turns that are worth the same but for rounding may differ

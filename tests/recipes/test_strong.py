@@ -1,4 +1,4 @@
-"""The recipe in two stages: what each begins with, that it goes on where it was stopped, and what it refuses."""
+"""The recipe in stages: what each begins with, that it goes on where it was stopped, and what it refuses."""
 
 import dataclasses
 
@@ -18,12 +18,13 @@ from jaxgames.runs import Run
 from tests.algos.small_games import Dash
 
 SMALL = {"game": "dash", "encoding": "track", "hidden": (5,), "batch": 4, "plies": 3}
+LATER = dataclasses.replace(SECOND, **SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2)
 STAGES = Stages(
-    dataclasses.replace(FIRST, **SMALL, updates=4),
-    dataclasses.replace(SECOND, **SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2),
-    (2, 2),
+    (dataclasses.replace(FIRST, **SMALL, updates=4), LATER, dataclasses.replace(LATER, teacher=True, replay=48)),
+    (2, 2, 2),
 )
-RECIPE = StrongRecipe("strong", "small", {"fast": STAGES.second}, stages={"fast": STAGES})
+RECIPE = StrongRecipe("strong", "small", {"fast": LATER}, stages={"fast": STAGES})
+STEPS = [2, 4, 6, 8, 10, 12]
 PLAN = Plan(seed=3, measured_games=4, final_games=4)
 
 
@@ -36,46 +37,64 @@ def dash():
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A training that nobody disturbed, and its result."""
+    """A training that nobody disturbed, its result, and the learner's state after each step that was saved."""
     path = tmp_path_factory.mktemp("runs") / "whole"
-    result = RECIPE.begin(PLAN, path, Report(quiet=True)).run_to_end()
-    return Run.open(path), result
+    training = RECIPE.begin(PLAN, path, Report(quiet=True))
+    advance, states = training.job.advance, {}
+
+    def seen(checkpoint, step):
+        block = advance(checkpoint, step)
+        states[block.entry["step"]] = jax.device_get(block.state.state)
+        return block
+
+    training.job.advance = seen
+    result = training.run_to_end()
+    return Run.open(path), result, states
 
 
-def test_steps_are_the_updates_of_both_stages(whole):
-    run, result = whole
-    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+def test_steps_are_the_updates_of_all_stages(whole):
+    run, result, _ = whole
+    assert [line["step"] for line in run.metrics()] == STEPS
     games = [line["games"] for line in run.metrics()]
-    assert games == sorted(games) and games[0] < games[1] < games[2]
+    assert games == sorted(games) and len(set(games)) > 3
     assert [match["b"] for match in result["matches"]] == ["random"]
     assert make_player(str(run.path), Dash()).game == Dash()
 
 
-def test_both_stages_learn_on_two_devices(tmp_path):
+def test_all_stages_learn_on_two_devices(tmp_path):
     path = tmp_path / "run"
     RECIPE.begin(dataclasses.replace(PLAN, devices=2), path, Report(quiet=True)).run_to_end()
     run = Run.open(path)
-    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+    assert [line["step"] for line in run.metrics()] == STEPS
     job = RECIPE.job(run, Report(quiet=True))
     traces = run.restore(job.template())[1].state.traces
-    assert int(traces.number) == 4 * 6 and len(traces.weight) == 24  # each device has half of the games and positions
+    assert int(traces.number) == 4 * 6 and len(traces.weight) == 48  # each device has half of the games and positions
 
 
-def test_the_second_stage_begins_with_the_network_of_the_first(whole):
-    run, _ = whole
+def far(one, other):
+    return max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), one, other)))
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_later_stage_begins_with_the_network_of_the_one_before(whole, stage):
+    run, _, states = whole
+    before, last = states[4 * stage], states[4 * stage + 4]
     job = RECIPE.job(run, Report(quiet=True))
-    job.enter(False)
-    first = run.restore(job.template(), 4)[1].state
-    job.enter(True)
-    begun = job.second_stage(first.params)
+    job.enter(stage)
+    begun = job.begin(before.params)
     for params in (begun.params, begun.traces.weights):
-        jax.tree.map(np.testing.assert_array_equal, params, first.params)
-    last = run.restore(job.template(), 8)[1].state
+        jax.tree.map(np.testing.assert_array_equal, params, before.params)
     assert int(last.updates) == 4 and int(last.traces.number) == 4 * 12
-    assert max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), last.params, first.params))) > 0
+    assert far(last.params, before.params) > 0
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole):
+    _, _, states = whole
+    jax.tree.map(np.testing.assert_array_equal, states[12].traces.teacher, states[8].params)
+    assert states[8].traces.teacher == ()
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
 def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
     training = RECIPE.begin(PLAN, tmp_path / "run", Report(quiet=True))
     advance, left = training.job.advance, iter(range(blocks))
@@ -93,7 +112,7 @@ def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
     RECIPE.resume(run, Report(quiet=True)).run_to_end()
     template = RECIPE.job(run, Report(quiet=True)).template()
     jax.tree.map(np.testing.assert_array_equal, run.restore(template)[1], whole[0].restore(template)[1])
-    assert [line["step"] for line in run.metrics()] == [2, 4, 6, 8]
+    assert [line["step"] for line in run.metrics()] == STEPS
 
 
 @pytest.mark.parametrize(
@@ -105,6 +124,7 @@ def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
         (Plan(devices=3), "this runs on 3 devices, but 2 are here"),
         (Plan(setting="slow"), "unknown setting 'slow' of backgammon-strong; available: fast, hours, gpu"),
         (Plan(changes={"first_updates": "0"}), "first_updates=0: expected a number from 1 to"),
+        (Plan(changes={"last_updates": "9"}), "unknown setting 'last_updates'"),
         (Plan(changes={"updates": "x"}), "updates='x': expected a whole number"),
         (Plan(changes={"encoding": "extra"}), "by_class=True: the encoding extra of backgammon tells no classes apart"),
         (Plan(game="checkers"), "backgammon-strong learns backgammon, not checkers"),
@@ -118,29 +138,31 @@ def test_bad_plans_get_one_line(plan, message, tmp_path):
 
 
 def test_changes_reach_the_stages():
-    plan = Plan(changes={"first_updates": "6", "updates": "8", "hidden": "7", "batch": "16"})
-    content = recipe_named("backgammon-strong").content(plan, Report(quiet=True))
-    assert (content["first"]["updates"], content["learner"]["updates"], content["goal"]["updates"]) == (6, 8, 14)
-    assert content["first"]["hidden"] == content["learner"]["hidden"] == (7,)
-    assert (content["first"]["batch"], content["learner"]["batch"]) == (FIRST.batch, 16)
-    assert content["blocks"] == [2, 1]
+    changes = {"first_updates": "6", "updates": "8", "last_updates": "50", "hidden": "7", "batch": "16"}
+    content = recipe_named("backgammon-strong").content(Plan(setting="hours", changes=changes), Report(quiet=True))
+    assert [config["updates"] for config in content["stages"]] == [6, 8, 50] and content["goal"]["updates"] == 64
+    assert [config["hidden"] for config in content["stages"]] == [(7,), (7,), (7,)]
+    assert [config["batch"] for config in content["stages"]] == [FIRST.batch, 16, 16]
+    assert [config["teacher"] for config in content["stages"]] == [False, False, True]
+    assert content["learner"] == content["stages"][-1]
+    assert content["blocks"] == [2, 1, 25]
 
 
 @pytest.mark.parametrize("setting", STRONG)
-def test_both_stages_of_a_setting_learn_the_same_network(setting):
-    """Else the second one could not begin with the weights of the first, which would be seen after ten minutes."""
-    first, second, _ = STRONG[setting]
-    assert first.network().network == second.network().network
+def test_all_stages_of_a_setting_learn_the_same_network(setting):
+    """Else one could not begin with the weights of the one before, which would be seen after ten minutes or more."""
+    first, *later = (config.network().network for config in STRONG[setting].configs)
+    assert later and all(network == first for network in later)
 
 
 def test_the_champion_is_that_of_the_setting_that_the_docs_name():
     learner = champions.card("backgammon")["learner"]
-    assert config_of(learner) == STRONG["hours"].second
+    assert config_of(learner) == STRONG["hours"].configs[-1]
 
 
 def test_long_stages_are_saved_every_ten_minutes_or_so():
     content = recipe_named("backgammon-strong").content(Plan(setting="hours"), Report(quiet=True))
-    assert content["measure_every"] == [8_000, 1_000]
+    assert content["measure_every"] == [8_000, 1_000, 1_000]
     short = recipe_named("backgammon-strong").content(
         Plan(changes={"first_updates": "4000", "updates": "200"}), Report(quiet=True)
     )

@@ -67,6 +67,8 @@ class TDConfig:
     """Probability that a turn of self-play is a random one: without chance all games would be the same."""
     restarts: float = 0.0
     """Share of the new games of `expected` that begin where prediction and look-ahead differ, not at the opening."""
+    teacher: bool = False
+    """Whether the weights with which `expected` begins play its games and make its targets to the end."""
     batch: int = 128
     """Games played at once."""
     plies: int = 4
@@ -136,6 +138,8 @@ class TDConfig:
             raise ValueError("method='expected' learns by cross-entropy: use output=softmax, symmetric=True")
         if self.restarts and self.method != "expected":
             raise ValueError(f"restarts={self.restarts}: only method='expected' keeps positions to begin at")
+        if self.teacher and self.method != "expected":
+            raise ValueError("teacher=True: only method='expected' learns from one")
         if self.weight_decay != WEIGHT_DECAY and self.optimizer != "adamw":
             raise ValueError(f"weight_decay={self.weight_decay}: only optimizer=adamw has one, not {self.optimizer}")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):

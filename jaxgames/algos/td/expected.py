@@ -22,10 +22,12 @@ CANDIDATES = 16
 class Replay(NamedTuple):
     """What `ExpectedTD` keeps: the weights that the optimizer moves, and the latest positions with their targets.
 
-    `weight` is 0 for positions that count nothing, such as ended games; `number` counts all positions put in so far.
+    `teacher` are the weights of the beginning where they play to the end, else `()`. `weight` is 0 for positions that
+    count nothing, such as ended games; `number` counts all positions put in so far.
     """
 
     weights: Any
+    teacher: Any
     positions: Any
     targets: Float32[Array, "replay outcomes"]
     weight: Float32[Array, " replay"]
@@ -56,8 +58,9 @@ class ExpectedTD(Learner):
 
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
     (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
-    player's weights are a moving average of those learned. Cross-entropy. Of several devices each keeps the positions
-    of its own games, and draws its share of each minibatch from them.
+    player's weights are a moving average of those learned. With a `teacher` the player of the beginning goes on playing
+    and makes all targets, and the average is only the result: a round of policy iteration. Cross-entropy. Of several
+    devices each keeps the positions of its own games, and draws its share of each minibatch from them.
     """
 
     def init_traces(self, params: Any) -> Replay:
@@ -67,7 +70,8 @@ class ExpectedTD(Learner):
         one = jax.eval_shape(self.network.game.init_position, jax.random.key(0))
         positions = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), one)
         targets = jnp.zeros((room, len(self.network.outcomes)), jnp.float32)
-        return Replay(jax.tree.map(jnp.copy, params), positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
+        weights, teacher = jax.tree.map(jnp.copy, (params, params if self.config.teacher else ()))
+        return Replay(weights, teacher, positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
         """Plays, looks one ply ahead everywhere, and learns."""
@@ -91,19 +95,24 @@ class ExpectedTD(Learner):
     def _play(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, tuple, Metrics]:
         """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
         network, config, params = self.network, self.config, state.params
+        player = state.traces.teacher if config.teacher else params
 
         def ply(games, key):
-            games, ply, explored = play_ply(network.game, games, network.value(params), key, config.epsilon)
+            games, ply, explored = play_ply(network.game, games, network.value(player), key, config.epsilon)
             if config.restarts:
                 games = self._restart(games, ply.over, params, state.traces, jax.random.fold_in(key, 1))
-            expected = expectation(network, params, ply.positions, ply.player)
+            expected = expectation(network, player, ply.positions, ply.player)
+            values = network.predict(player, ply.positions, ply.player)
+            learned = network.predict(params, ply.positions, ply.player) if config.teacher else values
             ends = ply.over if explored is None else ply.over | explored
-            return games, (ply, expected, network.predict(params, ply.positions, ply.player), ends)
+            return games, (ply, expected, values, learned, ends)
 
-        games, (plies, expected, values, ends) = jax.lax.scan(ply, state.games, jax.random.split(key, config.plies))
+        games, (plies, expected, values, learned, ends) = jax.lax.scan(
+            ply, state.games, jax.random.split(key, config.plies)
+        )
         later = jnp.concatenate([ends[1:], ends[:1]])  # the last one has nothing to follow
         targets = luck_adjusted_returns(expected, values, later, config.lambda_)
-        errors = jnp.where(plies.over[..., None], 0.0, targets - values)
+        errors = jnp.where(plies.over[..., None], 0.0, targets - learned)
         metrics = play_metrics(errors, ~plies.over, plies)
         first = (plies.player == 0)[..., None]
         own = jnp.where(first, targets, network.outcomes.flip(targets))

@@ -82,5 +82,6 @@ def _specs(state: TDState) -> TDState:
     split = jax.tree.map(lambda _: PartitionSpec(AXIS), state)
     traces = split.traces
     if isinstance(traces, Replay):
-        traces = traces._replace(weights=everywhere.traces.weights, number=everywhere.traces.number)
+        alike = everywhere.traces
+        traces = traces._replace(weights=alike.weights, teacher=alike.teacher, number=alike.number)
     return everywhere._replace(games=split.games, last=split.last, traces=traces)

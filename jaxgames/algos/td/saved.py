@@ -27,6 +27,7 @@ ADDED = (
     "steps",
     "average",
     "weight_decay",
+    "teacher",
 )
 """Settings that older runs have not; they had their usual values."""
 

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -287,6 +288,7 @@ def score_first_layer(positions: Position, value: FirstLayer) -> Score:
 
     def score(game, code, moves):
         numbers, own, opponent = changes(positions, game, code, moves)
+        own, opponent = jax.tree.map(lambda word: materialize(word, code), (own, opponent))
         after = Position(opponent, own, code)
         kind = value.class_of(after)
         if few:

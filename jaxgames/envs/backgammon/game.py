@@ -18,7 +18,16 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.backgammon import board, drawing, notation
-from jaxgames.envs.backgammon.best import Score, actions_to, apply_plays, best_plays, random_plays, score_by, top_plays
+from jaxgames.envs.backgammon.best import (
+    FEW,
+    Score,
+    actions_to,
+    apply_plays,
+    best_plays,
+    random_plays,
+    score_by,
+    top_plays,
+)
 from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
@@ -27,7 +36,7 @@ from jaxgames.envs.core import Game, Outcome, State, Value, single
 from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
 from jaxgames.ops.materialize import materialize
-from jaxgames.ops.pytrees import select
+from jaxgames.ops.pytrees import select, take
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """The 21 rolls, in the order of the chance outcomes."""
@@ -136,7 +145,14 @@ class Backgammon(Game[Position]):
 
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
-        best = best_plays(positions, _score(positions, value))
+        kind = value.class_of(positions) if isinstance(value, FirstLayer) else None
+        if kind is None or len(kind) <= FEW:
+            best = best_plays(positions, _score(positions, value))
+        else:
+            # Plays are valued chunk by chunk, by each network that any of a chunk needs: so classes stand together.
+            order = jnp.argsort(kind)
+            ordered = take(positions, order)
+            best = take(best_plays(ordered, _score(ordered, value)), jnp.argsort(order))
         return apply_plays(positions, best.code), best.score
 
     def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:

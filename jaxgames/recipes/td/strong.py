@@ -1,6 +1,10 @@
-"""`backgammon-strong`: TD(lambda) by self-play, then expected TD(lambda) with a network for each class of positions."""
+"""`backgammon-strong`: TD(lambda) by self-play, expected TD(lambda) with a network for each class of positions, and a
+round in which a network learns from the player that came out.
+"""
 
+import bisect
 import dataclasses
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_type_hints
@@ -33,28 +37,31 @@ SECOND = dataclasses.replace(
 )
 
 SHARED = ("encoding", "hidden", "activation", "initializer")
-"""What both stages have alike: the network."""
+"""What all stages have alike: the network."""
 
-MEASURED = (16_000, 1_000)
+UPDATES = ("first_updates", "updates", "last_updates")
+"""What people call the numbers of updates of the stages."""
+
+MEASURED = (16_000, 1_000, 1_000)
 """Updates of each stage after which it is measured and saved, at most: about ten minutes of one core."""
 
 
 class Stages(NamedTuple):
-    """The settings of both stages, with their numbers of updates, and the updates between two lines of metrics."""
+    """The settings of the stages, with their numbers of updates, and the updates between two lines of metrics."""
 
-    first: TDConfig
-    second: TDConfig
-    blocks: tuple[int, int] = (1_000, 25)
+    configs: tuple[TDConfig, ...]
+    blocks: tuple[int, ...]
 
     @classmethod
-    def of(cls, first: int, second: int, blocks: tuple[int, int] = (1_000, 25), **changes: Any) -> "Stages":
-        """Stages of so many updates, the second one with changes; both learn the same network."""
+    def of(cls, *updates: int, blocks: tuple[int, ...] = (1_000, 25, 25), **changes: Any) -> "Stages":
+        """Two stages or three of so many updates, the later ones with changes; all learn the same network."""
         shared = {name: changes[name] for name in SHARED if name in changes}
-        return cls(
-            dataclasses.replace(FIRST, updates=first, **shared),
-            dataclasses.replace(SECOND, updates=second, **changes),
-            blocks,
+        kinds = (FIRST, shared), (SECOND, changes), (SECOND, changes | LAST)
+        configs = (
+            dataclasses.replace(config, updates=number, **more)
+            for (config, more), number in zip(kinds, updates, strict=False)
         )
+        return cls(tuple(configs), blocks[: len(updates)])
 
 
 LARGE: dict[str, Any] = {
@@ -69,9 +76,14 @@ LARGE: dict[str, Any] = {
 }
 """Twice the units, each position learned forty times, with large steps: playing costs more than learning."""
 
+LAST: dict[str, Any] = {"teacher": True, "epsilon": 0.1, "lambda_": 0.7, "replay": 2**22, "steps": 20}
+"""The last stage learns from the player that came out of the one before, forgets none of its positions, and sees rare
+ones, too: every tenth turn is a random one.
+"""
+
 STAGES = {
     "fast": Stages.of(64_000, 2_000),
-    "hours": Stages.of(32_000, 5_000, **LARGE),
+    "hours": Stages.of(32_000, 5_000, 7_000, **LARGE),
     "gpu": Stages.of(64_000, 40_000, **(LARGE | {"batch": 2_048, "minibatch": 4_096, "replay": 2**22})),
 }
 """`fast`: about half an hour of one core. `hours`: an hour and a half of one core. `gpu`: not tried by us on one."""
@@ -79,63 +91,61 @@ STAGES = {
 
 @dataclasses.dataclass(frozen=True)
 class StrongRecipe(TDRecipe):
-    """A TD training in two stages; its length is a number of updates of each."""
+    """A TD training in stages; its length is a number of updates of each."""
 
     stages: Mapping[str, Stages] = dataclasses.field(default_factory=dict)
 
     def length(self) -> str:
         """How long it takes if nothing is said."""
-        return "; ".join(
-            f"{name} {s.first.updates:,} + {s.second.updates:,} updates" for name, s in self.stages.items()
-        )
+        numbers = {name: [f"{c.updates:,}" for c in stages.configs] for name, stages in self.stages.items()}
+        return "; ".join(f"{name} {' + '.join(each)} updates" for name, each in numbers.items())
 
     def check(self, plan: Plan) -> None:
         """As `Recipe.check`."""
-        self.of_plan(plan).second.network()
+        self.of_plan(plan).configs[-1].network()
 
     def of_plan(self, plan: Plan) -> Stages:
         """The stages of a plan, with its changes. Raises `ValueError` for what makes no sense."""
         if plan.minutes is not None or plan.games is not None:
             raise ValueError(f"{self.name} trains for a number of updates: --set first_updates=N, --set updates=N")
         stages = self.stages[plan.setting_of(self.name, self.game, self.stages, minutes=True)]
-        hints = get_type_hints(TDConfig)
-        types = {name: kind for name, kind in hints.items() if name not in NOT_FOR_PEOPLE}
-        found = parse_overrides({"first_updates": int, "updates": int, **types}, plan.changes)
-        first = {"updates": found.pop("first_updates")} if "first_updates" in found else {}
+        names = UPDATES[: len(stages.configs)]
+        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in NOT_FOR_PEOPLE}
+        found = parse_overrides({**dict.fromkeys(names, int), **types}, plan.changes)
+        numbers = [found.pop(name, config.updates) for name, config in zip(names, stages.configs, strict=True)]
         shared = {name: found[name] for name in SHARED if name in found}
-        stages = stages._replace(
-            first=dataclasses.replace(stages.first, **first, **shared),
-            second=dataclasses.replace(stages.second, **found),
+        for name, number in zip(names, numbers, strict=True):
+            if number < 1:
+                raise ValueError(f"{name}={number}: expected a number from 1 to {2**31 - 1}")
+        first, *later = (
+            dataclasses.replace(config, updates=number) for config, number in zip(stages.configs, numbers, strict=True)
         )
-        for name, config in zip(("first_updates", "updates"), stages[:2], strict=True):
-            if config.updates < 1:
-                raise ValueError(f"{name}={config.updates}: expected a number from 1 to {2**31 - 1}")
-        return stages
+        configs = (dataclasses.replace(first, **shared), *(dataclasses.replace(config, **found) for config in later))
+        return stages._replace(configs=configs)
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
         """As `Recipe.content`. The plan with its seed decides the weights to the last bit."""
-        stages, devices = self.of_plan(plan), plan.devices or 1
-        for config in stages[:2]:
+        (configs, most), devices = self.of_plan(plan), plan.devices or 1
+        for config in configs:
             place(make_learner(config), devices)
-        lengths = [config.updates for config in stages[:2]]
-        blocks = [math.gcd(block, length) for block, length in zip(stages.blocks, lengths, strict=True)]
+        blocks = [math.gcd(block, config.updates) for block, config in zip(most, configs, strict=True)]
         return {
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.stages))),
             "game": self.game,
             "seed": plan.seed or 0,
             "devices": devices,
-            "goal": {"minutes": None, "games": None, "updates": stages.first.updates + stages.second.updates},
+            "goal": {"minutes": None, "games": None, "updates": sum(config.updates for config in configs)},
             "block": blocks[0],
             "blocks": blocks,
             "measure_every": [
-                min(n // 4, most) // block * block or block
-                for n, block, most in zip(lengths, blocks, MEASURED, strict=True)
+                min(config.updates // 4, most) // block * block or block
+                for config, block, most in zip(configs, blocks, MEASURED, strict=False)
             ],
             "measured_games": plan.measured_games or 2_000,
             "final_games": plan.final_games or 10_000,
-            "first": dataclasses.asdict(stages.first),
-            "learner": dataclasses.asdict(stages.second),
+            "stages": [dataclasses.asdict(config) for config in configs],
+            "learner": dataclasses.asdict(configs[-1]),
         }
 
     def job(self, run: Run, report: Report) -> "StrongJob":
@@ -144,26 +154,23 @@ class StrongRecipe(TDRecipe):
 
 
 class StrongJob(TDJob):
-    """As `TDJob`, for one stage after the other. Steps are the updates of both."""
+    """As `TDJob`, for one stage after the other. Steps are the updates of all."""
 
-    keys = (*TDJob.keys, "first", "blocks")
+    keys = (*TDJob.keys, "stages", "blocks")
 
     def __init__(self, recipe: TDRecipe, run: Run, report: Report):
         super().__init__(recipe, run, report)
-        self.first, self.second = config_of(run.config["first"]), self.config
-        self.enter(self.is_second(max(run.steps(), default=0)))
+        self.configs = [config_of(settings) for settings in run.config["stages"]]
+        self.ends = list(itertools.accumulate(config.updates for config in self.configs))
+        self.enter(bisect.bisect_left(self.ends, max(run.steps(), default=0)))
 
-    def is_second(self, step: int) -> bool:
-        """Whether the checkpoint of a step is of the second stage."""
-        return step > self.first.updates
-
-    def enter(self, second: bool) -> None:
+    def enter(self, stage: int) -> None:
         """Goes to a stage: its learner, and the numbers that its updates have."""
         seed = jax.random.key(self.settings["seed"])
-        self.config = self.second if second else self.first
+        self.stage, self.config = stage, self.configs[stage]
         self.learner = place(make_learner(self.config), self.settings["devices"])
-        self.key = jax.random.fold_in(seed, 2**31 + 1) if second else seed
-        self.block, self.earlier = self.settings["blocks"][second], self.first.updates if second else 0
+        self.key = jax.random.fold_in(seed, 2**31 + stage) if stage else seed
+        self.block, self.earlier = self.settings["blocks"][stage], self.ends[stage] - self.config.updates
 
     def template(self) -> TDCheckpoint:
         """As `Job.template`."""
@@ -171,45 +178,42 @@ class StrongJob(TDJob):
 
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
-        if step == self.first.updates:
-            self.enter(True)
-            checkpoint = checkpoint._replace(state=self.second_stage(checkpoint.state.params))
+        if step == self.ends[self.stage]:
+            params = self.for_play(jax.device_get(checkpoint.state.params))
+            self.enter(self.stage + 1)
+            checkpoint = checkpoint._replace(state=self.begin(params))
         return super().advance(checkpoint, step)
 
-    def second_stage(self, params: Any) -> TDState:
-        """The state in which the second stage begins: all classes have the network of the first."""
-        state = make_learner(self.second).init(jax.random.fold_in(self.key, 2**31))
-        every = self.for_play(jax.device_get(params))
-        traces = state.traces._replace(weights=jax.tree.map(np.array, every))
-        return self.learner.place(state._replace(params=every, traces=traces))
+    def begin(self, params: Any) -> TDState:
+        """The state in which a later stage begins: with the player that came out of the one before."""
+        learner = make_learner(self.config)
+        state = learner.init(jax.random.fold_in(self.key, 2**31))
+        params = jax.tree.map(np.array, params)
+        return self.learner.place(state._replace(params=params, traces=learner.init_traces(params)))
 
     def for_play(self, params: Any) -> Any:
-        """The network of the first stage as those of all classes."""
-        return self.network.for_each_class(params) if self.second.by_class else params
+        """The network of the first stage as those of all classes; the later stages' as they are."""
+        return self.network.for_each_class(params) if self.stage == 0 and self.network.by_class else params
 
     def is_measured(self, step: int) -> bool:
         """As `Job.is_measured`."""
-        second = self.is_second(step)
-        done = step - (self.first.updates if second else 0)
-        return done % self.settings["measure_every"][second] == 0 or step == self.first.updates
+        return (step - self.earlier) % self.settings["measure_every"][self.stage] == 0 or step in self.ends
 
     def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
         """As `TDJob.measure`. In the first stage the one network stands for all classes."""
-        if self.earlier == 0:
-            state = checkpoint.state
-            checkpoint = checkpoint._replace(state=state._replace(params=self.for_play(state.params)))
-        return super().measure(checkpoint, entry)
+        state = checkpoint.state
+        return super().measure(checkpoint._replace(state=state._replace(params=self.for_play(state.params))), entry)
 
     def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
         """As `TDJob.results`."""
-        self.enter(True)
+        self.enter(len(self.configs) - 1)
         return super().results(checkpoint)
 
 
 BACKGAMMON_STRONG = StrongRecipe(
     name="backgammon-strong",
     summary="backgammon as strong as can be: strategic inputs, three networks, targets without the luck of the dice",
-    settings={name: stages.second for name, stages in STAGES.items()},
+    settings={name: stages.configs[-1] for name, stages in STAGES.items()},
     stages=STAGES,
     opponents=("pubeval",),
     watched="pubeval",
