@@ -29,6 +29,11 @@ from jaxgames.recipes.recipe import Plan
         ({"lambda_": float("nan")}, "lambda_=nan: expected a number from 0 to 1"),
         ({"epsilon": 1.5}, "epsilon=1.5: expected a number from 0 to 1"),
         ({"restarts": 0.5}, "restarts=0.5: only method='expected' keeps positions to begin at"),
+        ({"members": 2}, "members=2: needs method='expected' and one hidden layer"),
+        (
+            {"members": 2, "hidden": (9, 9), "method": "expected", "output": "softmax"},
+            "members=2: needs method='expected' and one hidden layer",
+        ),
         ({"teacher": True}, "teacher=True: only method='expected' learns from one"),
         ({"weight_decay": 0.5}, "weight_decay=0.5: only optimizer=adamw has one, not adam"),
         ({"weight_decay": -1, "optimizer": "adamw"}, "weight_decay=-1: expected a number from 0 to"),

@@ -10,6 +10,7 @@ import pytest
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, expectation
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
+from jaxgames.nets.side_by_side import apart, scale_outputs
 
 CONFIG = TDConfig(
     game="dash", encoding="track", hidden=(7,), outputs=6, output="softmax", method="expected", lambda_=0.5, batch=8,
@@ -117,6 +118,26 @@ def test_targets_are_from_the_players_own_view(learner, start, later):
     wanted = jax.jit(lambda p: expectation(learner.network, p, positions, jnp.zeros(size, jnp.int32)))(start.params)
     used = np.asarray(replay.weight[:size]) > 0
     np.testing.assert_allclose(np.asarray(replay.targets[:size])[used], np.asarray(wanted)[used], atol=1e-5)
+
+
+def test_members_learn_side_by_side_and_the_player_is_their_mean(later):
+    """Each member makes the step that it would make alone on the same positions."""
+    config = dataclasses.replace(CONFIG, members=2, biases=False, average=0.0)
+    learner, alone = ExpectedTD(config), ExpectedTD(dataclasses.replace(config, members=1))
+    state = learner.init(jax.random.key(3))
+    replay, key, optimizer = later[-1].traces, jax.random.key(4), state.optimizer
+    weights = state.traces.weights
+    after, _ = jax.jit(learner._learn)(weights, optimizer, replay, key)
+    step = jax.jit(alone._learn)
+    for number in range(2):
+        own, found = (jax.tree.map(lambda x, n=number: x[n], apart(tree, 2)) for tree in (weights, after))
+        wanted, _ = step(own, optimizer, replay, key)
+        jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), found, wanted)
+        assert max(float(jnp.abs(a - b).max()) for a, b in zip(*map(jax.tree.leaves, (own, found)), strict=True)) > 1e-4
+
+    for one in (state, jax.jit(learner.update)(state, jax.random.key(5))[0]):
+        mean = scale_outputs(one.traces.weights, 1 / 2)
+        jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), one.params, mean)
 
 
 def test_the_teacher_plays_and_makes_the_targets(start):

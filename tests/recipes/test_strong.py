@@ -8,6 +8,7 @@ import pytest
 
 from jaxgames.algos.td.saved import config_of
 from jaxgames.envs import registry
+from jaxgames.nets.side_by_side import apart
 from jaxgames.players import champions
 from jaxgames.players import make as make_player
 from jaxgames.recipes import Plan, recipe_named
@@ -20,7 +21,11 @@ from tests.algos.small_games import Dash
 SMALL = {"game": "dash", "encoding": "track", "hidden": (5,), "batch": 4, "plies": 3}
 LATER = dataclasses.replace(SECOND, **SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2)
 STAGES = Stages(
-    (dataclasses.replace(FIRST, **SMALL, updates=4), LATER, dataclasses.replace(LATER, teacher=True, replay=48)),
+    (
+        dataclasses.replace(FIRST, **SMALL, updates=4),
+        LATER,
+        dataclasses.replace(LATER, teacher=True, members=2, replay=48),
+    ),
     (2, 2, 2),
 )
 RECIPE = StrongRecipe("strong", "small", {"fast": LATER}, stages={"fast": STAGES})
@@ -75,23 +80,41 @@ def far(one, other):
     return max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), one, other)))
 
 
-@pytest.mark.parametrize("stage", [1, 2])
-def test_a_later_stage_begins_with_the_network_of_the_one_before(whole, stage):
+def test_the_second_stage_begins_with_the_network_of_the_first(whole):
     run, _, states = whole
-    before, last = states[4 * stage], states[4 * stage + 4]
     job = RECIPE.job(run, Report(quiet=True))
-    job.enter(stage)
-    begun = job.begin(before.params)
+    job.enter(1)
+    begun = job.begin(states[4].params)
     for params in (begun.params, begun.traces.weights):
-        jax.tree.map(np.testing.assert_array_equal, params, before.params)
-    assert int(last.updates) == 4 and int(last.traces.number) == 4 * 12
-    assert far(last.params, before.params) > 0
+        jax.tree.map(np.testing.assert_array_equal, params, states[4].params)
+    assert int(states[8].updates) == 4 and int(states[8].traces.number) == 4 * 12
+    assert far(states[8].params, states[4].params) > 0
 
 
 def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole):
-    _, _, states = whole
+    run, _, states = whole
     jax.tree.map(np.testing.assert_array_equal, states[12].traces.teacher, states[8].params)
     assert states[8].traces.teacher == ()
+    job = RECIPE.job(run, Report(quiet=True))
+    job.enter(2)
+    one, other = (jax.tree.map(lambda x, n=n: x[n], apart(job.begin(states[8].params).params, 2)) for n in range(2))
+    assert far(one, states[8].params) > 0.01 and far(one, other) > 0.01  # new networks, which differ
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
+    """A run's best player may be of any stage, and the run is known by the network of the last one."""
+    run, _, states = whole
+    job = RECIPE.job(run, Report(quiet=True))
+    job.enter(stage)
+    params = states[4 * stage + 4].params
+    game, network = Dash(), STAGES.configs[stage].network()
+    positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 3))
+    found, wanted = (
+        net.predict(weights, positions, np.zeros(3, np.int32))
+        for net, weights in ((job.network, job.for_play(params)), (network, params))
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
@@ -151,7 +174,7 @@ def test_changes_reach_the_stages():
 @pytest.mark.parametrize("setting", STRONG)
 def test_all_stages_of_a_setting_learn_the_same_network(setting):
     """Else one could not begin with the weights of the one before, which would be seen after ten minutes or more."""
-    first, *later = (config.network().network for config in STRONG[setting].configs)
+    first, *later = (config.member().network for config in STRONG[setting].configs)
     assert later and all(network == first for network in later)
 
 

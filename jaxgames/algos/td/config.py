@@ -39,6 +39,8 @@ class TDConfig:
     """What the network sees: a name from `game.encodings`, or `observation`."""
     hidden: tuple[int, ...] = (40,)
     """Units of each hidden layer."""
+    members: int = 1
+    """Networks of so many units that `expected` learns side by side; the player is their mean."""
     activation: str = "sigmoid"
     """Of the hidden layers (`jaxgames.nets.ACTIVATIONS`)."""
     initializer: str = "uniform"
@@ -114,6 +116,7 @@ class TDConfig:
             ("lambda_", 0, 1),
             ("epsilon", 0, 1),
             ("restarts", 0, 1),
+            ("members", 1, 64),
             ("batch", 1, 2**20),
             ("plies", 1, 2**16),
             ("games", 1, 2**20),
@@ -140,6 +143,8 @@ class TDConfig:
             raise ValueError(f"restarts={self.restarts}: only method='expected' keeps positions to begin at")
         if self.teacher and self.method != "expected":
             raise ValueError("teacher=True: only method='expected' learns from one")
+        if self.members > 1 and (self.method != "expected" or len(self.hidden) != 1):
+            raise ValueError(f"members={self.members}: needs method='expected' and one hidden layer")
         if self.weight_decay != WEIGHT_DECAY and self.optimizer != "adamw":
             raise ValueError(f"weight_decay={self.weight_decay}: only optimizer=adamw has one, not {self.optimizer}")
         if not self.step_size and self.updates and self.schedule in ("cosine", "exponential"):
@@ -160,9 +165,14 @@ class TDConfig:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
         if self.by_class and not hasattr(encodings[self.encoding], "class_of"):
             raise ValueError(f"by_class=True: the encoding {self.encoding} of {self.game} tells no classes apart")
-        layers = MLP((*self.hidden, self.outputs), self.activation, self.output, self.initializer, self.biases)
+        units = (self.members * self.hidden[0],) if self.members > 1 else self.hidden
+        layers = MLP((*units, self.outputs), self.activation, self.output, self.initializer, self.biases)
         outcomes = Outcomes(OUTCOMES[self.outputs], self.cumulative)
         return ValueNetwork(game, encodings[self.encoding], layers, outcomes, self.symmetric, self.by_class)
+
+    def member(self) -> ValueNetwork:
+        """The network of each member; that of the player if there is only one."""
+        return dataclasses.replace(self, members=1).network()
 
     def optimizer_for(self) -> optax.GradientTransformation:
         """The optimizer, with its step-size schedule; `tested` is a factor in the learner's state instead."""

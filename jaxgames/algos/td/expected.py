@@ -13,6 +13,7 @@ from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, 
 from jaxgames.algos.td.self_play import Games, draw_chance, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.nets.side_by_side import apart, scale_outputs
 from jaxgames.ops.pytrees import select
 
 CANDIDATES = 16
@@ -22,7 +23,8 @@ CANDIDATES = 16
 class Replay(NamedTuple):
     """What `ExpectedTD` keeps: the weights that the optimizer moves, and the latest positions with their targets.
 
-    `teacher` are the weights of the beginning where they play to the end, else `()`. `weight` is 0 for positions that
+    Those of members are side by side (`nets.side_by_side`); those of outputs are not yet divided by their number.
+    `teacher` are the weights that play where they do so to the end, else `()`. `weight` is 0 for positions that
     count nothing, such as ended games; `number` counts all positions put in so far.
     """
 
@@ -59,9 +61,14 @@ class ExpectedTD(Learner):
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
     (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
     player's weights are a moving average of those learned. With a `teacher` the player of the beginning goes on playing
-    and makes all targets, and the average is only the result: a round of policy iteration. Cross-entropy. Of several
-    devices each keeps the positions of its own games, and draws its share of each minibatch from them.
+    and makes all targets, and the average is only the result: a round of policy iteration. All `members` learn the same
+    minibatches, each from weights of its own, and the player is their mean. Cross-entropy. Of several devices each
+    keeps the positions of its own games, and draws its share of each minibatch from them.
     """
+
+    def init_params(self, key: Key[Array, ""]) -> Any:
+        """The mean of the members' first weights."""
+        return scale_outputs(self.network.init(key), 1 / self.config.members)
 
     def init_traces(self, params: Any) -> Replay:
         """An empty replay."""
@@ -70,7 +77,9 @@ class ExpectedTD(Learner):
         one = jax.eval_shape(self.network.game.init_position, jax.random.key(0))
         positions = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), one)
         targets = jnp.zeros((room, len(self.network.outcomes)), jnp.float32)
-        weights, teacher = jax.tree.map(jnp.copy, (params, params if self.config.teacher else ()))
+        weights = scale_outputs(params, self.config.members)
+        teacher = jax.tree.map(lambda x: x[0], apart(weights, self.config.members)) if self.config.teacher else ()
+        weights, teacher = jax.tree.map(jnp.copy, (weights, teacher))
         return Replay(weights, teacher, positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
 
     def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
@@ -83,7 +92,8 @@ class ExpectedTD(Learner):
         def step(carry, key):
             average, weights, optimizer = carry
             weights, optimizer = self._learn(weights, optimizer, replay, key)
-            average = optax.incremental_update(weights, average, 1 - self.config.average)
+            player = scale_outputs(weights, 1 / self.config.members)
+            average = optax.incremental_update(player, average, 1 - self.config.average)
             return (average, weights, optimizer), None
 
         carry, _ = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
@@ -94,8 +104,8 @@ class ExpectedTD(Learner):
 
     def _play(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, tuple, Metrics]:
         """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
-        network, config, params = self.network, self.config, state.params
-        player = state.traces.teacher if config.teacher else params
+        config, params = self.config, state.params
+        network, player = (config.member(), state.traces.teacher) if config.teacher else (self.network, params)
 
         def ply(games, key):
             games, ply, explored = play_ply(network.game, games, network.value(player), key, config.epsilon)
@@ -103,7 +113,7 @@ class ExpectedTD(Learner):
                 games = self._restart(games, ply.over, params, state.traces, jax.random.fold_in(key, 1))
             expected = expectation(network, player, ply.positions, ply.player)
             values = network.predict(player, ply.positions, ply.player)
-            learned = network.predict(params, ply.positions, ply.player) if config.teacher else values
+            learned = self.network.predict(params, ply.positions, ply.player) if config.teacher else values
             ends = ply.over if explored is None else ply.over | explored
             return games, (ply, expected, values, learned, ends)
 
@@ -150,9 +160,14 @@ class ExpectedTD(Learner):
             jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
         )
 
-        def loss(weights):
-            predicted = self.network.predict(weights, positions, jnp.zeros_like(drawn))
+        member = self.config.member()
+
+        def loss_of(one):
+            predicted = member.predict(one, positions, jnp.zeros_like(drawn))
             return jnp.sum(weight * cross_entropy(targets, predicted)) / self.config.minibatch
+
+        def loss(weights):
+            return jnp.sum(jax.vmap(loss_of)(apart(weights, self.config.members)))
 
         return self.step(weights, optimizer, jax.grad(loss)(weights), jnp.float32(1))
 

@@ -60,7 +60,7 @@ class Learner:
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update."""
         weights_key, games_key = jax.random.split(key)
-        params = self.network.init(weights_key)
+        params = self.init_params(weights_key)
         games = init_games(self.network.game, games_key, self.config.batch)
         # Nothing has been played: the first ply's predecessor counts as over, so nothing is learned from it.
         over, result = jnp.ones(self.config.batch, bool), jnp.zeros(self.config.batch, jnp.float32)
@@ -74,6 +74,10 @@ class Learner:
             factor=jnp.float32(1.0),
             updates=jnp.int32(0),
         )
+
+    def init_params(self, key: Key[Array, ""]) -> Any:
+        """The first weights of the player."""
+        return self.network.init(key)
 
     def place(self, state: TDState) -> TDState:
         """The state where this learner wants it: on one device, as it is. (`parallel.Parallel` splits its games.)"""

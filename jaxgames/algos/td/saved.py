@@ -28,6 +28,7 @@ ADDED = (
     "average",
     "weight_decay",
     "teacher",
+    "members",
 )
 """Settings that older runs have not; they had their usual values."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from jaxgames.algos.td import TDConfig, TDState, make_learner
 from jaxgames.algos.td.parallel import place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, template
+from jaxgames.nets.side_by_side import repeated
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
@@ -76,14 +77,21 @@ LARGE: dict[str, Any] = {
 }
 """Twice the units, each position learned forty times, with large steps: playing costs more than learning."""
 
-LAST: dict[str, Any] = {"teacher": True, "epsilon": 0.1, "lambda_": 0.7, "replay": 2**22, "steps": 20}
-"""The last stage learns from the player that came out of the one before, forgets none of its positions, and sees rare
-ones, too: every tenth turn is a random one.
+LAST: dict[str, Any] = {
+    "teacher": True,
+    "members": 3,
+    "epsilon": 0.1,
+    "lambda_": 0.7,
+    "replay": 2**22,
+    "steps": 20,
+}
+"""In the last stage three new networks learn from the player that came out of the one before, and the player is their
+mean. They forget none of its positions, and see rare ones, too: every tenth turn is a random one.
 """
 
 STAGES = {
     "fast": Stages.of(64_000, 2_000),
-    "hours": Stages.of(32_000, 5_000, 7_000, **LARGE),
+    "hours": Stages.of(32_000, 5_000, 5_000, **LARGE),
     "gpu": Stages.of(64_000, 40_000, **(LARGE | {"batch": 2_048, "minibatch": 4_096, "replay": 2**22})),
 }
 """`fast`: about half an hour of one core. `hours`: an hour and a half of one core. `gpu`: not tried by us on one."""
@@ -179,28 +187,35 @@ class StrongJob(TDJob):
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
         if step == self.ends[self.stage]:
-            params = self.for_play(jax.device_get(checkpoint.state.params))
+            params = self.for_all_classes(jax.device_get(checkpoint.state.params))
             self.enter(self.stage + 1)
             checkpoint = checkpoint._replace(state=self.begin(params))
         return super().advance(checkpoint, step)
 
     def begin(self, params: Any) -> TDState:
-        """The state in which a later stage begins: with the player that came out of the one before."""
-        learner = make_learner(self.config)
+        """The state in which a later stage begins: the player that came out of the one before goes on, or teaches."""
+        learner, params = make_learner(self.config), jax.tree.map(np.array, params)
         state = learner.init(jax.random.fold_in(self.key, 2**31))
-        params = jax.tree.map(np.array, params)
-        return self.learner.place(state._replace(params=params, traces=learner.init_traces(params)))
+        if self.config.teacher:
+            state = state._replace(traces=state.traces._replace(teacher=params))
+        else:
+            state = state._replace(params=params, traces=learner.init_traces(params))
+        return self.learner.place(state)
 
-    def for_play(self, params: Any) -> Any:
+    def for_all_classes(self, params: Any) -> Any:
         """The network of the first stage as those of all classes; the later stages' as they are."""
         return self.network.for_each_class(params) if self.stage == 0 and self.network.by_class else params
+
+    def for_play(self, params: Any) -> Any:
+        """A stage's player as one of the last stage's shape, which a run is known by."""
+        return repeated(self.for_all_classes(params), self.configs[-1].members // self.config.members)
 
     def is_measured(self, step: int) -> bool:
         """As `Job.is_measured`."""
         return (step - self.earlier) % self.settings["measure_every"][self.stage] == 0 or step in self.ends
 
     def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `TDJob.measure`. In the first stage the one network stands for all classes."""
+        """As `TDJob.measure`."""
         state = checkpoint.state
         return super().measure(checkpoint._replace(state=state._replace(params=self.for_play(state.params))), entry)
 

@@ -1,0 +1,60 @@
+"""A perceptron that is the mean of several: their hidden units stand side by side.
+
+Before the output function the mean of K members, $\\frac1K\\sum_k h_k W_k + b$, is one product: $(h_1 \\dots h_K)$
+times $(W_1 \\dots W_K) / K$, plus $b$. So the mean is a perceptron like any other, with all their hidden units. Members
+err differently, and their mean errs less than one of them (Hansen and Salamon, "Neural network ensembles", 1990).
+Here they have one hidden layer, and share the biases of the outputs.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxgames.nets.mlp import FIRST_LAYER
+
+LAST_LAYER = "Dense_1"
+
+
+def apart(params: Any, members: int) -> Any:
+    """The members of `MLP((members * hidden, outputs))`, as parameters of `MLP((hidden, outputs))`.
+
+    Members are a new first axis of each array; others, such as classes, may stand before those of the layers.
+    """
+    if members == 1:
+        return jax.tree.map(lambda x: x[None], params)
+
+    def split(x: jax.Array, axis: int) -> jax.Array:
+        axis = x.ndim + axis
+        x = x.reshape(*x.shape[:axis], members, x.shape[axis] // members, *x.shape[axis + 1 :])
+        return jnp.moveaxis(x, axis, 0)
+
+    first, last = (params["params"][name] for name in (FIRST_LAYER, LAST_LAYER))
+    layers = {
+        FIRST_LAYER: {name: split(x, -1) for name, x in first.items()},
+        LAST_LAYER: {
+            name: split(x, -2) if name == "kernel" else jnp.broadcast_to(x, (members, *x.shape))
+            for name, x in last.items()
+        },
+    }
+    return {**params, "params": layers}
+
+
+def repeated(params: Any, members: int) -> Any:
+    """A perceptron with `members` times the hidden units that computes the same: the mean of equal members."""
+    if members == 1:
+        return params
+    first, last = (params["params"][name] for name in (FIRST_LAYER, LAST_LAYER))
+    layers = {
+        FIRST_LAYER: {name: jnp.concatenate([x] * members, axis=-1) for name, x in first.items()},
+        LAST_LAYER: last | {"kernel": jnp.concatenate([last["kernel"]] * members, axis=-2)},
+    }
+    return scale_outputs({**params, "params": layers}, 1 / members)
+
+
+def scale_outputs(params: Any, factor: float) -> Any:
+    """The weights of the outputs times a number: 1 / members makes a mean of the sum over members."""
+    if factor == 1:
+        return params
+    last = params["params"][LAST_LAYER]
+    return {**params, "params": {**params["params"], LAST_LAYER: {**last, "kernel": last["kernel"] * factor}}}
