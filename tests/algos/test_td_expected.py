@@ -121,17 +121,29 @@ def test_targets_are_from_the_players_own_view(learner, start, later):
 
 
 def test_members_learn_side_by_side_and_the_player_is_their_mean(later):
-    """Each member makes the step that it would make alone on the same positions."""
+    """Each member makes a step down the cross-entropy on positions that it draws alone."""
     config = dataclasses.replace(CONFIG, members=2, biases=False, average=0.0)
-    learner, alone = ExpectedTD(config), ExpectedTD(dataclasses.replace(config, members=1))
+    learner = ExpectedTD(config)
     state = learner.init(jax.random.key(3))
-    replay, key, optimizer = later[-1].traces, jax.random.key(4), state.optimizer
-    weights = state.traces.weights
-    after, _ = jax.jit(learner._learn)(weights, optimizer, replay, key)
-    step = jax.jit(alone._learn)
+    replay, key, weights = later[-1].traces, jax.random.key(4), state.traces.weights
+    after, _ = jax.jit(learner._learn)(weights, state.optimizer, replay, key)
+    drawn = np.asarray(jax.random.randint(key, (2, CONFIG.minibatch), 0, len(replay.weight)))
+
+    @jax.jit
+    def descended(one, rows):
+        positions, targets, weight = (
+            jax.tree.map(lambda x: x[rows], part) for part in (replay.positions, replay.targets, replay.weight)
+        )
+
+        def loss(one):
+            predicted = config.member().predict(one, positions, jnp.zeros(CONFIG.minibatch, jnp.int32))
+            return -jnp.sum(weight[:, None] * targets * jnp.log(predicted)) / CONFIG.minibatch
+
+        return jax.tree.map(lambda w, g: w - CONFIG.step_size * g, one, jax.grad(loss)(one))
+
     for number in range(2):
         own, found = (jax.tree.map(lambda x, n=number: x[n], apart(tree, 2)) for tree in (weights, after))
-        wanted, _ = step(own, optimizer, replay, key)
+        wanted = descended(own, drawn[number])
         jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), found, wanted)
         assert max(float(jnp.abs(a - b).max()) for a, b in zip(*map(jax.tree.leaves, (own, found)), strict=True)) > 1e-4
 

@@ -80,25 +80,29 @@ def far(one, other):
     return max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), one, other)))
 
 
-def test_the_second_stage_begins_with_the_network_of_the_first(whole):
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_later_stage_begins_with_the_player_of_the_one_before(whole, stage):
+    """Each of its members is that player."""
     run, _, states = whole
-    job = RECIPE.job(run, Report(quiet=True))
-    job.enter(1)
-    begun = job.begin(states[4].params)
-    for params in (begun.params, begun.traces.weights):
-        jax.tree.map(np.testing.assert_array_equal, params, states[4].params)
-    assert int(states[8].updates) == 4 and int(states[8].traces.number) == 4 * 12
-    assert far(states[8].params, states[4].params) > 0
+    before, last = states[4 * stage].params, states[4 * stage + 4]
+    job, members = RECIPE.job(run, Report(quiet=True)), STAGES.configs[stage].members
+    job.enter(stage - 1)
+    params = job.as_members(before, members)
+    job.enter(stage)
+    weights = job.begin(params).traces.weights
+    for number in range(members):
+        one = jax.tree.map(lambda x, n=number: x[n], apart(weights, members))
+        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), one, before)
+    assert int(last.updates) == 4 and int(last.traces.number) == 4 * 12
 
 
 def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole):
-    run, _, states = whole
-    jax.tree.map(np.testing.assert_array_equal, states[12].traces.teacher, states[8].params)
-    assert states[8].traces.teacher == ()
-    job = RECIPE.job(run, Report(quiet=True))
-    job.enter(2)
-    one, other = (jax.tree.map(lambda x, n=n: x[n], apart(job.begin(states[8].params).params, 2)) for n in range(2))
-    assert far(one, states[8].params) > 0.01 and far(one, other) > 0.01  # new networks, which differ
+    _, _, states = whole
+    before, last = states[8], states[12]
+    assert before.traces.teacher == ()
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), last.traces.teacher, before.params)
+    one, other = (jax.tree.map(lambda x, n=n: x[n], apart(last.traces.weights, 2)) for n in range(2))
+    assert far(one, before.params) > 1e-4 and far(one, other) > 1e-4  # members learn, each something else
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2])

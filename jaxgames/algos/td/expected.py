@@ -61,9 +61,9 @@ class ExpectedTD(Learner):
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
     (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
     player's weights are a moving average of those learned. With a `teacher` the player of the beginning goes on playing
-    and makes all targets, and the average is only the result: a round of policy iteration. All `members` learn the same
-    minibatches, each from weights of its own, and the player is their mean. Cross-entropy. Of several devices each
-    keeps the positions of its own games, and draws its share of each minibatch from them.
+    and makes all targets, and the average is only the result: a round of policy iteration. Each of the `members`
+    draws minibatches of its own, and the player is their mean. Cross-entropy. Of several devices each keeps the
+    positions of its own games, and draws its share of each minibatch from them.
     """
 
     def init_params(self, key: Key[Array, ""]) -> Any:
@@ -154,20 +154,19 @@ class ExpectedTD(Learner):
 
     def _learn(self, weights: Any, optimizer: Any, replay: Replay, key: Key[Array, ""]) -> tuple[Any, Any]:
         """One step on positions drawn from the replay."""
+        members, member = self.config.members, self.config.member()
         known = jnp.minimum(replay.number, len(replay.weight))
-        drawn = jax.random.randint(key, (self.config.minibatch // self.devices,), 0, known)
-        positions, targets, weight = (
-            jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
-        )
+        drawn = jax.random.randint(key, (members, self.config.minibatch // self.devices), 0, known)
 
-        member = self.config.member()
-
-        def loss_of(one):
+        def loss_of(one, drawn):
+            positions, targets, weight = (
+                jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
+            )
             predicted = member.predict(one, positions, jnp.zeros_like(drawn))
             return jnp.sum(weight * cross_entropy(targets, predicted)) / self.config.minibatch
 
         def loss(weights):
-            return jnp.sum(jax.vmap(loss_of)(apart(weights, self.config.members)))
+            return jnp.sum(jax.vmap(loss_of)(apart(weights, members), drawn))
 
         return self.step(weights, optimizer, jax.grad(loss)(weights), jnp.float32(1))
 

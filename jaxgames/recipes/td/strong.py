@@ -85,8 +85,8 @@ LAST: dict[str, Any] = {
     "replay": 2**22,
     "steps": 20,
 }
-"""In the last stage three new networks learn from the player that came out of the one before, and the player is their
-mean. They forget none of its positions, and see rare ones, too: every tenth turn is a random one.
+"""In the last stage three networks learn from the player that came out of the one before, and the player is their mean.
+They forget none of its positions, and see rare ones, too: every tenth turn is a random one.
 """
 
 STAGES = {
@@ -187,28 +187,27 @@ class StrongJob(TDJob):
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
         """As `Job.advance`."""
         if step == self.ends[self.stage]:
-            params = self.for_all_classes(jax.device_get(checkpoint.state.params))
+            following = self.configs[self.stage + 1]
+            params = self.as_members(jax.device_get(checkpoint.state.params), following.members)
             self.enter(self.stage + 1)
             checkpoint = checkpoint._replace(state=self.begin(params))
         return super().advance(checkpoint, step)
 
     def begin(self, params: Any) -> TDState:
-        """The state in which a later stage begins: the player that came out of the one before goes on, or teaches."""
+        """The state in which a later stage begins."""
         learner, params = make_learner(self.config), jax.tree.map(np.array, params)
         state = learner.init(jax.random.fold_in(self.key, 2**31))
-        if self.config.teacher:
-            state = state._replace(traces=state.traces._replace(teacher=params))
-        else:
-            state = state._replace(params=params, traces=learner.init_traces(params))
-        return self.learner.place(state)
+        return self.learner.place(state._replace(params=params, traces=learner.init_traces(params)))
 
-    def for_all_classes(self, params: Any) -> Any:
-        """The network of the first stage as those of all classes; the later stages' as they are."""
-        return self.network.for_each_class(params) if self.stage == 0 and self.network.by_class else params
+    def as_members(self, params: Any, members: int) -> Any:
+        """A stage's player as the mean of equal members, with a network for each class, as later stages have them."""
+        if self.stage == 0 and self.network.by_class:
+            params = self.network.for_each_class(params)
+        return repeated(params, members // self.config.members)
 
     def for_play(self, params: Any) -> Any:
         """A stage's player as one of the last stage's shape, which a run is known by."""
-        return repeated(self.for_all_classes(params), self.configs[-1].members // self.config.members)
+        return self.as_members(params, self.configs[-1].members)
 
     def is_measured(self, step: int) -> bool:
         """As `Job.is_measured`."""
