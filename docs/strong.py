@@ -93,6 +93,7 @@ def draw(path: Path) -> None:
         ("TD(lambda)", "#a8623a", False),
         ("expected TD(lambda)", "#1f6fb4", True),
         ("256 units, larger steps", "#2e8b57", False),
+        ("three networks, taught by it", "#7a3fa0", True),
     ):
         points = points[-1:] * goes_on + [point for point in found["curve"] if point["stage"] == name]
         axis.errorbar(

@@ -26,7 +26,7 @@ from jaxgames.recipes.plan import Plan
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 CARDS = {name: champions.card(name) for name in GAMES}
 TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
-MOST_BYTES = 1_000_000
+MOST_BYTES = 2_000_000
 # Not backgammon, whose features are slow as `make test` compiles them.
 QUICK = {("tic_tac_toe", level) for level in champions.LEVELS} | {
     (game, "easy") for game in GAMES if game != "backgammon"
