@@ -33,6 +33,13 @@ CODE = {
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
+GAMES = {
+    "tic-tac-toe": "tic_tac_toe",
+    "Connect Four": "connect_four",
+    "checkers": "checkers",
+    "backgammon": "backgammon",
+}
+"""Games as rows name them, and their folders: a row that names one does not depend on the rules of the others."""
 UNTIMED = ":(exclude)jaxgames/ops/device_memory.py"
 """Asked while a program is traced, never while it runs."""
 SHORT = (
@@ -88,7 +95,7 @@ HEAD = ("| measured | jaxgames | peer | ratio |", "|---|--:|--:|--:|")
 
 def short(results: list[dict[str, Any]]) -> str:
     """The table of the README."""
-    rows = [row(comparison | {"what": title}, result) for title, comparison, result in chosen(results)]
+    rows = [row(comparison, result, title) for title, comparison, result in chosen(results)]
     return "\n".join([*HEAD, *rows, "", conditions(results)])
 
 
@@ -102,8 +109,8 @@ def chosen(results: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any],
                 yield title, comparison, result
 
 
-def row(comparison: dict[str, Any], result: dict[str, Any]) -> str:
-    """One comparison: `| what | 1,234 games/s | 56 games/s (pgx) | 22x |`."""
+def row(comparison: dict[str, Any], result: dict[str, Any], title: str | None = None) -> str:
+    """One comparison, by its own name or a title: `| what | 1,234 games/s | 56 games/s (pgx) | 22x |`."""
     unit = comparison["unit"]
     ours = f"{comparison['ours_text']} {unit}"
     theirs = []
@@ -111,21 +118,24 @@ def row(comparison: dict[str, Any], result: dict[str, Any]) -> str:
         theirs.append(f"{comparison['peer_text']} {unit} ({comparison['peer_name']})")
     if comparison["published"]:
         theirs.append(f"published: {comparison['published']}")
-    what = comparison["what"] + mark(comparison, result)
+    what = (title or comparison["what"]) + mark(comparison, result)
     return f"| {what} | {ours} | {'; '.join(theirs) or '-'} | {times(comparison['ratio'])} |"
 
 
 def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
     """A mark where the code of a row has changed since it was measured; none where git cannot tell."""
     sha = comparison.get("commit") or result.get("commit")
-    return STALE if sha and is_stale(result["subject"], sha) else ""
+    name = f"{result['subject']} {comparison.get('what', '')}"
+    games = tuple(folder for game, folder in GAMES.items() if game in name)
+    return STALE if sha and is_stale(result["subject"], games, sha) else ""
 
 
 @functools.cache
-def is_stale(subject: str, sha: str) -> bool:
-    """Whether the code of a subject is not as it was at a commit."""
+def is_stale(subject: str, games: tuple[str, ...], sha: str) -> bool:
+    """Whether the code of a subject is not as it was at a commit; without `games`, with the rules of all games."""
     code = ("jaxgames/envs", "jaxgames/ops", f"benchmarks/{subject}.py", *CODE.get(subject, ("jaxgames",)))
-    return bool(changed_since(sha, (*code, UNTIMED)))
+    others = [f":(exclude)jaxgames/envs/{folder}" for folder in GAMES.values() if games and folder not in games]
+    return bool(changed_since(sha, (*code, *others, UNTIMED)))
 
 
 def times(ratio: float | None) -> str:

@@ -351,6 +351,15 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     git(["git", *identity, "commit", "-qm", "memory"])
     helpers.table.is_stale.cache_clear()
     assert helpers.table.mark({}, result | {"commit": sha}) == ""
+    rules = tmp_path / "jaxgames" / "envs" / "backgammon" / "game.py"
+    rules.parent.mkdir(parents=True)
+    rules.write_text("1")
+    git(["git", "add", "-A"])
+    git(["git", *identity, "commit", "-qm", "backgammon"])
+    helpers.table.is_stale.cache_clear()
+    marked = ("checkers, PUCT", ""), ("backgammon, PUCT", helpers.table.STALE), ("all games", helpers.table.STALE)
+    for what, wanted in marked:
+        assert helpers.table.mark({"what": what}, result | {"commit": sha}) == wanted
     newest = helpers.machine.commit()["commit"]
     code.write_text("3")
     assert newest != sha and helpers.machine.commit() == {"commit": newest, "clean": False}

@@ -9,8 +9,8 @@ import pytest
 
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, expectation
+from jaxgames.algos.td.members import apart, scale_outputs
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
-from jaxgames.nets.side_by_side import apart, scale_outputs
 
 CONFIG = TDConfig(
     game="dash", encoding="track", hidden=(7,), outputs=6, output="softmax", method="expected", lambda_=0.5, batch=8,

@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
+from jaxgames.algos.td.members import apart
 from jaxgames.algos.td.saved import config_of
 from jaxgames.envs import registry
-from jaxgames.nets.side_by_side import apart
 from jaxgames.players import champions
 from jaxgames.players import make as make_player
 from jaxgames.recipes import Plan, recipe_named

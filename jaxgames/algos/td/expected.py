@@ -10,10 +10,10 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.expectimax import after_chance
 from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, play_metrics
+from jaxgames.algos.td.members import apart, scale_outputs
 from jaxgames.algos.td.self_play import Games, draw_chance, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork
-from jaxgames.nets.side_by_side import apart, scale_outputs
 from jaxgames.ops.pytrees import select
 
 CANDIDATES = 16
@@ -23,7 +23,7 @@ CANDIDATES = 16
 class Replay(NamedTuple):
     """What `ExpectedTD` keeps: the weights that the optimizer moves, and the latest positions with their targets.
 
-    Those of members are side by side (`nets.side_by_side`); those of outputs are not yet divided by their number.
+    Those of members are side by side (`members`); those of outputs are not yet divided by their number.
     `teacher` are the weights that play where they do so to the end, else `()`. `weight` is 0 for positions that
     count nothing, such as ended games; `number` counts all positions put in so far.
     """

@@ -13,9 +13,9 @@ import jax
 import numpy as np
 
 from jaxgames.algos.td import TDConfig, TDState, make_learner
+from jaxgames.algos.td.members import repeated
 from jaxgames.algos.td.parallel import place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, template
-from jaxgames.nets.side_by_side import repeated
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report

@@ -1,8 +1,8 @@
 """A perceptron that is the mean of several: their hidden units stand side by side.
 
-Before the output function the mean of K members, $\\frac1K\\sum_k h_k W_k + b$, is one product: $(h_1 \\dots h_K)$
-times $(W_1 \\dots W_K) / K$, plus $b$. So the mean is a perceptron like any other, with all their hidden units. Members
-err differently, and their mean errs less than one of them (Hansen and Salamon, "Neural network ensembles", 1990).
+Before the output function the mean over members k of h_k W_k + b is one product: (h_1 ... h_K) times (W_1 ... W_K) / K,
+plus b. So the mean is a perceptron like any other, with all their hidden units. Members err differently, and their mean
+errs less than one of them (L. K. Hansen and P. Salamon, "Neural network ensembles", 1990).
 Here they have one hidden layer, and share the biases of the outputs.
 """
 

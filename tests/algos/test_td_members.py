@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxgames.algos.td.members import apart, repeated, scale_outputs
 from jaxgames.nets import MLP
-from jaxgames.nets.side_by_side import apart, repeated, scale_outputs
 
 INPUTS = jax.random.normal(jax.random.key(1), (5, 4))
 
