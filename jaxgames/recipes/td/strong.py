@@ -94,7 +94,7 @@ STAGES = {
     "hours": Stages.of(32_000, 5_000, 5_000, **LARGE),
     "gpu": Stages.of(64_000, 40_000, **(LARGE | {"batch": 2_048, "minibatch": 4_096, "replay": 2**22})),
 }
-"""`fast`: about half an hour of one core. `hours`: an hour and a half of one core. `gpu`: not tried by us on one."""
+"""`fast`: about half an hour of one core. `hours`: two hours of one core. `gpu`: not tried by us on one."""
 
 
 @dataclasses.dataclass(frozen=True)
