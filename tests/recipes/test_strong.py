@@ -165,12 +165,13 @@ def test_bad_plans_get_one_line(plan, message, tmp_path):
 
 
 def test_changes_reach_the_stages():
-    changes = {"first_updates": "6", "updates": "8", "last_updates": "50", "hidden": "7", "batch": "16"}
+    changes = {"first_updates": "6", "updates": "8", "last_updates": "50", "hidden": "7", "batch": "16", "members": "2"}
     content = recipe_named("backgammon-strong").content(Plan(setting="hours", changes=changes), Report(quiet=True))
     assert [config["updates"] for config in content["stages"]] == [6, 8, 50] and content["goal"]["updates"] == 64
     assert [config["hidden"] for config in content["stages"]] == [(7,), (7,), (7,)]
     assert [config["batch"] for config in content["stages"]] == [FIRST.batch, 16, 16]
     assert [config["teacher"] for config in content["stages"]] == [False, False, True]
+    assert [config["members"] for config in content["stages"]] == [1, 1, 2]
     assert content["learner"] == content["stages"][-1]
     assert content["blocks"] == [2, 1, 25]
 

@@ -70,7 +70,7 @@ class TDConfig:
     restarts: float = 0.0
     """Share of the new games of `expected` that begin where prediction and look-ahead differ, not at the opening."""
     teacher: bool = False
-    """Whether the weights with which `expected` begins play its games and make its targets to the end."""
+    """Whether the weights with which `expected` begins, its first member's, play and make all targets to the end."""
     batch: int = 128
     """Games played at once."""
     plies: int = 4

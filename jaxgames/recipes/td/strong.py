@@ -128,7 +128,10 @@ class StrongRecipe(TDRecipe):
         first, *later = (
             dataclasses.replace(config, updates=number) for config, number in zip(stages.configs, numbers, strict=True)
         )
-        configs = (dataclasses.replace(first, **shared), *(dataclasses.replace(config, **found) for config in later))
+        members = {"members": found.pop("members")} if "members" in found else {}  # a player that teaches has only one
+        later = [dataclasses.replace(config, **found) for config in later]
+        later[-1] = dataclasses.replace(later[-1], **members)
+        configs = (dataclasses.replace(first, **shared), *later)
         return stages._replace(configs=configs)
 
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
