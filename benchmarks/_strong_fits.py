@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _strong_trials import FILE, summary
+from _strong_trials import CHAMPION, FILE, summary
 from move_choice import losses, of_player, read
 from strong_backgammon import DECISIONS
 
@@ -22,9 +22,7 @@ import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, Replay, _put
-from jaxgames.algos.td.saved import config_of
 from jaxgames.players import greedy
-from jaxgames.players.champions import card
 
 POSITIONS = 2**18
 HELD_OUT = 2**14
@@ -32,10 +30,17 @@ STEPS = 30_000
 BLOCK = 500
 """Steps in one call."""
 PLAY = dataclasses.replace(
-    config_of(card("backgammon")["learner"]), lambda_=0.7, batch=64, plies=32, replay=POSITIONS, restarts=0.0
+    CHAMPION, teacher=False, epsilon=0.0, lambda_=0.7, batch=64, plies=32, replay=POSITIONS, restarts=0.0
 )
 USED = dataclasses.replace(
-    PLAY, hidden=(128,), step_size=0.0007, last_step_size=0.00002, weight_decay=0.0001, updates=STEPS, steps=1
+    PLAY,
+    hidden=(128,),
+    members=1,
+    step_size=0.0007,
+    last_step_size=0.00002,
+    weight_decay=0.0001,
+    updates=STEPS,
+    steps=1,
 )
 HIGH = dataclasses.replace(USED, step_size=0.01, last_step_size=0.00005, weight_decay=0.01)
 FITS: dict[str, TDConfig] = {

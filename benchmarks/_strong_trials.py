@@ -20,12 +20,22 @@ from strong_backgammon import DECISIONS
 import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td.saved import config_of
+from jaxgames.players import champions
 from jaxgames.recipes.td.strong import SECOND
 
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "strong-backgammon.json"
 BLOCK = 25
 """Updates in one call."""
-GO_ON = dataclasses.replace(SECOND, updates=500, step_size=0.0005, last_step_size=0.00001)
+CHAMPION = config_of(champions.card("backgammon")["learner"])
+GO_ON = dataclasses.replace(
+    SECOND,
+    hidden=CHAMPION.hidden,
+    members=CHAMPION.members,
+    updates=500,
+    step_size=0.0005,
+    last_step_size=0.00001,
+)
 TRIALS: dict[str, TDConfig] = {
     "3 of 4 games begin where plies disagree": dataclasses.replace(GO_ON, restarts=0.75),
     "every other one, every tenth turn is random, and targets are a look-ahead of one ply": dataclasses.replace(

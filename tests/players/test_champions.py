@@ -76,7 +76,7 @@ def test_figures_of_the_cards(name, row):
 
 
 def test_backgammon_loses_little_by_gnu_backgammon(data_dir, monkeypatch):
-    """The weights of the package choose as the card's player does: 0.005 points lost, where pubeval loses 0.042."""
+    """The weights of the package choose as the card's player does: 0.004 points lost, where pubeval loses 0.042."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
     choice = importlib.import_module("move_choice")
     decisions = choice.read(data_dir / "backgammon" / "decisions_gnubg2ply.jsonl.gz")[:256]
