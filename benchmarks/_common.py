@@ -1,8 +1,8 @@
 """What the benchmarks share: options, timing, and what becomes of the figures.
 
 Every benchmark prints its peer's figure and ours from one run. `--json` prints everything, `--save` writes it to
-`results/<subject>-<machine>.json`, from which `table.py` makes the tables of the docs. `--merge` saves too, but keeps
-the rows of the file that this run has not measured.
+`results/<subject>-<machine>-<jax>.json`, from which `table.py` makes the tables of the docs. `--merge` saves too, but
+keeps the rows of the file that this run has not measured.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _figures import Figure, Report, Timing, say, show
-from _machine import commit, cores, machine, machine_name, versions
+from _machine import commit, cores, machine, machine_name, series, versions
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -30,7 +30,7 @@ def parser(title: str, repeats: int = 5) -> argparse.ArgumentParser:
     """The options that all benchmarks know."""
     options = argparse.ArgumentParser(description=title)
     options.add_argument("--json", action="store_true", help="everything as JSON on stdout; the table goes to stderr")
-    options.add_argument("--save", action="store_true", help="write benchmarks/results/<subject>-<machine>.json")
+    options.add_argument("--save", action="store_true", help="write benchmarks/results/<subject>-<machine>-<jax>.json")
     options.add_argument("--merge", action="store_true", help="as --save, and keep the file's rows of other runs")
     options.add_argument("--repeats", type=_positive, default=repeats, help=f"of each measurement (default {repeats})")
     options.add_argument("--seed", type=int, default=0, help="of all random numbers (default 0)")
@@ -188,7 +188,7 @@ def finish(
         print(json.dumps(content, indent=2))
     if options.save:
         RESULTS.mkdir(exist_ok=True)
-        path = RESULTS / f"{report.subject}-{machine_name(described)}.json"
+        path = RESULTS / f"{report.subject}-{machine_name(described)}-{series(content).replace(' ', '-')}.json"
         if options.merge and path.exists():
             content = merged(json.loads(path.read_text("utf-8")), content, covers)
         path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -80,6 +80,11 @@ def versions(*peers: str) -> dict[str, str | None]:
     return found
 
 
+def series(result: dict[str, Any]) -> str:
+    """The releases of JAX among which that of a result is: `jax 0.12`."""
+    return "jax " + ".".join(result["versions"]["jax"].split(".")[:2])
+
+
 ROOT = Path(__file__).parent.parent
 CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
 """What has to be as committed for a tree to be clean; results may be new."""

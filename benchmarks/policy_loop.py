@@ -196,6 +196,11 @@ class Shown(NamedTuple):
         return self._now(self.masks)
 
     @property
+    def current_player(self) -> jax.Array:
+        """The players in turn."""
+        return self.number & 1
+
+    @property
     def truncated(self) -> jax.Array:
         """Never."""
         return self.terminated

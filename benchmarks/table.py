@@ -1,7 +1,9 @@
 """Tables of the measured figures, in Markdown, from the result files that `--save` wrote.
 
-By default all of them, as in `docs/benchmarks.md`; `--short` prints the few of the README. A row is marked stale where
-git says that its code has changed since the commit on which it was measured.
+By default all of them, as in `docs/benchmarks.md`: a table for each machine, in it a column for each series of JAX
+(`jax 0.12`); peer and ratio of a row are those of its newest. `--short` prints the few rows of the README, of the
+machine that measured last. A row is marked stale where git says that its code has changed since the commit on which it
+was measured.
 """
 
 import argparse
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from _common import RESULTS
-from _machine import changed_since, machine_name
+from _machine import changed_since, machine_name, series
 
 STALE = " *(stale)*"
 CODE = {
@@ -26,6 +28,7 @@ CODE = {
     "games": (),
     "move_choice": ("jaxgames/players", "jaxgames/nets"),
     "policy_loop": (),
+    "ppo": (),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
     "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
@@ -42,19 +45,23 @@ GAMES = {
 """Games as rows name them, and their folders: a row that names one does not depend on the rules of the others."""
 UNTIMED = ":(exclude)jaxgames/ops/device_memory.py"
 """Asked while a program is traced, never while it runs."""
-SHORT = (
-    ("policy_loop", "Connect Four, policy loop, batch 1,024", "Connect Four, policy loop (MLP 64), 1,024 games"),
-    ("policy_loop", "backgammon, policy loop, batch 1,024", "backgammon, policy loop (MLP 64), 1,024 games"),
-    ("search_networks", "Connect Four, Gumbel, MLP 256-256, 1,024 x 32", "Gumbel search, MLP 256-256, 1,024 x 32"),
-    ("search_networks", "Connect Four, Gumbel, residual 3 x 32, 1,024 x 32", "Gumbel search, residual net, 1,024 x 32"),
-    ("games", "Connect Four, written, batch 1,024", "Connect Four, random play; *favourable*: our draw is cheap"),
-    ("search", "Connect Four, PUCT, 1,024 x 800", "PUCT, 1,024 x 800; *favourable*: a linear network"),
-    ("evolution", "tic-tac-toe, 4,096 x 64", "evolving 4,096 tic-tac-toe networks, 64 opponents each"),
-    ("td_speed", "self-play with learning: fast", "backgammon self-play with learning"),
-    ("alpha_beta", "alpha-beta, checkers, depth 7, batch 256", "alpha-beta, checkers, depth 7, batch 256"),
-    ("td_strength", "PPG against pubeval: td-gammon fast", "TD-Gammon against pubeval, worst of 3 trainings"),
-)
-"""The rows of the README: subject, how the row begins (the first such one with this subject), and what it is called."""
+SHORT = {
+    ("policy_loop", "Connect Four, policy loop, batch 1,024"): "a network plays 1,024 games of Connect Four",
+    ("ppo", "Connect Four, PPO, batch 1,024"): "the same network plays and learns them by PPO",
+    ("search_networks", "Connect Four, Gumbel, MLP 256-256, 1,024 x 32"): (
+        "a network searches 1,024 positions, 32 simulations each"
+    ),
+}
+"""The rows of the README: subject and name, and what a newcomer reads."""
+DRAWN = SHORT | {
+    ("policy_loop", "backgammon, policy loop, batch 1,024"): "the same of backgammon",
+    ("search_networks", "Connect Four, Gumbel, residual 3 x 32, 1,024 x 32"): "the same by a residual network",
+    ("games", "Connect Four, written, batch 1,024"): "Connect Four, random play; *favourable*: our draw is cheap",
+    ("search", "Connect Four, PUCT, 1,024 x 800"): "PUCT, 1,024 x 800; *favourable*: a linear network",
+    ("evolution", "tic-tac-toe, 4,096 x 64"): "evolving 4,096 tic-tac-toe networks, 64 opponents each",
+    ("alpha_beta", "alpha-beta, checkers, depth 7, batch 256"): "alpha-beta, checkers, depth 7, batch 256",
+}
+"""Those of the picture."""
 
 
 def main() -> int:
@@ -67,52 +74,90 @@ def main() -> int:
     if not results:
         print("there are no results yet; each benchmark writes them with --save", file=sys.stderr)
         return 0
-    print("\n\n".join(tables(results, short if asked.short else table)))
+    print(short(results) if asked.short else "\n\n".join(tables(results)))
     return 0
 
 
 def read(files: list[Path] | None = None) -> list[dict[str, Any]]:
-    """The results in some files, or in all."""
-    return [json.loads(path.read_text("utf-8")) for path in files or sorted(RESULTS.glob("*.json"))]
+    """The results in some files, or in all: subject by subject, the newest first."""
+    found = [json.loads(path.read_text("utf-8")) for path in files or sorted(RESULTS.glob("*.json"))]
+    return sorted(newest_first(found), key=lambda result: result["subject"])
 
 
-def tables(results: list[dict[str, Any]], make: Any = None) -> list[str]:
+def newest_first(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same results, those of the newest JAX first, of one JAX those of the last day."""
+
+    def age(result):
+        return [int(number) for number in series(result).removeprefix("jax ").split(".")], result["date"]
+
+    return sorted(results, key=age, reverse=True)
+
+
+def tables(results: list[dict[str, Any]]) -> list[str]:
     """A table for each machine: every comparison of every subject, our figure beside the peer's."""
+    return [table(of_one) for of_one in by_machine(results)]
+
+
+def by_machine(results: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The results of each machine, the machine that measured last first."""
     machines: dict[str, list[dict[str, Any]]] = {}
     for result in results:
         machines.setdefault(machine_name(result["machine"]), []).append(result)
-    return [(make or table)(of_one) for of_one in machines.values()]
+    return sorted(machines.values(), key=lambda found: max(result["date"] for result in found), reverse=True)
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """The table of one machine."""
-    rows = [row(comparison, result) for result in results for comparison in result["comparisons"]]
-    return "\n".join([*HEAD, *rows, "", conditions(results)])
+    """The table of one machine: a column for each series of JAX, the newest first."""
+    names = list(dict.fromkeys(series(result) for result in newest_first(results)))
+    titles = [f"jaxgames, {name}" for name in names] if len(names) > 1 else ["jaxgames"]
+    rows = [row(found, names) for found in by_row(results, "comparisons").values()]
+    return "\n".join([*head(titles), *rows, "", conditions(results)])
 
 
-HEAD = ("| measured | jaxgames | peer | ratio |", "|---|--:|--:|--:|")
+Row = dict[str, tuple[dict[str, Any], dict[str, Any]]]
+"""Of each series of JAX, what was measured, and in which result."""
+
+
+def by_row(results: list[dict[str, Any]], kind: str) -> dict[tuple[str, ...], Row]:
+    """All `comparisons` or `figures` by subject and name, the newest JAX first in each."""
+    rows: dict[tuple[str, ...], Row] = {}
+    for result in results:
+        for one in result[kind]:
+            key = (result["subject"], one["what"], one["unit"], one.get("by", ""))
+            rows.setdefault(key, {}).setdefault(series(result), (one, result))
+    return rows
+
+
+def head(titles: list[str]) -> tuple[str, str]:
+    """The first two lines of a table."""
+    return f"| measured | {' | '.join(titles)} | peer | ratio |", f"|---|{'--:|' * len(titles)}--:|--:|"
 
 
 def short(results: list[dict[str, Any]]) -> str:
-    """The table of the README."""
-    rows = [row(comparison, result, title) for title, comparison, result in chosen(results)]
-    return "\n".join([*HEAD, *rows, "", conditions(results)])
+    """The table of the README, of the machine that measured last."""
+    found = list(chosen(by_machine(results)[0], SHORT))
+    rows = [row({(name := series(result)): (one, result)}, [name], title) for title, one, result in found]
+    used = [result for result in results if any(result is one for _, _, one in found)]
+    return "\n".join([*head(["jaxgames"]), *rows, "", conditions(used)])
 
 
-def chosen(results: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Titles, comparisons and results of the README's rows, as far as they are measured."""
-    for subject, begins, title in SHORT:
-        for result in (result for result in results if result["subject"] == subject):
-            rows = [row for row in result["comparisons"] if row["what"].startswith(begins)]
-            exact = [row for row in rows if row["what"] == begins]
-            for comparison in (exact or rows[-1:])[:1]:
-                yield title, comparison, result
+def chosen(
+    results: list[dict[str, Any]], rows: dict[tuple[str, str], str]
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Titles, comparisons and results of some rows, as far as they are measured, with the newest JAX."""
+    measured: dict[tuple[str, ...], Row] = {}
+    for key, row_of_series in by_row(results, "comparisons").items():
+        measured.setdefault(key[:2], row_of_series)  # the first one, where several units were measured
+    for what, title in rows.items():
+        if what in measured:
+            yield title, *next(iter(measured[what].values()))
 
 
-def row(comparison: dict[str, Any], result: dict[str, Any], title: str | None = None) -> str:
-    """One comparison, by its own name or a title: `| what | 1,234 games/s | 56 games/s (pgx) | 22x |`."""
+def row(found: Row, names: list[str], title: str | None = None) -> str:
+    """A row, by its own name or a title: `| what | 1,234 games/s | 56 games/s (pgx) | 22x |`."""
+    comparison, result = next(found[name] for name in names if name in found)
     unit = comparison["unit"]
-    ours = f"{comparison['ours_text']} {unit}"
+    ours = " | ".join(f"{found[name][0]['ours_text']} {unit}" if name in found else "-" for name in names)
     theirs = []
     if comparison["peer"] is not None:
         theirs.append(f"{comparison['peer_text']} {unit} ({comparison['peer_name']})")
@@ -148,27 +193,28 @@ def times(ratio: float | None) -> str:
 def conditions(results: list[dict[str, Any]]) -> str:
     """Machine, versions and dates, in one sentence."""
     first = results[0]["machine"]
-    versions: dict[str, str] = {}
-    for result in results:
-        versions |= {name: version for name, version in result["versions"].items() if version}
+    versions: dict[str, dict[str, str]] = {}
+    for result in newest_first(results):
+        of_series = versions.setdefault(series(result), {"Python": result["machine"]["python"]})
+        of_series |= {name: version for name, version in result["versions"].items() if version}
     dates = sorted({row.get("date") or result["date"] for result in results for row in result["comparisons"]})
     dates = dates or [results[0]["date"]]
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    used = ", ".join(f"{name} {version}" for name, version in versions.items())
+    used = "; ".join(", ".join(f"{name} {one}" for name, one in found.items()) for found in versions.values())
     machine = f"{first['cpu']}, {first['cores']} cores, {first['memory_gib']} GiB, {first['os']}"
-    return (
-        f"Measured on {days}: {machine}, Python {first['python']}; {used}. Medians; all repeats: `benchmarks/results`."
-    )
+    return f"Measured on {days}: {machine}; {used}. Medians; all repeats: `benchmarks/results`."
 
 
 def commits(results: list[dict[str, Any]]) -> str:
     """When and on which commit each subject was measured."""
-    lines = ["| benchmark | measured on | commit | tree |", "|---|---|---|---|"]
+    lines = ["| benchmark | with | on | measured on | commit | tree |", "|---|---|---|---|---|---|"]
     for result in results:
         seen = {(row.get("date") or result["date"], *state(row, result)) for row in result["comparisons"]}
         seen = seen or {(result["date"], *state({}, result))}
         for date, sha, tree in sorted(seen):
-            lines.append(f"| `{result['subject']}` | {date} | {f'`{sha[:7]}`' if sha else '-'} | {tree} |")
+            named = f"`{sha[:7]}`" if sha else "-"
+            where = f"{series(result)} | {machine_name(result['machine'])}"
+            lines.append(f"| `{result['subject']}` | {where} | {date} | {named} | {tree} |")
     return "\n".join(lines)
 
 
@@ -182,14 +228,12 @@ def state(row: dict[str, Any], result: dict[str, Any]) -> tuple[str, str]:
 def missed(results: list[dict[str, Any]]) -> str:
     """What the project asks of itself and has not reached."""
     lines = ["| asked for, not reached | measured | asked |", "|---|--:|--:|"]
-    for result in results:
-        for figure in result["figures"]:
-            if figure["reached"] is False:
-                sign, bound = ("at least", figure["at_least"]) if figure["at_least"] else ("at most", figure["at_most"])
-                unit = figure["unit"]
-                lines.append(
-                    f"| {figure['what']} | {_number(figure['value'])} {unit} | {sign} {_number(bound)} {unit} |"
-                )
+    for found in by_row(results, "figures").values():
+        figure = next(iter(found.values()))[0]
+        if figure["reached"] is False:
+            sign, bound = ("at least", figure["at_least"]) if figure["at_least"] else ("at most", figure["at_most"])
+            unit = figure["unit"]
+            lines.append(f"| {figure['what']} | {_number(figure['value'])} {unit} | {sign} {_number(bound)} {unit} |")
     return "\n".join(lines)
 
 

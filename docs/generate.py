@@ -76,8 +76,8 @@ def expected(docs: Path) -> dict[Path, str]:
 
 
 def speed_rows(results: list[dict]) -> list[tuple[str, float, str]]:
-    """The rows of the README that have a ratio: what, ratio, peer."""
-    rows = [(what, row) for what, row, _ in measured.chosen(results) if row["ratio"] is not None]
+    """The rows of the picture: what, ratio, peer."""
+    rows = [(what, row) for what, row, _ in measured.chosen(results, measured.DRAWN)]
     return [(what, row["ratio"], row["peer_name"].split(",")[0]) for what, row in rows]
 
 
@@ -241,7 +241,7 @@ TABLES = {
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",
-    "short": lambda: "\n\n".join(measured.tables(measured.read(), measured.short)) + "\n",
+    "short": lambda: measured.short(measured.read()) + "\n",
     "games": games_table,
     "champions": champions_table,
     "players": players_table,

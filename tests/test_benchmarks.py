@@ -95,6 +95,29 @@ def test_the_table_of_the_readme(helpers, result):
     assert content["machine"]["cpu"] in text
 
 
+def test_each_series_of_jax_has_a_column(helpers, result):
+    """The newest first, also where it sorts last as a text; its peer and ratio are shown; other machines are apart."""
+
+    def of(jax, what, ours, ratio, cpu="one"):
+        peer = {"peer": 1.0, "peer_text": "1", "peer_name": jax, "ratio": ratio, "published": ""}
+        found = {
+            "commit": None,
+            "figures": [],
+            "comparisons": [{"what": what, "unit": "/s", "ours_text": ours, **peer}],
+        }
+        return result[0] | found | {"versions": {"jax": jax}, "machine": result[0]["machine"] | {"cpu": cpu}}
+
+    found = [of("0.9.1", "x", "3", 3.0), of("0.10.2", "x", "5", 5.0), of("0.9.1", "y", "7", 7.0)]
+    first, second = helpers.table.tables([*found, of("0.9.0", "x", "9", 9.0, cpu="two")])
+    assert first.splitlines()[:4] == [
+        "| measured | jaxgames, jax 0.10 | jaxgames, jax 0.9 | peer | ratio |",
+        "|---|--:|--:|--:|--:|",
+        "| x | 5 /s | 3 /s | 1 /s (0.10.2) | 5x |",
+        "| y | - | 7 /s | 1 /s (0.9.1) | 7x |",
+    ]
+    assert second.splitlines()[2] == "| x | 9 /s | 1 /s (0.9.0) | 9x |"
+
+
 def test_void_figures_are_not_saved(helpers, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["benchmark", "--quick", "--save"])
     with pytest.raises(SystemExit):
@@ -305,6 +328,22 @@ def test_a_policy_loop_stores_what_it_plays(play, compiled_quickly, by):
         assert (observation[::2] == observation[0]).all() and (observation[1::2] == observation[1]).all()
     else:
         assert batch < ends.sum() < 4 * batch and not observation[1:][ends[:-1]].any()
+
+
+def test_advantages_of_ppo_change_sign_with_the_player(play):
+    """By hand: X moves, then O twice, and wins; no discount for the value of the position after the end."""
+    ppo = importlib.import_module("ppo")
+    for name in ("ppo", "policy_loop"):
+        sys.modules.pop(name)
+    column = lambda *values: jnp.array(values, jnp.float32)[:, None]  # noqa: E731
+    value, reward, ended = column(0.5, 0.25, 0.75), column(0, 0, 1), column(0, 0, 1) != 0
+    played = ppo.Played(None, None, None, None, value, reward, ended, column(-1, 1, -1))
+    found, targets = ppo.advantages(played, jnp.full(1, 9.0, jnp.float32))
+    g, both = ppo.DISCOUNT, ppo.DISCOUNT * ppo.LAMBDA
+    last = 1 - 0.75
+    middle = g * 0.75 - 0.25 + both * last
+    np.testing.assert_allclose(found[:, 0], [-g * 0.25 - 0.5 - both * middle, middle, last], rtol=1e-6)
+    np.testing.assert_allclose(targets, found + value, rtol=1e-6)
 
 
 def test_runs_are_merged(helpers):

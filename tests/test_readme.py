@@ -83,7 +83,7 @@ def test_sentences_say_what_was_measured():
     assert quoted is not None and quoted.groups() == (str(alone), str(searched))
     (won,) = (match for match in champion["matches"] if match["opponent"] == "uct:800")
     assert f"which won {won['win_rate'] * won['games']:.0f} of {won['games']} games against `uct:800`" in README
-    figures = read("benchmarks/results/strong_backgammon-amd-epyc-2-cores.json")["figures"]
+    figures = read("benchmarks/results/strong_backgammon-amd-epyc-2-cores-jax-0.10.json")["figures"]
     (gnubg,) = (figure for figure in figures if figure["what"] == "against gnubg:0: champion@1")
     margin = (gnubg["high"] - gnubg["low"]) / 2
     assert f"({gnubg['value']:+.3f} ± {margin:.3f} points a game)" in README
