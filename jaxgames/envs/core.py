@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.envs.checks import one_state
 from jaxgames.envs.deprecated import rename_methods, warn_renamed
 from jaxgames.envs.heads import heads_of
 from jaxgames.envs.rules import Outcome, Position, Value
@@ -23,6 +24,7 @@ from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
 from jaxgames.envs.turns import best
 from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops import checks
 from jaxgames.ops.bits import bit, bounded, choose_set, nth_set, pack
 from jaxgames.ops.materialize import branchless, materialize
 from jaxgames.ops.pytrees import select, take
@@ -198,6 +200,7 @@ class Game(Generic[Position]):
 
     def init(self, key: Key[Array, ""]) -> State:
         """A new game. The first player is drawn at random."""
+        checks.key(key)
         player = (jax.random.bits(key) >> 31).astype(jnp.int32)
         return self.state(self.init_position(jax.random.fold_in(key, 1)), player)
 
@@ -219,18 +222,25 @@ class Game(Generic[Position]):
 
         An ended game stays as it is, with zero rewards. An illegal action ends the game: -1 for its player, +1 for
         the other.
+
+        One state, one action, one key: `jax.vmap(game.step)` takes batches. Anything else raises `TypeError` or
+        `ValueError` when the step is traced.
         """
+        if key is not None:
+            checks.key(key)
+        elif self.outcome_probabilities:
+            raise ValueError(f"{self.id} has chance: call step(state, action, key)")
         state = self.apply(state, action)
         if not self.outcome_probabilities:
             return state
-        if key is None:
-            raise ValueError(f"{self.id} has chance: call step(state, action, key)")
         return self.resolve(state, self.draw_outcome(jax.random.bits(key)))
 
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
         """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""
+        one_state(self, state)
+        action = checks.integers("action", action, ())
         count, done = state._step_count, state.terminated | state.truncated
-        action = materialize(jnp.asarray(action, jnp.int32), count)
+        action = materialize(action, count)
         legal = materialize(self.is_legal(state._position, action), count)
         after = self.play(state._position, action)
         over = materialize(~done & (after.over | ~legal), count)
@@ -252,7 +262,8 @@ class Game(Generic[Position]):
 
     def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
         """The state after the outcome of chance it awaits; any other state stays as it is."""
-        position = self.chance(state._position, jnp.asarray(outcome, jnp.int32))
+        one_state(self, state)
+        position = self.chance(state._position, checks.integers("outcome", outcome, ()))
         return state.replace(_position=select(state.terminated | state.truncated, state._position, position))
 
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
@@ -263,7 +274,10 @@ class Game(Generic[Position]):
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
         """What `player_id` (by default the current player) sees of one state."""
-        acting = jnp.bool_(True) if player_id is None else state.current_player == jnp.asarray(player_id, jnp.int32)
+        one_state(self, state)
+        acting = jnp.bool_(True)
+        if player_id is not None:
+            acting = state.current_player == checks.integers("player_id", player_id, ())
         return self.observe_position(state._position, acting)
 
     def from_string(self, text: str, current_player: int = 0) -> State:

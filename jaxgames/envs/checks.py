@@ -1,0 +1,69 @@
+"""Whether states are what a function needs: of this game, and one of them or a batch. See `jaxgames.ops.checks`."""
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxgames.envs.state import State
+from jaxgames.ops import checks
+
+
+def one_state(game: Any, state: Any) -> State:
+    """One state of this game."""
+    shape = _batch_shape(game, state, "state")
+    if shape:
+        raise ValueError(f"one state is needed here, not {checks.batch_of(shape)}: use jax.vmap")
+    return state
+
+
+def state_batch(game: Any, states: Any) -> int:
+    """How many states of this game there are, in a batch of one axis."""
+    shape = _batch_shape(game, states, "states")
+    if len(shape) != 1:
+        found = checks.batch_of(shape) if shape else "one state"
+        raise ValueError(f"states: a batch of shape [n] is needed here, not {found}: use jax.vmap(game.init)(keys)")
+    return shape[0]
+
+
+def a_game(game: Any, like: str = "connect_four") -> Any:
+    """A game."""
+    if not callable(getattr(game, "init_position", None)) or isinstance(game, type):
+        raise TypeError(f"game {checks.describe(game)}: expected a game, such as jaxgames.make({like!r})")
+    return game
+
+
+def _batch_shape(game: Any, states: Any, name: str) -> tuple[int, ...]:
+    """The shape of a batch, () of one state; raises unless all parts have it, and are of this game."""
+    if not isinstance(states, State):
+        raise TypeError(f"{name} {checks.describe(states)}: expected what game.init(key) returns, or a batch of it")
+    if states._game is not game and states._game != game:
+        of, this = (states._game, game) if states._game.id == game.id else (states._game.id, game.id)
+        raise ValueError(f"this state is of {of}, this game is {this}")
+    shape = np.shape(states.terminated)
+    parts = (
+        ("current_player", states.current_player, ()),
+        ("rewards", states.rewards, (2,)),
+        ("truncated", states.truncated, ()),
+        ("step_count", states._step_count, ()),
+    )
+    for part, value, own in parts:
+        if np.shape(value) != (*shape, *own):
+            raise ValueError(
+                f"{name}: {part} is {list(np.shape(value))} where terminated is {list(shape)}: "
+                f"expected {[*shape, *own]}, as of jax.vmap(game.init)(keys)"
+            )
+    for value, own in zip(jax.tree.leaves(states._position), _position_shapes(game), strict=False):
+        if np.shape(value) != (*shape, *own):
+            raise ValueError(
+                f"{name}: a part of the position is {list(np.shape(value))} where terminated is {list(shape)}: "
+                f"expected {[*shape, *own]}, as of jax.vmap(game.init)(keys)"
+            )
+    return shape
+
+
+@functools.lru_cache(maxsize=64)
+def _position_shapes(game: Any) -> tuple[tuple[int, ...], ...]:
+    """The shapes of the parts of one position."""
+    return tuple(leaf.shape for leaf in jax.tree.leaves(jax.eval_shape(game.init_position, jax.random.key(0))))

@@ -1,0 +1,148 @@
+"""What a caller gave, looked at before anything is computed: one line says what would be right.
+
+Only types, shapes and dtypes are read, so that nothing is added to a compiled program, and a tracer is checked like an
+array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind with a wrong shape, dtype or value a
+`ValueError`.
+"""
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+MOST = 2**31 - 1
+"""The greatest whole number of an int32."""
+
+
+def describe(value: Any) -> str:
+    """What a value is, in a few words of one line."""
+    if value is None or isinstance(value, bool | int | float | complex):
+        return repr(value)
+    if isinstance(value, str):
+        return repr(value if len(value) <= 40 else value[:37] + "...")
+    if is_array(value):
+        return f"{value.dtype}{list(value.shape)}"
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__qualname__} itself, uncalled" if isinstance(value, type) else f"the function {name_of(value)}"
+    return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
+
+
+def name_of(function: Any) -> str:
+    """The name that a function was given."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of JAX or NumPy, traced or not, or a number of NumPy."""
+    return isinstance(value, jax.Array | np.ndarray | np.generic)
+
+
+def whole(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
+    """A setting that is a whole number from `low` on, known when a program is traced."""
+    expected = f"expected a whole number from {low} {'on' if high is None else f'to {high}'}"
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(f"{name} is traced: {expected}, the same in each call (a static argument)")
+    if not isinstance(value, numbers.Number | np.generic) and not (is_array(value) and value.ndim == 0):
+        raise TypeError(f"{name} {describe(value)}: {expected}")
+    right = isinstance(value, numbers.Integral) or (is_array(value) and jnp.issubdtype(value.dtype, jnp.integer))
+    if not right or isinstance(value, bool) or not low <= int(value) <= (math.inf if high is None else high):
+        raise ValueError(f"{name} {value}: {expected}")
+    return int(value)
+
+
+def number(name: str, value: Any, expected: str, right: Callable[[float], bool]) -> float:
+    """A setting that is a number for which `right` holds, as `expected` says; NaN is none."""
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(f"{name} is traced: expected {expected}, the same in each call (a static argument)")
+    if isinstance(value, bool) or not (isinstance(value, numbers.Real) or (is_array(value) and value.ndim == 0)):
+        raise TypeError(f"{name} {describe(value)}: expected {expected}")
+    if math.isnan(value) or not right(float(value)):
+        raise ValueError(f"{name} {value}: expected {expected}")
+    return float(value)
+
+
+def text(name: str, value: Any, like: str) -> str:
+    """A text, such as `like`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} {describe(value)}: expected a text, such as {like!r}")
+    return value
+
+
+def choice(name: str, value: Any, known: Mapping[str, Any] | tuple[str, ...]) -> str:
+    """One of the names that are known."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} {describe(value)}: expected one of {', '.join(known)}")
+    if value not in known:
+        raise ValueError(f"unknown {name} {describe(value)}; available: {', '.join(known)}")
+    return value
+
+
+def function(name: str, value: Any, form: str) -> Any:
+    """Something that can be called as `form` says."""
+    if not callable(value):
+        raise TypeError(f"{name} {describe(value)}: expected a function {form}")
+    return value
+
+
+def key(value: Any, name: str = "key") -> Any:
+    """One key, typed or of the old kind, which is uint32[2] (or uint32[4] of other generators)."""
+    if not is_array(value):
+        raise TypeError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0)")
+    typed = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+    if not typed and (value.dtype != np.uint32 or value.ndim == 0 or value.shape[-1] not in (2, 4)):
+        raise ValueError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0)")
+    batch = value.shape if typed else value.shape[:-1]
+    if batch:
+        raise ValueError(f"{name}: one key is needed here, not {batch_of(batch)}: use jax.vmap")
+    return value
+
+
+def batch_of(shape: tuple[int, ...]) -> str:
+    """A batch of this shape, in words."""
+    return f"a batch of {shape[0] if len(shape) == 1 else ' x '.join(map(str, shape))}"
+
+
+def integers(name: str, value: Any, shape: tuple[int, ...]) -> Any:
+    """Whole numbers of this shape, as int32; a wide one that is negative, or that int32 cannot hold, becomes -1.
+
+    A whole number of Python or NumPy is right where the shape is ().
+    """
+    if isinstance(value, bool | float | complex) or not (is_array(value) or isinstance(value, int)):
+        kind = ValueError if isinstance(value, float) else TypeError
+        raise kind(f"{name} {describe(value)}: expected {_wanted(shape)}")
+    if isinstance(value, int):
+        value = np.int64(value if 0 <= value <= MOST else -1)
+    if not jnp.issubdtype(value.dtype, jnp.integer):
+        raise ValueError(f"{name} {describe(value)}: expected {_wanted(shape)}")
+    if value.shape != shape:
+        if not shape:
+            raise ValueError(f"one {name} is needed here, not {batch_of(value.shape)}: use jax.vmap")
+        raise ValueError(f"{name} {describe(value)}: expected {_wanted(shape)}")
+    if value.dtype.itemsize > 4:  # without a word it would be another number
+        where = jnp.where if isinstance(value, jax.Array) else np.where
+        value = where((value >= 0) & (value <= MOST), value.astype(np.int32), np.int32(-1))
+    return jnp.asarray(value, jnp.int32)
+
+
+def _wanted(shape: tuple[int, ...]) -> str:
+    return f"whole numbers, int32{list(shape)}" if shape else "one whole number"
+
+
+def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: str = "") -> Any:
+    """An array of this kind of dtype (`jnp.floating`, `np.bool_`, ...) and shape, where None is any size."""
+    where = f"{dtype_name(dtype)}[{', '.join('n' if size is None else str(size) for size in shape)}]{of and ' ' + of}"
+    if not is_array(value):
+        raise TypeError(f"{name} {describe(value)}: expected {where}")
+    fits = len(value.shape) == len(shape) and all(b is None or a == b for a, b in zip(value.shape, shape, strict=True))
+    if not fits or not jnp.issubdtype(value.dtype, dtype):
+        raise ValueError(f"{name} {describe(value)}: expected {where}")
+    return value
+
+
+def dtype_name(dtype: Any) -> str:
+    """A kind of dtype as people say it."""
+    return {jnp.floating: "float32", jnp.integer: "int32", np.bool_: "bool"}.get(dtype, getattr(dtype, "__name__", "?"))

@@ -1,0 +1,94 @@
+"""Wrong arguments by kind: each with the exception and a part of the line that it must get."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxgames
+
+Wrong = Mapping[str, tuple[Any, type[Exception], str]]
+"""By name: a value that is wrong, the exception, and a part of its line."""
+
+
+class Row(NamedTuple):
+    """A public function, arguments that are right, and for each argument values that are wrong."""
+
+    call: Callable[..., Any]
+    right: Mapping[str, Any]
+    wrong: Mapping[str, Wrong]
+    free: tuple[str, ...] = ()
+    """Arguments that may be anything: what a user's own functions are given, and switches."""
+
+
+GAME = jaxgames.make("connect_four")
+DICE = jaxgames.make("backgammon")
+SMALL = jaxgames.make("connect_four", rows=4, cols=4)
+SEED = jax.random.key(0)
+KEYS = jax.random.split(SEED, 4)
+STATE, STATES = GAME.init(SEED), jax.vmap(GAME.init)(KEYS)
+ROLLED = DICE.init(SEED)
+OF_SMALL, OF_DICE = jax.vmap(SMALL.init)(KEYS), jax.vmap(DICE.init)(KEYS)
+TORN = STATES.replace(rewards=STATES.rewards[0])
+
+
+def rows(count: int) -> Any:
+    """The first states of the batch."""
+    return jax.tree.map(lambda x: x[:count], STATES)
+
+
+NO_STATE: Wrong = {
+    "list": ([STATE], TypeError, "expected what game.init(key) returns"),
+    "None": (None, TypeError, "None: expected what game.init(key) returns"),
+    "text": ("4453", TypeError, "'4453': expected what game.init(key) returns"),
+    "array": (jnp.zeros(4), TypeError, "float32[4]: expected what game.init(key) returns"),
+    "too few": (TORN, ValueError, "rewards is [2] where terminated is [4]: expected [4, 2]"),
+    "position of a batch": (GAME.state(STATES._position), ValueError, "the position is [4] where terminated is []"),
+}
+ONE_STATE: Wrong = {
+    **NO_STATE,
+    "batch": (STATES, ValueError, "one state is needed here, not a batch of 4: use jax.vmap"),
+    "batch of 1": (rows(1), ValueError, "one state is needed here, not a batch of 1: use jax.vmap"),
+    "batch of 2": (rows(2), ValueError, "one state is needed here, not a batch of 2: use jax.vmap"),
+    "of another game": (ROLLED, ValueError, "this state is of backgammon, this game is connect_four"),
+    "of another board": (SMALL.init(SEED), ValueError, "this state is of ConnectFour(rows=4, cols=4"),
+}
+STATE_BATCH: Wrong = {
+    **NO_STATE,
+    "one": (STATE, ValueError, "a batch of shape [n] is needed here, not one state"),
+    "batch of batches": (
+        jax.tree.map(lambda x: x[None], STATES),
+        ValueError,
+        "a batch of shape [n] is needed here, not a batch of 1 x 4",
+    ),
+    "of another game": (OF_DICE, ValueError, "this state is of backgammon, this game is connect_four"),
+    "of another board": (OF_SMALL, ValueError, "this state is of ConnectFour(rows=4, cols=4"),
+}
+KEY: Wrong = {
+    "int": (0, TypeError, "key 0: expected a key, such as jax.random.key(0)"),
+    "float": (0.5, TypeError, "key 0.5: expected a key"),
+    "text": ("0", TypeError, "key '0': expected a key"),
+    "list": ([0, 1], TypeError, "key a list: expected a key"),
+    "batch": (KEYS, ValueError, "one key is needed here, not a batch of 4"),
+    "old batch": (np.zeros((4, 2), np.uint32), ValueError, "one key is needed here, not a batch of 4"),
+    "too few": (np.zeros(1, np.uint32), ValueError, "key uint32[1]: expected a key"),
+    "floats": (jnp.zeros(2), ValueError, "key float32[2]: expected a key"),
+}
+NEEDED_KEY: Wrong = {**KEY, "None": (None, TypeError, "key None: expected a key")}
+
+
+def whole(name: str) -> Wrong:
+    """What is wrong for one whole number of a program: an action, an outcome."""
+    return {
+        "text": ("4", TypeError, f"{name} '4': expected one whole number"),
+        "float": (3.9, ValueError, f"{name} 3.9: expected one whole number"),
+        "NaN": (float("nan"), ValueError, f"{name} nan: expected one whole number"),
+        "bool": (True, TypeError, f"{name} True: expected one whole number"),
+        "list": ([3], TypeError, f"{name} a list: expected one whole number"),
+        "batch": (jnp.zeros(4, jnp.int32), ValueError, f"one {name} is needed here, not a batch of 4: use jax.vmap"),
+        "batch of 1": (np.zeros(1, np.int32), ValueError, f"one {name} is needed here, not a batch of 1"),
+        "floats": (jnp.float32(3), ValueError, f"{name} float32[]: expected one whole number"),
+        "bools": (np.bool_(True), ValueError, f"{name} bool[]: expected one whole number"),
+    }
