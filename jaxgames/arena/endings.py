@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
@@ -54,7 +55,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
         raise ValueError(f"cannot take {number} positions; expected 1 or more")
     lookup, load = lookup_of(player.game)
     scores, positions = load(), _known_positions(player, lookup, number, seed)
-    bits = jax.random.bits(jax.random.key(seed), (number,))
+    bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)
     judge = _judge if on_host(player) else jax.jit(_judge, static_argnums=0)
     known, chosen = judge(lookup, scores, player, positions, bits)
     for reason in take_forfeits(player):

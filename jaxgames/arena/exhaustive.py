@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
@@ -118,7 +119,7 @@ def _replies(game: Game, positions: Any) -> Children:
 @jax.jit
 def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
     """The player's turns, and whether other random bits would have led to the same."""
-    bits = jax.random.bits(jax.random.key(0), (2, CHUNK))
+    bits = jax.random.bits(jax.random.key(0), (2, CHUNK), jnp.uint32)
     one, other = (player.play_once(positions, some) for some in bits)
     return one, equal(one, other)
 

@@ -122,7 +122,7 @@ def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"], memory: Any
 
 @jax.jit
 def _bits(key: Key[Array, ""], pair: Int32[Array, " n"], ply: Int32[Array, " n"]) -> UInt32[Array, "n 2"]:
-    return jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(pair, ply)
+    return jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,), jnp.uint32))(pair, ply)
 
 
 def _openings(game: Game, key: Key[Array, ""], pair: np.ndarray) -> Any:

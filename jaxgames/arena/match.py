@@ -341,7 +341,7 @@ def _play_turns(
 ) -> tuple[GameSlots, FinishedGames, TracedTurns]:
     """Plays one turn in every game that does not wait."""
     game, half = players[0].game, len(slots.pair) // 2
-    bits = jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,)))(slots.pair, slots.plies + 1)
+    bits = jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,), jnp.uint32))(slots.pair, slots.plies + 1)
     halves, outcomes, memory = (slice(None, half), slice(half, None)), [], []
     moved = slots.playing & ~slots.waiting
     for player, here, old in zip(players, halves, slots.memory, strict=True):

@@ -144,7 +144,7 @@ def _play(
 
     def ply(trials: _Trials) -> _Trials:
         outcomes, scores = game.best_turn(after_chance(game, trials.positions), value)
-        bits = jax.random.bits(jax.random.fold_in(key, trials.number), (size,))
+        bits = jax.random.bits(jax.random.fold_in(key, trials.number), (size,), jnp.uint32)
         drawn = game.draw_outcome(bits)
         place = drawn * size + jnp.arange(size, dtype=jnp.int32)
         outcome = take(outcomes, place)

@@ -434,13 +434,14 @@ def _roll(
     state: State, key: Key[Array, ""], number: Int32[Array, ""]
 ) -> tuple[Int32[Array, ""], State, Bool[Array, " actions"], Bool[Array, ""]]:
     """An outcome drawn, and as `_resolve`."""
-    outcome = state._game.draw_outcome(jax.random.bits(jax.random.fold_in(key, number)))
+    outcome = state._game.draw_outcome(jax.random.bits(jax.random.fold_in(key, number), dtype=jnp.uint32))
     return outcome, *_see(state._game.resolve(state, outcome))
 
 
 @jax.jit
 def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Array, ""]) -> UInt32[Array, ""]:
-    return jax.random.bits(jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(key, 1 << 30), turn), action))
+    of_turn = jax.random.fold_in(jax.random.fold_in(key, 1 << 30), turn)
+    return jax.random.bits(jax.random.fold_in(of_turn, action), dtype=jnp.uint32)
 
 
 @jax.jit

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
@@ -156,7 +157,7 @@ def time_per_move(player: Player, positions: Any) -> float:
     if on_host(player):
         positions = take(positions, slice(1))
     count = len(jax.tree.leaves(positions)[0])
-    bits = jax.random.bits(jax.random.key(1), (count,))
+    bits = jax.random.bits(jax.random.key(1), (count,), jnp.uint32)
     turn = player.turn if on_host(player) else None
     seconds = []
     for _ in range(1 + _REPEATS):

@@ -201,7 +201,7 @@ class Game(Generic[Position]):
     def init(self, key: Key[Array, ""]) -> State:
         """A new game. The first player is drawn at random."""
         checks.key(key)
-        player = (jax.random.bits(key) >> 31).astype(jnp.int32)
+        player = (jax.random.bits(key, dtype=jnp.uint32) >> 31).astype(jnp.int32)
         return self.state(self.init_position(jax.random.fold_in(key, 1)), player)
 
     def state(self, position: Position, current_player: Int32[Array, "..."] | int = 0) -> State:
@@ -233,7 +233,7 @@ class Game(Generic[Position]):
         state = self.apply(state, action)
         if not self.outcome_probabilities:
             return state
-        return self.resolve(state, self.draw_outcome(jax.random.bits(key)))
+        return self.resolve(state, self.draw_outcome(jax.random.bits(key, dtype=jnp.uint32)))
 
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
         """The state after `action`, before chance: `step` is `resolve(apply(state, action), outcome)`."""

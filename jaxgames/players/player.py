@@ -88,7 +88,8 @@ class Player(Generic[Position]):
         if states.terminated.ndim != 1:
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
         positions = states._position
-        outcome, learned = self.play(positions, jax.random.bits(key, states.terminated.shape), memory.learned)
+        bits = jax.random.bits(key, states.terminated.shape, jnp.uint32)
+        outcome, learned = self.play(positions, bits, memory.learned)
         chosen = outcome.position
         actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
         target, learned = select(kept, memory.target, chosen), select(kept, memory.learned, learned)

@@ -126,7 +126,7 @@ def _search(
     if config.fast_share == 0:
         return by(config.simulations)(), jnp.bool_(True)
     # One draw for all games: both kinds of search in one batch would take as long as the full one.
-    full = jax.random.uniform(fast_key) >= config.fast_share
+    full = jax.random.uniform(fast_key, dtype=jnp.float32) >= config.fast_share
     return jax.lax.cond(full, by(config.simulations), by(config.fast_simulations)), full
 
 

@@ -56,7 +56,7 @@ class Noise(NamedTuple):
         """The policy with noise among the legal actions."""
 
         def log_gammas(seed):
-            return jax.random.loggamma(jax.random.key(seed), self.alpha, (prior.shape[1],))
+            return jax.random.loggamma(jax.random.key(seed), self.alpha, (prior.shape[1],), jnp.float32)
 
         # Logarithms, as gamma variates of a small alpha are mostly too small for float32.
         logits = jnp.where(legal, jax.vmap(log_gammas)(bits), -jnp.inf)

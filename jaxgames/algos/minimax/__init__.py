@@ -63,5 +63,5 @@ def _search(search: Search, states: State, key: Key[Array, ""] | None, evaluate:
     if states.terminated.ndim != 1:
         raise ValueError(f"search needs states of shape [batch], not {list(states.terminated.shape)}")
     shape = states.terminated.shape
-    random = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape)
+    random = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape, jnp.uint32)
     return search(states._position, random, evaluate, states.terminated | states.truncated)

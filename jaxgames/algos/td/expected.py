@@ -141,7 +141,7 @@ class ExpectedTD(Learner):
         network, batch = self.network, len(over)
         drawn_key, share_key, chance_key = jax.random.split(key, 3)
         known = jnp.minimum(replay.number, len(replay.weight))
-        drawn = jax.random.randint(drawn_key, (CANDIDATES * batch,), 0, jnp.maximum(known, 1))
+        drawn = jax.random.randint(drawn_key, (CANDIDATES * batch,), 0, jnp.maximum(known, 1), jnp.int32)
         positions, targets, weight = (
             jax.tree.map(lambda x: x[drawn], part) for part in (replay.positions, replay.targets, replay.weight)
         )
@@ -149,14 +149,15 @@ class ExpectedTD(Learner):
         gaps = jnp.where(weight > 0, jnp.abs(network.outcomes.expected(errors)), -1.0).reshape(CANDIDATES, batch)
         widest = jnp.argmax(gaps, axis=0) * batch + jnp.arange(batch, dtype=jnp.int32)
         begun = draw_chance(network.game, jax.tree.map(lambda x: x[widest], positions), chance_key)
-        chosen = over & (jnp.max(gaps, axis=0) >= 0) & (jax.random.uniform(share_key, (batch,)) < self.config.restarts)
+        begins = jax.random.uniform(share_key, (batch,), jnp.float32) < self.config.restarts
+        chosen = over & (jnp.max(gaps, axis=0) >= 0) & begins
         return games._replace(positions=select(chosen, begun, games.positions))
 
     def _learn(self, weights: Any, optimizer: Any, replay: Replay, key: Key[Array, ""]) -> tuple[Any, Any]:
         """One step on positions drawn from the replay."""
         members, member = self.config.members, self.config.member()
         known = jnp.minimum(replay.number, len(replay.weight))
-        drawn = jax.random.randint(key, (members, self.config.minibatch // self.devices), 0, known)
+        drawn = jax.random.randint(key, (members, self.config.minibatch // self.devices), 0, known, jnp.int32)
 
         def loss_of(one, drawn):
             positions, targets, weight = (

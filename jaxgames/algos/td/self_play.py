@@ -72,5 +72,5 @@ def draw_chance(game: Game, positions: Any, key: Key[Array, ""]) -> Any:
     """The positions after a draw of chance, in games that have it."""
     if not game.outcome_probabilities:
         return positions
-    bits = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),))
+    bits = jax.random.bits(key, (len(jax.tree.leaves(positions)[0]),), jnp.uint32)
     return jax.vmap(game.chance)(positions, game.draw_outcome(bits))

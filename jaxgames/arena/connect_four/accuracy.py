@@ -78,7 +78,7 @@ def judge_moves(
         raise ValueError(f"{player.name} plays {player.game}, the positions are of {board_of(positions)}")
     chunks = -(-len(positions) // batch)
     size = -(-len(positions) // chunks)
-    bits = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),)), chunks * size)
+    bits = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),), jnp.uint32), chunks * size)
     boards = [from_plain(one.board) for one in positions]
     boards += boards[:1] * (len(bits) - len(boards))
     stacked = jax.tree.map(lambda *x: np.stack(x), *boards)

@@ -92,7 +92,7 @@ class Backgammon(Game[Position]):
 
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
-        choice = bounded(jax.random.bits(key), len(_OPENING_ROLLS)).astype(jnp.int32)
+        choice = bounded(jax.random.bits(key, dtype=jnp.uint32), len(_OPENING_ROLLS)).astype(jnp.int32)
         side = board.from_counts(jnp.asarray(START))
         return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING_ROLLS)[choice])
 

@@ -235,7 +235,7 @@ def _faults(
     after, again = game.step(state, action, key), game.apply(state, action)
     resolved = after
     if game.outcome_probabilities:
-        again = game.resolve(again, game.draw_outcome(jax.random.bits(key)))
+        again = game.resolve(again, game.draw_outcome(jax.random.bits(key, dtype=jnp.uint32)))
         resolved = game.resolve(after, game.draw_outcome(words[1]))
     wrong = game.apply(state, jnp.where(mask.all(), game.num_actions, action_from_bits(words[2], ~mask | mask.all())))
     ended, now_ended = state.terminated | state.truncated, after.terminated | after.truncated
@@ -279,7 +279,7 @@ def _check_play(
         states, _, sample, key, first, where, number, actions = carry
         key, step_key, word_key = jax.random.split(key, 3)
         ended = states.terminated | states.truncated
-        keys, words = jax.random.split(step_key, len(ended)), jax.random.bits(word_key, (len(ended), 5))
+        keys, words = jax.random.split(step_key, len(ended)), jax.random.bits(word_key, (len(ended), 5), jnp.uint32)
         after, faults = jax.vmap(partial(_faults, game))(states, keys, words[:, :4])
         keep = ~ended & (words[:, 4] % (number + 1).astype(jnp.uint32) == 0)
         sample = select(keep, states, sample)
@@ -307,7 +307,7 @@ def _check_draws(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """`draw_action` draws each legal action about as often as any other."""
     number = 4096
     positions = take(sample._position, slice(16))
-    words = jax.random.bits(key, (len(sample.terminated[:16]), number))
+    words = jax.random.bits(key, (len(sample.terminated[:16]), number), jnp.uint32)
 
     @_jit
     def draw(positions: Any, words: Any) -> tuple[Any, Any]:
@@ -346,7 +346,7 @@ def _check_symmetries(game: Game, key: Key[Array, ""]) -> None:
         def step(pair, key):
             word_key, step_key = jax.random.split(key)
             one, other = pair
-            action = action_from_bits(jax.random.bits(word_key), one.legal_action_mask)
+            action = action_from_bits(jax.random.bits(word_key, dtype=jnp.uint32), one.legal_action_mask)
             pair = game.step(one, action, step_key), game.step(other, inverse[action], step_key)
             return pair, compare(pair, actions, elements)
 
@@ -364,7 +364,7 @@ def _check_symmetries(game: Game, key: Key[Array, ""]) -> None:
 
 def _check_turns(game: Game, sample: State, key: Key[Array, ""]) -> None:
     """`best_turn` is worth what it says, and nothing that `random_turn` draws is worth more."""
-    weights = jax.random.normal(key, (int(np.prod(game.observation_shape)),))
+    weights = jax.random.normal(key, (int(np.prod(game.observation_shape)),), jnp.float32)
 
     def value(positions: Any) -> Float32[Array, " n"]:
         views = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
@@ -379,7 +379,7 @@ def _check_turns(game: Game, sample: State, key: Key[Array, ""]) -> None:
         best, score = game.best_turn(positions, value)
         return score, worth(best), lax.map(lambda row: worth(game.random_turn(positions, row)), words)
 
-    words = jax.random.bits(key, (16, len(sample.terminated)))
+    words = jax.random.bits(key, (16, len(sample.terminated)), jnp.uint32)
     score, best, others = turns(sample._position, words)
     score, best, others = jax.device_get((score, best, others))
     _require(game, np.abs(score - best).max() < TOLERANCE, "has a `best_turn` that is not worth the value it gives")

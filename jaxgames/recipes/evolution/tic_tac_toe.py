@@ -56,7 +56,7 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
     every = all_positions()
     often = every.reached[every.open]
     weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
-    fractions = jax.random.uniform(key, (count,))
+    fractions = jax.random.uniform(key, (count,), jnp.float32)
     drawn = jnp.searchsorted(jnp.asarray(weights[:-1], jnp.float32), fractions).astype(jnp.int32)
     cells = jnp.asarray(every.cells[every.open], jnp.uint32)[drawn]
     inputs = policy.game.encodings[policy.encoding](Position(cells)).T

@@ -78,7 +78,7 @@ def games(depth: int, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
     position = jax.vmap(GAME.init_position)(jax.random.split(key, count))
     over, moves = jnp.zeros(count, bool), jnp.arange(count, dtype=jnp.int32) % 2 == 0
     for number in range(MOST_PLIES):
-        bits = jax.random.bits(jax.random.fold_in(key, number), (count,))
+        bits = jax.random.bits(jax.random.fold_in(key, number), (count,), jnp.uint32)
         after, ended, next_moves, found = _ply(depth, count)(position, over, moves, bits)
         yield position, np.asarray(moves & ~over), found
         position, over, moves = after, ended, next_moves

@@ -259,7 +259,7 @@ def _speed(make: Callable[[int], Player]) -> dict[str, float]:
     positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), batch))
     play = jax.jit(player.play_once)
     for number in range(4):  # the first one compiles
-        bits = jax.random.bits(jax.random.key(number), (batch,))
+        bits = jax.random.bits(jax.random.key(number), (batch,), jnp.uint32)
         began = time.perf_counter()
         jax.block_until_ready(play(positions, bits))
         seconds.append(time.perf_counter() - began)

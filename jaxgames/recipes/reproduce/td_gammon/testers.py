@@ -33,7 +33,7 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
 
     def ply(carry: Any, key: Any) -> Any:
         positions, turns, errors = carry
-        bits = jax.random.bits(key, (3, GAMES))
+        bits = jax.random.bits(key, (3, GAMES), jnp.uint32)
         own, opponent = positions.own, positions.opponent
         home = ((board.occupied(own) >> jnp.uint32(7)) == 0) & ~contact(own, opponent)
 
