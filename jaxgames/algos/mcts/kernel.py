@@ -30,6 +30,8 @@ from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from jaxtyping import Array, Bool, Int32
 
+from jaxgames.ops.scatter import set_rows
+
 TESTED = ((0, 10),)
 """Versions of JAX."""
 MAX_DEVICES = 1
@@ -80,7 +82,7 @@ def run(small: bool, function: Callable[..., Any], *written: Any) -> Any:
     closed, shape = _traced(True, function, written)
     places, tree = jax.tree.flatten(written)
     given = [x for x in closed.consts if isinstance(x, Tracer)]
-    if not (_fits(closed.jaxpr) and all(_is_plain(x) for x in given) and all(len(x) > 1 for x in places)):
+    if not (_fits(closed.jaxpr) and all(_is_plain(x) for x in given)):
         return function(*written)
     plain = _traced(False, function, written)[0]
     given += [x for x in plain.consts if isinstance(x, Tracer) and all(x is not y for y in given)]
@@ -106,7 +108,7 @@ def run(small: bool, function: Callable[..., Any], *written: Any) -> Any:
 def scatter(flat: Array, index: Int32[Array, " lanes"], values: Array) -> Array:
     """An array with the lanes' values at these indices; those beyond its end are dropped."""
     if not is_inside():
-        return flat.at[index].set(values, mode="drop")
+        return set_rows(flat, index, values)
 
     def one(lane, flat):
         place = jnp.minimum(index[lane], flat.size - 1)

@@ -22,6 +22,7 @@ from jaxgames.ops import clock
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.scatter import add_rows
 
 RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 """When only 1 / RATIO of the lanes is still on its way down, these go on alone, if they are at least so many."""
@@ -162,9 +163,9 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
     start = _Walk(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
     end, path = _walk_down(rule, tree, bits, buffers, lanes, start)
 
-    opponent_acts = tree.node("opponent_to_move", end.row) != 0
+    opponent_acts = materialize(tree.node("opponent_to_move", end.row) != 0, tree.bits)
     before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
-    is_chance = tree.node("is_chance", end.row) != 0
+    is_chance = materialize(tree.node("is_chance", end.row) != 0, tree.bits)
     position, turn_passes, is_end, value, amaf_key = _play(game, before, end.edge, is_chance)
     is_exact = is_end
     proven = rule.proven_edge(tree, end.row, end.edge)
@@ -186,8 +187,9 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
         is_unexpanded=tree.alive & (end.child == UNEXPANDED),
         is_end=is_end,
         is_exact=is_exact,
-        # All arrays, as those of a position may be made of each other, by a change of sides for example.
-        slot=order_after(tree.used, jax.tree.leaves(before)),
+        # All that is read of the tree, and all arrays of a position, as they may be made of each other, by a change of
+        # sides for example. What XLA could read after the write makes it copy the tree in each simulation.
+        slot=order_after(tree.used, [*jax.tree.leaves(before), opponent_acts, is_chance]),
     )
 
 
@@ -375,9 +377,9 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
     def step(edges, lanes, level):
         value, carried = lanes
         gain = jnp.where(level.opponent_to_move, -value, value)
-        flat = edges.reshape(-1).at[level.visits_index].add(1.0, mode="drop")
+        flat = add_rows(edges.reshape(-1), level.visits_index, 1.0)
         index = jnp.where(level.on_path, level.visits_index + to_value_sums, level.visits_index)
-        after = tree.replace(edges=flat.at[index].add(gain, mode="drop").reshape(edges.shape))
+        after = tree.replace(edges=add_rows(flat, index, gain).reshape(edges.shape))
         new = []
         for statistic, old in zip(statistics, carried, strict=True):
             after, own = statistic.update(after, level, value, old)

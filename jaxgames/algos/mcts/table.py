@@ -13,6 +13,7 @@ from jaxgames.algos.mcts.tree import Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.scatter import set_rows
 
 
 def build_table(tree: Tree, count: Int32[Array, " batch"]) -> Tree:
@@ -23,7 +24,7 @@ def build_table(tree: Tree, count: Int32[Array, " batch"]) -> Tree:
     def enter(slot, tree):
         found = lax.dynamic_slice_in_dim(hashes, slot * tree.batch, tree.batch, 0)
         place = jnp.where(slot < count, _find(tree, found)[1], len(table))
-        return tree.replace(table=unwrap(tree.table).at[place].set(slot + 1, mode="drop"))
+        return tree.replace(table=set_rows(unwrap(tree.table), place, slot + 1))
 
     return lax.fori_loop(0, tree.used, enter, tree.replace(hashes=hashes, table=table))
 
@@ -39,7 +40,7 @@ def find_or_insert(
     hashes = _hash_nodes(tree, position, opponent_to_move)
     found, place = _find(tree, hashes)
     table = unwrap(tree.table)
-    table = table.at[jnp.where(is_new & (found < 0), place, len(table))].set(slot + 1, mode="drop")
+    table = set_rows(table, jnp.where(is_new & (found < 0), place, len(table)), slot + 1)
     return tree.replace(hashes=set_slot(unwrap(tree.hashes), hashes, slot), table=table), found
 
 

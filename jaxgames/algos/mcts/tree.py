@@ -30,6 +30,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.core import Game
 from jaxgames.ops.device_memory import free_bytes
+from jaxgames.ops.scatter import add_rows, set_rows
 
 UNEXPANDED, ILLEGAL, ENDED = -1.0, -2.0, -3.0
 EDGE_FIELDS = ("visits", "value_sums", "child")
@@ -172,15 +173,11 @@ class Tree:
 
     def add(self, name: str, row: Int32[Array, " n"], values: Float32[Array, "n width"]) -> "Tree":
         """Adds to the columns from field `name` on; rows beyond the end are left out."""
-        return self.replace(edges=self.edges.at[row, self._span(name, values)].add(values, mode="drop"))
+        return self.replace(edges=add_rows(self.edges, row, values, self.layout.column(name)))
 
     def set(self, name: str, row: Int32[Array, " n"], values: Float32[Array, "n width"]) -> "Tree":
         """Sets the columns from field `name` on; rows beyond the end are left out."""
-        return self.replace(edges=self.edges.at[row, self._span(name, values)].set(values, mode="drop"))
-
-    def _span(self, name: str, values: Array) -> slice:
-        first = self.layout.column(name)
-        return slice(first, first + values.shape[1])
+        return self.replace(edges=set_rows(self.edges, row, values, self.layout.column(name)))
 
 
 def set_slot(array: Array, block: Array, slot: Int32[Array, ""] | int) -> Array:

@@ -113,3 +113,21 @@ def test_an_untested_version_of_jax_is_told_once(monkeypatch, caplog):
     kernel._tell_untested.cache_clear()
     kernel.run(True, lambda x: x + 1, jnp.arange(4))
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["kernels", "no kernels"])
+def test_trees_are_not_copied(marked, monkeypatch):
+    """Only one array as large as the trees is ever there, so a simulation costs the same in a large tree."""
+    if not marked:
+        monkeypatch.setattr(kernel, "TESTED", ())
+    simulations = 400
+    rules = ((1, mcts.uct(0.8)), (1, mcts.rave()), (1, mcts.uct2()), (2, mcts.uct(0.8)), (64, mcts.uct(0.8)))
+    for batch, rule in rules[: None if marked else 4]:
+
+        def search(states, key, rule=rule):
+            return mcts.search(GAME, states, key, simulations, select=rule)[:2]
+
+        jax.clear_caches()
+        program = jax.jit(search).lower(opening(batch), jax.random.key(1)).compile()
+        trees = batch * (simulations + 2) * mcts.Layout(GAME, rule).bytes_per_node
+        assert program.memory_analysis().temp_size_in_bytes < 1.6 * trees, (batch, rule)

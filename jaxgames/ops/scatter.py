@@ -1,0 +1,34 @@
+"""Writes to some rows of a large array, in place also where there is only one."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Int32
+
+
+def set_rows(array: Array, index: Int32[Array, " n"], values: Array, column: int = 0) -> Array:
+    """The array with these values at rows `index`; see `add_rows`."""
+    return _write(array, index, values, column, add=False)
+
+
+def add_rows(array: Array, index: Int32[Array, " n"], values: Array, column: int = 0) -> Array:
+    """The array with these values added at rows `index`.
+
+    Of a single write XLA makes a choice between two whole arrays, as it may be one that is left out; a search in one
+    position then takes time by the square of its length. So a second one, which is left out, goes with a single write.
+
+    Args:
+        array: of shape [rows] or [rows, columns].
+        index: rows from 0 on; those beyond the end are left out.
+        values: of shape [n] or [n, width], or anything that broadcasts to it.
+        column: the first of the `width` columns.
+    """
+    return _write(array, index, values, column, add=True)
+
+
+def _write(array: Array, index: Int32[Array, " n"], values: Array, column: int, add: bool) -> Array:
+    values = jnp.asarray(values, array.dtype)
+    values = jnp.broadcast_to(values, index.shape if array.ndim == 1 else (len(index), values.shape[1]))
+    if len(index) == 1:
+        index = jnp.concatenate([index, jnp.full(1, len(array), jnp.int32)])
+        values = jnp.concatenate([values, values])
+    at = array.at[index if array.ndim == 1 else (index, slice(column, column + values.shape[1]))]
+    return at.add(values, mode="drop") if add else at.set(values, mode="drop")
