@@ -27,6 +27,19 @@ def state_batch(game: Any, states: Any) -> int:
     return shape[0]
 
 
+def any_states(game: Any, states: Any) -> State:
+    """One state of this game, or any batch of them."""
+    _batch_shape(game, states, "states")
+    return states
+
+
+def a_state(state: Any, name: str = "state") -> State:
+    """A state of any game, or a batch of them."""
+    if not isinstance(state, State):
+        raise TypeError(f"{name} {checks.describe(state)}: expected what game.init(key) returns, or a batch of it")
+    return state
+
+
 def a_game(game: Any, like: str = "connect_four") -> Any:
     """A game."""
     if not callable(getattr(game, "init_position", None)) or isinstance(game, type):
@@ -36,12 +49,11 @@ def a_game(game: Any, like: str = "connect_four") -> Any:
 
 def _batch_shape(game: Any, states: Any, name: str) -> tuple[int, ...]:
     """The shape of a batch, () of one state; raises unless all parts have it, and are of this game."""
-    if not isinstance(states, State):
-        raise TypeError(f"{name} {checks.describe(states)}: expected what game.init(key) returns, or a batch of it")
+    a_state(states, name)
     if states._game is not game and states._game != game:
         of, this = (states._game, game) if states._game.id == game.id else (states._game.id, game.id)
         raise ValueError(f"this state is of {of}, this game is {this}")
-    shape = np.shape(states.terminated)
+    shape: tuple[int, ...] = np.shape(states.terminated)
     parts = (
         ("current_player", states.current_player, ()),
         ("rewards", states.rewards, (2,)),

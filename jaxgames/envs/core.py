@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs.checks import one_state
+from jaxgames.envs.checks import any_states, one_state
 from jaxgames.envs.deprecated import rename_methods, warn_renamed
 from jaxgames.envs.heads import heads_of
 from jaxgames.envs.rules import Outcome, Position, Value
@@ -228,11 +228,11 @@ class Game(Generic[Position]):
         """
         if key is not None:
             checks.key(key)
-        elif self.outcome_probabilities:
-            raise ValueError(f"{self.id} has chance: call step(state, action, key)")
         state = self.apply(state, action)
         if not self.outcome_probabilities:
             return state
+        if key is None:
+            raise ValueError(f"{self.id} has chance: call step(state, action, key)")
         return self.resolve(state, self.draw_outcome(jax.random.bits(key, dtype=jnp.uint32)))
 
     def apply(self, state: State, action: Int32[Array, ""]) -> State:
@@ -282,13 +282,14 @@ class Game(Generic[Position]):
 
     def from_string(self, text: str, current_player: int = 0) -> State:
         """The state written in the game's notation. Raises `ValueError` pointing at the character that is wrong."""
-        state = self.state(self.parse(text), current_player)
+        position = self.parse(checks.text("position", text))
+        state = self.state(position, checks.whole("current_player", current_player, 0, 1))
         over = self.ended(state._position)
         return state.replace(terminated=over, _step_count=over.astype(jnp.int32))
 
     def to_string(self, state: State) -> str:
         """One state in the game's notation; `from_string` reads it back."""
-        return self.unparse(single(state)._position)
+        return self.unparse(one_state(self, state)._position)
 
     def action_to_string(self, state: State, action: int) -> str:
         """The name that players give to an action."""
@@ -306,22 +307,22 @@ class Game(Generic[Position]):
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The legal turns of one state, each as its actions; by default single actions, none where the game is over."""
-        over = bool(single(state).terminated | state.truncated)
+        over = bool(one_state(self, state).terminated | state.truncated)
         return [] if over else [(int(action),) for action in np.flatnonzero(np.asarray(state.legal_action_mask))]
 
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """The name that players give to a turn; by default those of its actions."""
         names = []
         for index, action in enumerate(actions):
-            state = self.apply(state, jnp.int32(actions[index - 1])) if index else single(state)
-            names.append(self.action_to_string(state, int(action)))
+            state = self.apply(state, jnp.int32(actions[index - 1])) if index else one_state(self, state)
+            names.append(self.action_to_string(state, checks.whole("action", action, None)))
         return " ".join(names)
 
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal turn with this name. Raises `ValueError` that says why there is none."""
         actions: list[int] = []
-        for word in text.split() or [text]:
-            state = self.apply(state, jnp.int32(actions[-1])) if actions else single(state)
+        for word in checks.text("turn", text).split() or [text]:
+            state = self.apply(state, jnp.int32(actions[-1])) if actions else one_state(self, state)
             actions.append(self.string_to_action(state, word))
         return tuple(actions)
 
@@ -330,7 +331,7 @@ class Game(Generic[Position]):
 
         Raises `ValueError` if there are none.
         """
-        ways: list[tuple[tuple[int, ...], Any]] = [((), single(state)._position)]
+        ways: list[tuple[tuple[int, ...], Any]] = [((), one_state(self, state)._position)]
         for _ in range(MOST_ACTIONS):
             longer: list[tuple[tuple[int, ...], Any]] = []
             for actions, position in ways:
@@ -345,10 +346,11 @@ class Game(Generic[Position]):
 
     def outcome_to_string(self, outcome: int) -> str:
         """The name that players give to an outcome of chance; by default its number, from 1 on."""
-        return str(outcome + 1)
+        return str(checks.whole("outcome", outcome, 0) + 1)
 
     def string_to_outcome(self, text: str) -> int:
         """The outcome of chance with this name. Raises `ValueError` if there is none."""
+        checks.text("outcome", text)
         names = [self.outcome_to_string(outcome) for outcome in range(len(self.outcome_probabilities))]
         if text not in names:
             raise ValueError(f"{text!r} is no outcome of chance; expected {', '.join(names) or 'none'}")
@@ -356,6 +358,7 @@ class Game(Generic[Position]):
 
     def to_svg(self, state: State, theme: str = "light") -> str:
         """One state as an SVG document, a batch as a grid."""
+        any_states(self, state)
         if state.terminated.ndim == 0:
             return self.draw_board(state._position, theme, int(state.current_player))
         flat = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[state.terminated.ndim :]), state._position)

@@ -12,6 +12,7 @@ from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.ops import checks
 
 GAMES: dict[str, type[Game]] = {game.id: game for game in (TicTacToe, ConnectFour, Checkers, Backgammon)}
 
@@ -36,8 +37,9 @@ def register(game: type[Game]) -> None:
 def make(game_id: str, **options: Any) -> Game:
     """The game named `game_id`, with its options, e.g. `make("backgammon")`.
 
-    Raises `ValueError` for an unknown id or option.
+    Raises `ValueError` for an unknown id or option, `TypeError` for what is no text.
     """
+    checks.text("game", game_id, "connect_four")
     if game_id not in GAMES:
         _find(game_id)
     known = [field.name for field in dataclasses.fields(GAMES[game_id])]

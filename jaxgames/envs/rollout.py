@@ -10,7 +10,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
+from jaxgames.envs.checks import a_game, state_batch
 from jaxgames.envs.core import Game, State, action_from_bits
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
@@ -37,12 +39,16 @@ class Transition(NamedTuple):
 
 
 def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """A legal action of each of `states` (or of masks, each allowing at least one), drawn uniformly.
+    """A legal action of each of `states`, or an allowed one of each of some masks, drawn uniformly.
 
-    It takes 32 random bits for each game, and is much faster than `jax.random.categorical`.
+    It takes 32 random bits for each game, and is much faster than `jax.random.categorical`. A mask that allows nothing
+    gives -1, an illegal action. Raises `TypeError` or `ValueError` for what is neither states nor bool[..., actions].
     """
+    checks.key(key)
     if not isinstance(states, State):
-        return action_from_bits(random_bits(key, states.shape[:-1]), states)
+        mask = checks.mask("states", states)
+        actions = action_from_bits(random_bits(key, mask.shape[:-1]), mask)
+        return jnp.where(jnp.any(mask, axis=-1), actions, jnp.int32(-1))
     draw: Callable = states._game.draw_action
     for _ in range(states.terminated.ndim):
         draw = jax.vmap(draw)
@@ -88,15 +94,21 @@ def rollout(
         keep: What to return of each transition; by default all of it.
 
     Returns the states after the last step, and what `keep` gave of every transition, stacked to `[num_steps, batch]`.
-    Raises `ValueError` unless `games_at_once` divides the batch.
+    Raises `ValueError` unless `games_at_once` divides the batch, and `TypeError` or `ValueError` for arguments of
+    another kind or shape, also for actions of `policy` that are not int32[batch].
     """
-    if games_at_once is not None and games_at_once != len(states.terminated):
+    batch = state_batch(a_game(game), states)
+    checks.key(key)
+    num_steps = checks.whole("num_steps", num_steps, 0)
+    checks.function("policy", policy, "(key, states) -> actions")
+    checks.function("keep", keep, "of a transition")
+    if games_at_once is not None and checks.whole("games_at_once", games_at_once) != batch:
         play = functools.partial(rollout, game, num_steps=num_steps, policy=policy, auto_reset=auto_reset, keep=keep)
         return _in_parts(play, states, key, games_at_once)
 
     def step(states, keys):
         policy_key, chance_key = keys
-        actions = policy(policy_key, states)
+        actions = checks.integers("the policy's actions", policy(policy_key, states), (batch,))
         after = step_batch(game, states, actions, chance_key)
         return after, jax.tree.map(_flatten, keep(Transition(states, actions, after)))
 
@@ -132,7 +144,7 @@ class _Carry(NamedTuple):
 def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> tuple[State, Any]:
     """Calls `play` for `size` games at a time, and puts the results together."""
     batch = len(states.terminated)
-    if size < 1 or batch % size:
+    if batch % size:
         raise ValueError(f"games_at_once {size} must divide the batch of {batch} games")
     parts = jax.tree.map(lambda x: x.reshape(-1, size, *x.shape[1:]), states)
     states, kept = lax.map(lambda part: play(*part), (parts, jax.random.split(key, batch // size)))

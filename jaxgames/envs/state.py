@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32
 
+from jaxgames.ops import checks
+
 
 @dataclasses.dataclass(frozen=True)
 class State:
@@ -88,5 +90,5 @@ jax.tree_util.register_dataclass(
 def single(state: State) -> State:
     """The state itself; `ValueError` if it is a batch."""
     if state.terminated.ndim:
-        raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}")
+        raise ValueError(f"one state is needed here, not {checks.batch_of(state.terminated.shape)}")
     return state

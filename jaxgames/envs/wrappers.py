@@ -7,7 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int32, Key
 
+from jaxgames.envs.checks import a_state
 from jaxgames.envs.core import State
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 
 Step = Callable[..., State]
@@ -19,11 +21,17 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
     As in pgx, the new game's state keeps `rewards`, `terminated` and `truncated` of the old one for this step; mask and
     observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
     state before the reset, with its observation and its rewards. It costs nothing where it is not read.
+
+    Raises `TypeError` for what is no function, and for a key that is none.
     """
+    checks.function("step", step, "(state, action, key) -> state, such as game.step")
+    checks.function("init", init, "(key) -> state, such as game.init")
 
     def step_or_reset(state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> Any:
         if key is None:
             raise ValueError("a step with auto_reset draws new games: call it with (state, action, key)")
+        a_state(state)
+        checks.key(key)
         step_key, init_key = jax.random.split(key)
         running = state.replace(
             rewards=jnp.zeros_like(state.rewards),
@@ -44,11 +52,11 @@ def time_limit(step: Step, max_steps: int) -> Step:
 
     The state stays as it is, with `truncated` set. Raises `ValueError` for a limit below 1.
     """
-    if max_steps < 1:
-        raise ValueError(f"max_steps {max_steps} must be at least 1")
+    checks.function("step", step, "(state, action, key) -> state, such as game.step")
+    max_steps = checks.whole("max_steps", max_steps)
 
     def limited(state: State, *arguments: Any) -> State:
-        state = step(state, *arguments)
+        state = step(a_state(state), *arguments)
         return state.replace(truncated=state.truncated | (~state.terminated & (state._step_count >= max_steps)))
 
     return limited

@@ -41,15 +41,16 @@ def is_array(value: Any) -> bool:
     return isinstance(value, jax.Array | np.ndarray | np.generic)
 
 
-def whole(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
-    """A setting that is a whole number from `low` on, known when a program is traced."""
-    expected = f"expected a whole number from {low} {'on' if high is None else f'to {high}'}"
+def whole(name: str, value: Any, low: int | None = 1, high: int | None = None) -> int:
+    """A setting that is a whole number from `low` on (None: any), known when a program is traced."""
+    among = "" if low is None else f" from {low} {'on' if high is None else f'to {high}'}"
+    expected = f"expected a whole number{among}"
     if isinstance(value, jax.core.Tracer):
         raise TypeError(f"{name} is traced: {expected}, the same in each call (a static argument)")
     if not isinstance(value, numbers.Number | np.generic) and not (is_array(value) and value.ndim == 0):
         raise TypeError(f"{name} {describe(value)}: {expected}")
     right = isinstance(value, numbers.Integral) or (is_array(value) and jnp.issubdtype(value.dtype, jnp.integer))
-    if not right or isinstance(value, bool) or not low <= int(value) <= (math.inf if high is None else high):
+    if not right or isinstance(value, bool) or not (low is None or low <= int(value) <= (high or math.inf)):
         raise ValueError(f"{name} {value}: {expected}")
     return int(value)
 
@@ -65,10 +66,10 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool])
     return float(value)
 
 
-def text(name: str, value: Any, like: str) -> str:
+def text(name: str, value: Any, like: str = "") -> str:
     """A text, such as `like`."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} {describe(value)}: expected a text, such as {like!r}")
+        raise TypeError(f"{name} {describe(value)}: expected a text{like and f', such as {like!r}'}")
     return value
 
 
@@ -123,7 +124,7 @@ def integers(name: str, value: Any, shape: tuple[int, ...]) -> Any:
             raise ValueError(f"one {name} is needed here, not {batch_of(value.shape)}: use jax.vmap")
         raise ValueError(f"{name} {describe(value)}: expected {_wanted(shape)}")
     if value.dtype.itemsize > 4:  # without a word it would be another number
-        where = jnp.where if isinstance(value, jax.Array) else np.where
+        where: Any = jnp.where if isinstance(value, jax.Array) else np.where
         value = where((value >= 0) & (value <= MOST), value.astype(np.int32), np.int32(-1))
     return jnp.asarray(value, jnp.int32)
 
@@ -141,6 +142,15 @@ def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: 
     if not fits or not jnp.issubdtype(value.dtype, dtype):
         raise ValueError(f"{name} {describe(value)}: expected {where}")
     return value
+
+
+def mask(name: str, value: Any) -> Any:
+    """Flags of any batch of actions."""
+    if not is_array(value):
+        raise TypeError(f"{name} {describe(value)}: expected states, or a mask bool[..., actions]")
+    if value.dtype != bool or not value.ndim or not value.shape[-1]:
+        raise ValueError(f"{name} {describe(value)}: expected states, or a mask bool[..., actions]")
+    return jnp.asarray(value)
 
 
 def dtype_name(dtype: Any) -> str:

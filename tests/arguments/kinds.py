@@ -21,6 +21,8 @@ class Row(NamedTuple):
     wrong: Mapping[str, Wrong]
     free: tuple[str, ...] = ()
     """Arguments that may be anything: what a user's own functions are given, and switches."""
+    tried: bool = True
+    """Whether the right arguments are tried here; otherwise by the function's own tests, as it takes long."""
 
 
 GAME = jaxgames.make("connect_four")
@@ -92,3 +94,48 @@ def whole(name: str) -> Wrong:
         "floats": (jnp.float32(3), ValueError, f"{name} float32[]: expected one whole number"),
         "bools": (np.bool_(True), ValueError, f"{name} bool[]: expected one whole number"),
     }
+
+
+def setting(name: str, low: int | None = 1) -> Wrong:
+    """What is wrong for a whole number that a program is compiled for."""
+    expected = "expected a whole number" + ("" if low is None else f" from {low} ")
+    kinds: dict[str, Any] = {
+        "text": ("10", TypeError, f"{name} '10': {expected}"),
+        "None": (None, TypeError, f"{name} None: {expected}"),
+        "float": (2.5, ValueError, f"{name} 2.5: {expected}"),
+        "NaN": (float("nan"), ValueError, f"{name} nan: {expected}"),
+        "bool": (True, ValueError, f"{name} True: {expected}"),
+        "list": ([3], TypeError, f"{name} a list: {expected}"),
+        "batch": (jnp.zeros(4, jnp.int32), TypeError, f"{name} int32[4]: {expected}"),
+    }
+    return kinds if low is None else {**kinds, "too low": (low - 1, ValueError, f"{name} {low - 1}: {expected}")}
+
+
+def text(name: str) -> Wrong:
+    """What is wrong for a text."""
+    return {
+        "int": (3, TypeError, f"{name} 3: expected a text"),
+        "None": (None, TypeError, f"{name} None: expected a text"),
+        "list": (["4"], TypeError, f"{name} a list: expected a text"),
+        "array": (jnp.zeros(4), TypeError, f"{name} float32[4]: expected a text"),
+    }
+
+
+def function(name: str) -> Wrong:
+    """What is wrong for a function."""
+    return {
+        "int": (3, TypeError, f"{name} 3: expected a function"),
+        "text": ("random", TypeError, f"{name} 'random': expected a function"),
+        "None": (None, TypeError, f"{name} None: expected a function"),
+        "list": ([GAME.step], TypeError, f"{name} a list: expected a function"),
+        "array": (jnp.zeros(4), TypeError, f"{name} float32[4]: expected a function"),
+    }
+
+
+NO_GAME: Wrong = {
+    "text": ("connect_four", TypeError, "game 'connect_four': expected a game, such as jaxgames.make('connect_four')"),
+    "None": (None, TypeError, "game None: expected a game"),
+    "class": (type(GAME), TypeError, "game ConnectFour itself, uncalled: expected a game"),
+    "state": (STATE, TypeError, "game a State: expected a game"),
+    "list": ([GAME], TypeError, "game a list: expected a game"),
+}

@@ -235,7 +235,7 @@ def test_list_plays_needs_one_state_and_a_roll():
         list_plays(game.from_string("4HPwATDgc/ABMA"))
     with pytest.raises(ValueError, match=r"a batch with one axis is needed here, not of shape \(\); use list_plays"):
         plays(make_position(START, START, (3, 1)))
-    with pytest.raises(ValueError, match=r"one state is needed here, not a batch of shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"one state is needed here, not a batch of 1; for a batch: plays"):
         list_plays(jax.tree.map(lambda x: x[None], make_position(START, START, (3, 1))))
 
 

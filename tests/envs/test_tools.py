@@ -72,7 +72,7 @@ def test_time_limit_truncates_games_of_any_batch():
     after = step(states, jnp.asarray([8, 5], jnp.int32))
     assert after.terminated.tolist() == [True, False] and after.truncated.tolist() == [False, True]
     assert not after.rewards.any() and after.legal_action_mask.all()
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="max_steps 0: expected a whole number from 1 on"):
         jaxgames.time_limit(game.step, 0)
 
 

@@ -32,8 +32,10 @@ from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, h
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.backgammon.turn import Turn
-from jaxgames.envs.core import Game, Outcome, State, Value, single
+from jaxgames.envs.checks import one_state
+from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.turns.best import TopTurns
+from jaxgames.ops import checks
 from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select, take
@@ -201,37 +203,38 @@ class Backgammon(Game[Position]):
 
     def board_text(self, state: State) -> str:
         """The board as lines of text."""
-        return drawing.board_text(*to_plain(single(state)._position), player=int(state.current_player))
+        return drawing.board_text(*to_plain(one_state(self, state)._position), player=int(state.current_player))
 
     def action_to_string(self, state: State, action: int) -> str:
         """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to
         move.
         """
-        mover, opponent, dice = to_plain(single(state)._position)
-        step = notation.step_of(int(action))
+        mover, opponent, dice = to_plain(one_state(self, state)._position)
+        step = notation.step_of(checks.whole("action", action, None))
         return notation.format_step(*step, mover, opponent, dice) if step else "pass"
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action that `text` names; raises `ValueError` that says why there is none."""
-        step = notation.parse_step(text, *to_plain(single(state)._position))
+        step = notation.parse_step(checks.text("action", text), *to_plain(one_state(self, state)._position))
         return notation.action_of(*step) if step else 0
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The plays of the whole roll, one for each board that they lead to; `ValueError` where a roll is awaited."""
-        if bool(single(state).terminated | state.truncated):
+        if bool(one_state(self, state).terminated | state.truncated):
             return []
         return [_actions(turn) for turn in Turn.start(*to_plain(state._position)).whole_turns()]
 
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """A play such as `8/5 6/5*`, or `pass`: `actions` in order, as in `PlayList.actions`."""
-        mover, opponent, _ = to_plain(single(state)._position)
-        steps = [notation.step_of(int(action)) for action in actions if action >= 0]
+        mover, opponent, _ = to_plain(one_state(self, state)._position)
+        numbers = (checks.whole("action", action, None) for action in actions)
+        steps = [notation.step_of(number) for number in numbers if number >= 0]
         return notation.format_play([step for step in steps if step], mover, opponent)
 
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal play that `text` describes. Raises `ValueError` that names what is wrong with it."""
-        turn = Turn.start(*to_plain(single(state)._position))
-        for source, die in notation.parse_play(text, turn.mover, turn.opponent, turn.dice):
+        turn = Turn.start(*to_plain(one_state(self, state)._position))
+        for source, die in notation.parse_play(checks.text("turn", text), turn.mover, turn.opponent, turn.dice):
             turn = turn.step(source, die)
         return _actions(turn)
 
@@ -241,18 +244,18 @@ class Backgammon(Game[Position]):
         views = [(other, own)]  # as the other player sees it
         if not any(own):
             views.append((own, other))  # after single actions a won game stays as the winner sees it
-        for turn in Turn.start(*to_plain(single(state)._position)).whole_turns():
+        for turn in Turn.start(*to_plain(one_state(self, state)._position)).whole_turns():
             if (turn.mover, turn.opponent) in views:
                 return _actions(turn)
         raise ValueError("no play of this roll leads to that position")
 
     def outcome_to_string(self, outcome: int) -> str:
         """The two dice, the larger one first: `31`."""
-        return "".join(map(str, ROLLS[outcome]))
+        return "".join(map(str, ROLLS[checks.whole("outcome", outcome, 0, len(ROLLS) - 1)]))
 
     def string_to_outcome(self, text: str) -> int:
         """The roll of two dice in any order: `31`, `1-3`, `3 1`. Raises `ValueError` for anything else."""
-        dice = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", text)
+        dice = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", checks.text("outcome", text))
         if not dice:
             raise ValueError(f"{text!r} is no roll; write two dice from 1 to 6, such as 31")
         return ROLLS.index(tuple(sorted(map(int, dice.groups()), reverse=True)))

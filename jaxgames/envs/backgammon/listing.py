@@ -17,7 +17,7 @@ from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Position, Side, high_low
 from jaxgames.envs.backgammon.play_lists import MOST_REPEATS, pairs, repeats, steps
 from jaxgames.envs.core import State
-from jaxgames.ops import ragged
+from jaxgames.ops import checks, ragged
 from jaxgames.ops.pytrees import take
 
 MOST_PLAYS = MOST_REPEATS[-1]
@@ -148,7 +148,7 @@ def list_plays(state: State) -> PlayList:
     and where a roll is awaited.
     """
     if state.terminated.ndim:
-        raise ValueError(f"one state is needed here, not a batch of shape {state.terminated.shape}; for a batch: plays")
+        raise ValueError(f"one state is needed here, not {checks.batch_of(state.terminated.shape)}; for a batch: plays")
     if not state.terminated and not state._position.dice:
         raise ValueError("the position awaits a roll: there are no plays before game.resolve(state, outcome)")
     *arrays, number = jax.device_get(_spelled(state._position))

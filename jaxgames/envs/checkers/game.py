@@ -13,8 +13,10 @@ from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead, TargetHead
-from jaxgames.envs.core import Game, Outcome, State, Value, single
+from jaxgames.envs.checks import one_state
+from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.turns.best import best_of_legal
+from jaxgames.ops import checks
 from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
 from jaxgames.ops.materialize import materialize
 
@@ -174,28 +176,31 @@ class Checkers(Game[Position]):
 
     def board_text(self, state: State) -> str:
         """The board as lines of text."""
-        return drawing.board_text(to_plain(single(state)._position), int(state.current_player), self.draw_after)
+        return drawing.board_text(
+            to_plain(one_state(self, state)._position), int(state.current_player), self.draw_after
+        )
 
     def action_to_string(self, state: State, action: int) -> str:
         """A step, `11-15`, or one jump, `22x15`."""
-        return notation.action_name(to_plain(single(state)._position), int(action))
+        return notation.action_name(to_plain(one_state(self, state)._position), checks.whole("action", action, None))
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` that says why there is none."""
-        return notation.parse_action(to_plain(single(state)._position), text)
+        return notation.parse_action(to_plain(one_state(self, state)._position), checks.text("action", text))
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The whole moves: a step, or a jump with all further jumps of the same piece."""
-        over = bool(single(state).terminated | state.truncated)
+        over = bool(one_state(self, state).terminated | state.truncated)
         return [] if over else [move.actions for move in moves.legal_moves(to_plain(state._position))]
 
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """A whole move with every square: `11-15`, `22x15x8`."""
-        return moves.move_to_string(to_plain(single(state)._position), actions)
+        numbers = [checks.whole("action", action, None) for action in actions]
+        return moves.move_to_string(to_plain(one_state(self, state)._position), numbers)
 
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal whole move; squares between may be left out. Raises `ValueError` that says why."""
-        return tuple(moves.move_to_actions(to_plain(single(state)._position), text))
+        return tuple(moves.move_to_actions(to_plain(one_state(self, state)._position), checks.text("turn", text)))
 
 
 def _grid() -> np.ndarray:

@@ -8,12 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
+from jaxgames.envs.checks import one_state
 from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words, from_plain, to_plain
-from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.encodings import Cells, Marks, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid
-from jaxgames.ops import bits
+from jaxgames.ops import bits, checks
 from jaxgames.ops.materialize import materialize
 
 
@@ -129,15 +130,18 @@ class ConnectFour(Game[Position]):
 
     def board_text(self, state: State) -> str:
         """The board as lines of text."""
-        return drawing.board_text(to_plain(single(state)._position, self.rows, self.cols))
+        return drawing.board_text(to_plain(one_state(self, state)._position, self.rows, self.cols))
 
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the column, from 1 on."""
-        return notation.action_name(int(action))
+        one_state(self, state)
+        return notation.action_name(checks.whole("action", action, None))
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the column is full or there is none."""
-        return notation.parse_action(to_plain(single(state)._position, self.rows, self.cols), text)
+        return notation.parse_action(
+            to_plain(one_state(self, state)._position, self.rows, self.cols), checks.text("action", text)
+        )
 
     @property
     def _squares(self) -> np.ndarray:

@@ -11,8 +11,10 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Key, UInt32
 
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 from jaxgames.envs.rollout import random_action
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select, take
 
 __all__ = ["ConformanceError", "ConformanceReport", "check_game"]
@@ -41,7 +43,10 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     draws, whole turns and, if the game has them, symmetries, notation and drawings. Raises `ConformanceError` naming
     the contract that is broken, else says what was played.
     """
-    if num_games < 4:
+    a_game(game)
+    seed = checks.whole("seed", seed, 0)
+    max_actions = checks.whole("max_actions", max_actions)
+    if checks.whole("num_games", num_games) < 4:
         raise ValueError(f"num_games {num_games} is too few; at least 4 are needed")
     flags = [getattr(jax.config, name) for name in GLOBAL_FLAGS]
     key, start_key, play_key, turn_key, rank_key, draw_key = jax.random.split(jax.random.key(seed), 6)

@@ -8,12 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key
 
-from jaxgames.envs.core import Game, Outcome, State, single
+from jaxgames.envs.checks import one_state
+from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.encodings import Cells, Stones
 from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
 from jaxgames.envs.tic_tac_toe import drawing, notation
 from jaxgames.envs.tic_tac_toe.board import FULL, Position, free, from_plain, has_line, to_plain
-from jaxgames.ops import bits
+from jaxgames.ops import bits, checks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,12 +82,12 @@ class TicTacToe(Game[Position]):
 
     def board_text(self, state: State) -> str:
         """The board as lines of text."""
-        return drawing.board_text(to_plain(single(state)._position))
+        return drawing.board_text(to_plain(one_state(self, state)._position))
 
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the cell, `1` to `9`."""
-        return notation.action_name(to_plain(single(state)._position), int(action))
+        return notation.action_name(to_plain(one_state(self, state)._position), checks.whole("action", action, None))
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the cell is taken or there is none."""
-        return notation.parse_action(to_plain(single(state)._position), text)
+        return notation.parse_action(to_plain(one_state(self, state)._position), checks.text("action", text))
