@@ -133,7 +133,7 @@ def _decide(games: PairedGames, pair: tuple[int, int], behind: float) -> Meeting
     while True:
         over = games.play() == games.done.size
         in_order = int(np.argmin(games.done.all(axis=1))) if not over else len(games.points)
-        sums = games.points[:in_order].sum(axis=1).cumsum()
+        sums = np.cumsum(games.points[:in_order].sum(axis=1))
         decided = np.flatnonzero(np.abs(sums) >= behind)
         if len(decided) or over:
             last = int(decided[0]) if len(decided) else len(sums) - 1

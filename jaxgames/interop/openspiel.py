@@ -110,4 +110,4 @@ def _tic_tac_toe(game: TicTacToe, position: Any) -> dict[str, Any]:
 
 
 def _mover(cells: np.ndarray) -> str:
-    return STONES[1 + np.count_nonzero(cells) % 2]
+    return STONES[1 + int(np.count_nonzero(cells)) % 2]

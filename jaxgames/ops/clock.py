@@ -5,13 +5,14 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental import io_callback
 from jaxtyping import Array, UInt32
+
+from jaxgames.ops.jax_internals import call_host
 
 
 def microseconds(after: Array) -> UInt32[Array, ""]:
     """The time when `after`, an array, is known: a count that begins anew every 71 minutes. Differences are exact."""
-    return io_callback(_now, jax.ShapeDtypeStruct((), jnp.uint32), after.reshape(-1)[:1])
+    return call_host(_now, jax.ShapeDtypeStruct((), jnp.uint32), after.reshape(-1)[:1])
 
 
 def _now(after: np.ndarray) -> np.uint32:

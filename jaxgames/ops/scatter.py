@@ -1,15 +1,16 @@
 """Writes to some rows of a large array, in place also where there is only one."""
 
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Int32
 
 
-def set_rows(array: Array, index: Int32[Array, " n"], values: Array, column: int = 0) -> Array:
+def set_rows(array: Array, index: Int32[Array, " n"], values: ArrayLike, column: int = 0) -> Array:
     """The array with these values at rows `index`; see `add_rows`."""
     return _write(array, index, values, column, add=False)
 
 
-def add_rows(array: Array, index: Int32[Array, " n"], values: Array, column: int = 0) -> Array:
+def add_rows(array: Array, index: Int32[Array, " n"], values: ArrayLike, column: int = 0) -> Array:
     """The array with these values added at rows `index`.
 
     Of a single write XLA makes a choice between two whole arrays, as it may be one that is left out; a search in one
@@ -24,8 +25,8 @@ def add_rows(array: Array, index: Int32[Array, " n"], values: Array, column: int
     return _write(array, index, values, column, add=True)
 
 
-def _write(array: Array, index: Int32[Array, " n"], values: Array, column: int, add: bool) -> Array:
-    values = jnp.asarray(values, array.dtype)
+def _write(array: Array, index: Int32[Array, " n"], given: ArrayLike, column: int, add: bool) -> Array:
+    values = jnp.asarray(given, array.dtype)
     values = jnp.broadcast_to(values, index.shape if array.ndim == 1 else (len(index), values.shape[1]))
     if len(index) == 1:
         index = jnp.concatenate([index, jnp.full(1, len(array), jnp.int32)])

@@ -172,7 +172,7 @@ def _list(offs: BearOffs, owners: np.ndarray, rolls: np.ndarray) -> Iterator[tup
         first, after, complete = map(
             np.asarray, _after(offs, jnp.asarray(offs.counts[filled[0]]), jnp.asarray(filled[1]))
         )
-        ready = min(len(owners), len(complete) if complete.all() else int(complete.argmin()))
+        ready = min(len(owners), len(complete) if complete.all() else int(np.argmin(complete)))
         yield np.diff(first[: ready + 1]), after[: first[ready]]
         owners, rolls = owners[ready:], rolls[ready:]
 

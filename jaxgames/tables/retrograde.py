@@ -190,7 +190,7 @@ def _backwards(ways: _Ways) -> tuple[np.ndarray, np.ndarray]:
     loses_at = np.where(open_ & (left == 0) & ~ways.holds & (ways.wins_at == MOST_TURNS), ways.loses_at, MOST_TURNS)
     loses_at[value == LOSS], wins_at = 0, ways.wins_at
     open_ |= value == LOSS
-    last = max((int(x[x < MOST_TURNS].max(initial=0)) for x in (loses_at, wins_at)), default=0)
+    last = max((int(np.max(x[x < MOST_TURNS], initial=0)) for x in (loses_at, wins_at)), default=0)
     turn = 0
     while turn <= last:
         won, lost = np.flatnonzero(open_ & (wins_at == turn)), np.flatnonzero(open_ & (loses_at == turn))

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from jaxgames.ops.jax_internals import setting
 from jaxgames.web.app import MISSING, WebServer
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
@@ -47,14 +48,14 @@ def use_disk_cache() -> Path | None:
     """
     import jax
 
-    if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
+    if setting("jax_compilation_cache_dir") is None:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxgames" / "xla"
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             jax.config.update("jax_compilation_cache_dir", str(folder))
             jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
             jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    used = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    used = setting("jax_compilation_cache_dir")
     return None if used is None or "://" in used else Path(used) / "jaxgames"
 
 

@@ -109,7 +109,7 @@ def joined(parts: list[LabeledPositions]) -> LabeledPositions:
     for part in parts:
         _, games = np.unique(part.game, return_inverse=True)
         numbered.append(part._replace(game=games.astype(np.int64) + first))
-        first += int(games.max(initial=-1)) + 1
+        first += int(np.max(games, initial=-1)) + 1
     return concatenate(numbered)
 
 

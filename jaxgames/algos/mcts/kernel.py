@@ -8,32 +8,36 @@ less time: one position x 800 rollouts 2.0x, 64 positions x 128 simulations with
 256-256 2.2x, with a residual network 3 x 32 1.2x.
 
 The attribute is internal to XLA, and its compiler of such kernels knows some operations only and takes no unused
-arguments. So steps are marked only in versions of JAX with which this was tested, and only if they consist of
-operations that are known to work. Everything else runs as it is, with the same results.
+arguments. So steps are marked only if they consist of operations that are known to work, and only where a small step
+that bears the mark gives what it gives without (`probe`, once in a process). Everything else runs as it is, with the
+same results.
 
 The search calls `run`. What is written otherwise inside a kernel (`scatter`, `nonzero`, the backup) asks `is_inside`.
 """
 
 import contextvars
 import functools
+import importlib.metadata
 import logging
 import operator
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.core import Tracer
 from jax.custom_batching import custom_vmap
-from jax.experimental.xla_metadata import set_xla_metadata
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from jaxtyping import Array, Bool, Int32
 
+from jaxgames.ops import apart
+from jaxgames.ops.jax_internals import ClosedJaxpr, Jaxpr, has_programs, jaxpr_as_fun, marked, setting
 from jaxgames.ops.scatter import set_rows
 
-TESTED = ((0, 10),)
-"""Versions of JAX."""
+MET = ("0.8.0", "0.10.2", "0.11.2", "0.12.0.1")
+"""Versions of JAX whose compiler is known to survive `probe`. Any other one is asked in a process of its own."""
 MAX_DEVICES = 1
 """XLA may divide the program of several devices among them, which a kernel does not survive."""
 MAX_LANES = 255
@@ -51,7 +55,9 @@ OPERATIONS = frozenset(
 MAX_REDUCED = 2048
 """Elements of a reduction; those of large ones, from 4,096 on, XLA leaves to a library."""
 _KINDS = (jnp.float32, jnp.int32, jnp.uint32, jnp.bool_)
-_MARKS = {"xla_cpu_small_call": "true", "inlineable": "false"}
+OURS = "jaxgames_step"
+_MARKS = {"xla_cpu_small_call": "true", "inlineable": "false", OURS: "true"}
+"""The last one tells our kernels from those that XLA makes by itself."""
 _inside = contextvars.ContextVar("inside a kernel", default=False)
 
 
@@ -77,8 +83,10 @@ def run(small: bool, function: Callable[..., Any], *written: Any) -> Any:
             are.
         written: arrays in whose place the function writes.
     """
-    if not (small and _is_possible()):
-        return function(*written)
+    return _run_marked(function, *written) if small and _is_possible() else function(*written)
+
+
+def _run_marked(function: Callable[..., Any], *written: Any) -> Any:
     closed, shape = _traced(True, function, written)
     places, tree = jax.tree.flatten(written)
     given = [x for x in closed.consts if isinstance(x, Tracer)]
@@ -90,10 +98,10 @@ def run(small: bool, function: Callable[..., Any], *written: Any) -> Any:
     @custom_vmap
     def call(places, read):
         def inside(places, read):
-            with set_xla_metadata(**dict.fromkeys(_MARKS)):  # the call is marked, not what it is made of
+            with marked(**dict.fromkeys(_MARKS)):  # the call is marked, not what it is made of
                 return _all_used(jaxpr_as_fun(_with(closed, given, read))(*places), read)
 
-        with set_xla_metadata(**_MARKS):
+        with marked(**_MARKS):
             return jax.jit(inside)(places, read)
 
     @call.def_vmap
@@ -146,23 +154,65 @@ def _traced(inside: bool, function: Callable[..., Any], written: Any) -> tuple[C
 
 def _is_possible() -> bool:
     """Whether this machine and this version of JAX can have kernels."""
-    if jax.default_backend() != "cpu" or jax.local_device_count() > MAX_DEVICES:
+    if jax.default_backend() != "cpu" or jax.local_device_count() > MAX_DEVICES or setting("jax_disable_jit"):
         return False
-    if jax.__version_info__[:2] in TESTED:
-        return True
-    _tell_untested(jax.__version__)
-    return False
+    return _works()
 
 
 @functools.cache
-def _tell_untested(version: str) -> None:
-    """Logs, once, that kernels are off in this version of JAX."""
-    tested = ", ".join(".".join(map(str, version)) for version in TESTED)
-    logging.getLogger(__name__).warning(
-        "small searches run without single kernels, up to 4 times slower: jax is %s, kernels were tested with %s",
-        version,
-        tested,
-    )
+def _works() -> bool:
+    """What `probe` says, asked once in a process; if no, that is logged."""
+    about = f"jax {jax.__version__}, jaxlib {importlib.metadata.version('jaxlib')}, {platform.machine()}"
+    works = has_programs() and apart.ask(probe, about, is_safe=jax.__version__ in MET)
+    if not works:
+        told = "small searches run without single kernels, up to 4 times slower: %s"
+        logging.getLogger(__name__).warning(told, about)
+    return works
+
+
+def probe() -> bool:
+    """Whether a small step that bears our mark is compiled with it, and gives what it gives without, also mapped.
+
+    The step has what steps of a search have: loops in loops, writes of lanes, all kinds of numbers.
+    """
+    trees = np.linspace(-1, 1, 48, dtype=np.float32)
+    lanes, flags = np.arange(5, dtype=np.int32), np.array([True, False, True, True, False])
+    one, many = (trees, lanes, flags), tuple(np.stack([x, x[::-1]]) for x in (trees, lanes, flags))
+
+    def both(run, one, many):
+        step = functools.partial(_probed_step, run)
+        return step(*one), jax.vmap(step)(*many)
+
+    try:
+        steps = jax.jit(lambda *given: (both(_run_marked, *given), both(_run_plain, *given)))
+        program = steps.lower(one, many).compile()
+        ours, plain = program(one, many)
+    except Exception:  # whatever a compiler says to what it does not know
+        return False
+    return OURS in (program.as_text() or "") and all(map(np.array_equal, jax.tree.leaves(ours), jax.tree.leaves(plain)))
+
+
+def _probed_step(run: Callable[..., Any], trees: Array, lanes: Int32[Array, " n"], flags: Bool[Array, " n"]) -> Any:
+    """A few levels down from each lane, by the value found there, and that value added all the way up."""
+
+    def step(trees, lanes):
+        def down(carry):
+            depth, places, word = carry
+            higher = trees[places] > jnp.float32(0.1)
+            places = jnp.where(flags & higher, (places * 2 + 1) % 48, (places * 3 + 2) % 48)
+            return depth + 1, places, (word << 3) ^ places.astype(jnp.uint32)
+
+        start = jnp.int32(0), lanes * 7, jnp.zeros(len(lanes), jnp.uint32)
+        depth, places, word = lax.while_loop(lambda carry: (carry[0] < 4) & jnp.any(carry[2] < 2**20), down, start)
+        some = nonzero(flags, 3)
+        gain = trees[places] + (lax.population_count(word) + depth.astype(jnp.uint32)).astype(jnp.float32)
+        return scatter(trees, places, gain), scatter(lanes, some, jnp.arange(3, dtype=jnp.int32)), word
+
+    return run(step, trees, lanes)
+
+
+def _run_plain(function: Callable[..., Any], *written: Any) -> Any:
+    return function(*written)
 
 
 def _fits(jaxpr: Jaxpr) -> bool:

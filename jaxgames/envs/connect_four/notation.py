@@ -113,7 +113,7 @@ def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> se
 
 def _orders_to_win(board: np.ndarray, columns: list[str], connect: int) -> Iterator[list[int]]:
     """Orders for a won board: its last stone completed every line, so that nothing is won without it."""
-    last = "XO"[(np.count_nonzero(board) + 1) % 2]
+    last = "XO"[(int(np.count_nonzero(board)) + 1) % 2]
     for column, stones in enumerate(columns):
         if stones.endswith(last):
             before = board.copy()

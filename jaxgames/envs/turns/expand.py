@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -17,6 +16,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits, ragged
+from jaxgames.ops.jax_internals import is_true
 from jaxgames.ops.pytrees import concatenate, num_rows, take, unique_rows
 
 SIZE = 16384
@@ -97,8 +97,7 @@ def single_actions(game: Game) -> bool:
     """Whether every action ends the turn, as far as the program of `play` shows it: `turn_passes` is a constant."""
     position = jax.eval_shape(game.init_position, jax.random.key(0))
     program = jax.make_jaxpr(lambda *move: game.play(*move).turn_passes)(position, jax.ShapeDtypeStruct((), jnp.int32))
-    passes = program.jaxpr.outvars[0]
-    return isinstance(passes, jax.extend.core.Literal) and bool(passes.val)
+    return is_true(program)
 
 
 def batches(parent: np.ndarray, positions: Any, size: int) -> Iterator[tuple[np.ndarray, Any]]:

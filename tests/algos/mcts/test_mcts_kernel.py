@@ -1,5 +1,11 @@
 """Steps of small searches as single kernels: where they are, and that they change nothing."""
 
+import contextlib
+import json
+import os
+import sys
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,9 +15,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import kernel
+from jaxgames.ops import apart
 
 GAME = jaxgames.make("tic_tac_toe")
-ATTRIBUTE = "xla_cpu_small_call"
 
 
 def opening(batch):
@@ -31,9 +37,9 @@ def compiled(batch):
 def test_kernels_change_nothing(monkeypatch):
     batch = 19  # no multiple of what a vector holds
     whole = compiled(batch)
-    monkeypatch.setattr(kernel, "TESTED", ())
+    monkeypatch.setattr(kernel, "_works", lambda: False)
     parts = compiled(batch)
-    assert ATTRIBUTE in whole.as_text() and ATTRIBUTE not in parts.as_text()
+    assert kernel.OURS in whole.as_text() and kernel.OURS not in parts.as_text()
     arguments = opening(batch), jax.random.key(2)
     for one, other in zip(whole(*arguments), parts(*arguments), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -75,7 +81,7 @@ def test_what_a_kernel_cannot_hold_is_done_without(small, function, works):
 
     program = jax.jit(step).lower(x, y).compile()
     found, in_kernel = program(x, y)
-    assert bool(in_kernel) == works and (ATTRIBUTE in program.as_text()) == works
+    assert bool(in_kernel) == works and (kernel.OURS in program.as_text()) == works
     np.testing.assert_array_equal(found, function(x, y))
 
 
@@ -102,24 +108,77 @@ def test_flags_are_numbered_as_without_a_kernel():
         np.testing.assert_array_equal(found, kernel.nonzero(flags, size))
 
 
-def test_an_untested_version_of_jax_is_told_once(monkeypatch, caplog):
-    monkeypatch.setattr(kernel, "TESTED", ((0, 1),))
-    kernel._tell_untested.cache_clear()
+@pytest.fixture
+def unasked(monkeypatch, tmp_path):
+    """Nothing was asked so far, and nothing is kept but in a folder of this test."""
+    monkeypatch.setattr(apart, "_file", lambda: tmp_path / "answers.json")
+    kernel._works.cache_clear()
+    yield tmp_path / "answers.json"
+    kernel._works.cache_clear()
+
+
+def crash():
+    """As a compiler may."""
+    os.abort()
+
+
+def wrong(run, *arguments):
+    """A step that gives something else in a kernel."""
+    return run(lambda x: x + jnp.int32(kernel.is_inside()), arguments[1])
+
+
+def test_this_version_of_jax_has_kernels(unasked):
+    """CI runs on the oldest and the newest; where this fails, searches there run without."""
+    assert kernel._works() and list(json.loads(unasked.read_text()).values()) == [True]
+
+
+@pytest.mark.parametrize("fault", ["crash", "wrong", "raises", "not marked", "nothing to mark with"])
+def test_where_the_question_fails_searches_run_plain(fault, unasked, monkeypatch, caplog):
+    if fault == "crash":
+        monkeypatch.setattr(kernel, "MET", ())
+        monkeypatch.setattr(kernel, "probe", crash)
+        monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])  # the process finds this file
+        monkeypatch.setattr(crash, "__module__", Path(__file__).stem)
+    elif fault == "wrong":
+        monkeypatch.setattr(kernel, "_probed_step", wrong)
+    elif fault == "raises":
+        monkeypatch.setattr(kernel, "jaxpr_as_fun", None)
+    elif fault == "not marked":
+        monkeypatch.setattr(kernel, "marked", lambda **marks: contextlib.nullcontext())
+    else:
+        monkeypatch.setattr(kernel, "has_programs", lambda: False)
     for _ in range(2):
         assert kernel.run(True, lambda x: x + 1, jnp.arange(4)).tolist() == [1, 2, 3, 4]
     (record,) = caplog.records
-    assert f"jax is {jax.__version__}, kernels were tested with 0.1" in record.message
-    monkeypatch.setattr(kernel, "MAX_DEVICES", 0)  # where kernels are off for another reason
-    kernel._tell_untested.cache_clear()
+    assert f"without single kernels, up to 4 times slower: jax {jax.__version__}" in record.message
+    kept = json.loads(unasked.read_text()) if unasked.exists() else {}
+    assert list(kept.values()) == ([False] if fault == "crash" else [])
+
+
+def test_it_is_asked_only_where_kernels_could_be(unasked, monkeypatch):
+    with jax.disable_jit():
+        kernel.run(True, lambda x: x + 1, jnp.arange(4))
+    monkeypatch.setattr(kernel, "MAX_DEVICES", 0)
     kernel.run(True, lambda x: x + 1, jnp.arange(4))
-    assert len(caplog.records) == 1
+    assert not unasked.exists()
+
+
+def test_an_answer_is_asked_once_and_a_damaged_one_again(unasked, monkeypatch):
+    asked = []
+    monkeypatch.setattr(kernel, "probe", lambda: not asked.append(1))
+    for damage in (None, None, "[", "[1]", "{}"):
+        if damage is not None:
+            unasked.write_text(damage)
+        assert kernel._works()
+        kernel._works.cache_clear()
+    assert len(asked) == 4
 
 
 @pytest.mark.parametrize("marked", [True, False], ids=["kernels", "no kernels"])
 def test_trees_are_not_copied(marked, monkeypatch):
     """Only one array as large as the trees is ever there, so a simulation costs the same in a large tree."""
     if not marked:
-        monkeypatch.setattr(kernel, "TESTED", ())
+        monkeypatch.setattr(kernel, "_works", lambda: False)
     simulations = 400
     rules = ((1, mcts.uct(0.8)), (1, mcts.rave()), (1, mcts.uct2()), (2, mcts.uct(0.8)), (64, mcts.uct(0.8)))
     for batch, rule in rules[: None if marked else 4]:

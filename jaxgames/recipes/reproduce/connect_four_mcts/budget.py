@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxgames.arena.match import PairedGames
 from jaxgames.players import Player
@@ -38,7 +39,7 @@ def measure(one: str, other: str, seconds: float) -> dict[str, Any]:
     took = {player.name: times for player, times in zip(players, _game(players), strict=True)}
     games = PairedGames(*players, 1, slots=2)
     wall = games.play_all()
-    plies = int(games.plies.max())  # at each of which both players search side by side, each where it is to move
+    plies = int(np.max(games.plies))  # at each of which both players search side by side, each where it is to move
     return {
         "moves": {name: len(times) for name, times in took.items()},
         "longest": {name: 100 * max(times) / seconds for name, times in took.items()},
