@@ -27,6 +27,17 @@ def state_batch(game: Any, states: Any) -> int:
     return shape[0]
 
 
+def position_batch(game: Any, positions: Any, batch: int) -> Any:
+    """So many positions of this game, as `states._position` holds them."""
+    found = [np.shape(leaf) for leaf in jax.tree.leaves(positions)]
+    if isinstance(positions, State) or len(found) != len(_position_shapes(game)):
+        raise TypeError(f"positions {checks.describe(positions)}: expected positions of {game.id}, states._position")
+    for shape, own in zip(found, _position_shapes(game), strict=True):
+        if shape != (batch, *own):
+            raise ValueError(f"positions: a part is {list(shape)}: expected {[batch, *own]}, {batch} positions")
+    return positions
+
+
 def any_states(game: Any, states: Any) -> State:
     """One state of this game, or any batch of them."""
     _batch_shape(game, states, "states")
@@ -54,7 +65,7 @@ def _batch_shape(game: Any, states: Any, name: str) -> tuple[int, ...]:
         of, this = (states._game, game) if states._game.id == game.id else (states._game.id, game.id)
         raise ValueError(f"this state is of {of}, this game is {this}")
     shape: tuple[int, ...] = np.shape(states.terminated)
-    parts = (
+    parts: tuple[tuple[str, Any, tuple[int, ...]], ...] = (
         ("current_player", states.current_player, ()),
         ("rewards", states.rewards, (2,)),
         ("truncated", states.truncated, ()),

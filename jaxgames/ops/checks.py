@@ -7,6 +7,7 @@ array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind
 
 import math
 import numbers
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ def describe(value: Any) -> str:
         return repr(value if len(value) <= 40 else value[:37] + "...")
     if is_array(value):
         return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, tuple | list) and 0 < len(value) <= 4 and all(map(is_array, value)):
+        return f"a {type(value).__name__} ({', '.join(map(describe, value))})"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__qualname__} itself, uncalled" if isinstance(value, type) else f"the function {name_of(value)}"
     return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
@@ -66,6 +69,11 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool])
     return float(value)
 
 
+def share(name: str, value: Any) -> float:
+    """A number from 0 to 1."""
+    return number(name, value, "a number from 0 to 1", lambda share: 0 <= share <= 1)
+
+
 def text(name: str, value: Any, like: str = "") -> str:
     """A text, such as `like`."""
     if not isinstance(value, str):
@@ -78,7 +86,7 @@ def choice(name: str, value: Any, known: Mapping[str, Any] | tuple[str, ...]) ->
     if not isinstance(value, str):
         raise TypeError(f"{name} {describe(value)}: expected one of {', '.join(known)}")
     if value not in known:
-        raise ValueError(f"unknown {name} {describe(value)}; available: {', '.join(known)}")
+        raise ValueError(f"{name} {describe(value)}: expected one of {', '.join(known)}")
     return value
 
 
@@ -86,6 +94,15 @@ def function(name: str, value: Any, form: str) -> Any:
     """Something that can be called as `form` says."""
     if not callable(value):
         raise TypeError(f"{name} {describe(value)}: expected a function {form}")
+    return value
+
+
+def made(name: str, value: Any, parts: tuple[str, ...], expected: str) -> Any:
+    """A value that has these attributes: what one of our functions made, and not that function."""
+    if isinstance(value, str | type) or not all(hasattr(value, part) for part in parts):
+        ours = isinstance(value, type | types.FunctionType) and value.__module__.startswith("jaxgames.")
+        what = f"{value.__name__} is not called" if ours else describe(value)
+        raise TypeError(f"{name} {what}: expected {expected}")
     return value
 
 
@@ -142,6 +159,17 @@ def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: 
     if not fits or not jnp.issubdtype(value.dtype, dtype):
         raise ValueError(f"{name} {describe(value)}: expected {where}")
     return value
+
+
+def policy_and_value(outputs: Any, batch: int, actions: int, of: str) -> tuple[Any, Any]:
+    """The logits and the value that a network gives for a batch of positions."""
+    expected = f"expected apply(params, observation) -> (logits float32[{batch}, {actions}], value float32[{batch}])"
+    if not isinstance(outputs, tuple) or len(outputs) != 2 or not all(map(is_array, outputs)):
+        raise TypeError(f"the network gives {describe(outputs)} for {batch} positions of {of}: {expected}")
+    floats = all(jnp.issubdtype(output.dtype, jnp.floating) for output in outputs)
+    if not floats or [output.shape for output in outputs] != [(batch, actions), (batch,)]:
+        raise ValueError(f"the network gives {describe(outputs)} for {batch} positions of {of}: {expected}")
+    return outputs
 
 
 def mask(name: str, value: Any) -> Any:

@@ -139,3 +139,35 @@ NO_GAME: Wrong = {
     "state": (STATE, TypeError, "game a State: expected a game"),
     "list": ([GAME], TypeError, "game a list: expected a game"),
 }
+
+
+def number(name: str, expected: str, wrong: float | None = None) -> Wrong:
+    """What is wrong for a number, NaN among it, and one that is out of range."""
+    kinds: dict[str, Any] = {
+        "text": ("0.5", TypeError, f"{name} '0.5': expected {expected}"),
+        "None": (None, TypeError, f"{name} None: expected {expected}"),
+        "NaN": (float("nan"), ValueError, f"{name} nan: expected {expected}"),
+        "bool": (True, TypeError, f"{name} True: expected {expected}"),
+        "list": ([0.5], TypeError, f"{name} a list: expected {expected}"),
+        "batch": (jnp.zeros(4), TypeError, f"{name} float32[4]: expected {expected}"),
+    }
+    return (
+        kinds
+        if wrong is None
+        else {**kinds, "out of range": (wrong, ValueError, f"{name} {wrong}: expected {expected}")}
+    )
+
+
+def choice(name: str, known: str) -> Wrong:
+    """What is wrong for one of a few names."""
+    return {
+        "int": (3, TypeError, f"{name} 3: expected one of {known}"),
+        "None": (None, TypeError, f"{name} None: expected one of {known}"),
+        "unknown": ("best", ValueError, f"{name} 'best': expected one of {known}"),
+        "list": (["best"], TypeError, f"{name} a list: expected one of {known}"),
+    }
+
+
+def without(wrong: Wrong, *kinds: str) -> Wrong:
+    """All but some kinds, which are right here."""
+    return {kind: case for kind, case in wrong.items() if kind not in kinds}

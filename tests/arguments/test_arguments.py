@@ -12,8 +12,9 @@ from jaxgames.envs import core
 from jaxgames.ops import checks
 from tests.arguments.games import GAMES
 from tests.arguments.kinds import DICE, GAME, ROLLED, SEED, STATE, STATES
+from tests.arguments.mcts import MCTS
 
-ROWS = {**GAMES}
+ROWS = {**GAMES, **MCTS}
 
 
 def cases() -> list[Any]:

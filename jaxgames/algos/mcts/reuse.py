@@ -10,7 +10,9 @@ from jaxtyping import Array, Bool
 from jaxgames.algos.mcts import table
 from jaxgames.algos.mcts.init import init_rows
 from jaxgames.algos.mcts.tree import Tree, set_slot
+from jaxgames.envs.checks import state_batch
 from jaxgames.envs.core import State
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal
 
 
@@ -22,7 +24,9 @@ def advance(tree: Tree, states: State) -> Tree:
     as taken up to those of the fullest one; when a search finds none left, it goes on without new nodes. Raises
     `ValueError` unless there is one state of the same game for each tree.
     """
-    if states._game != tree.layout.game or states.terminated.shape != (tree.batch,):
+    if not isinstance(tree, Tree):
+        raise TypeError(f"tree {checks.describe(tree)}: expected result.tree of a search")
+    if state_batch(tree.layout.game, states) != tree.batch:
         raise ValueError(
             f"{list(states.terminated.shape)} states of {states._game.id}: expected [{tree.batch}] of "
             f"{tree.layout.game.id}, one for each tree (trees of a search with num_trees above 1 do not outlive it)"

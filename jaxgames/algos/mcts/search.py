@@ -1,23 +1,27 @@
 """`search`: what to play in a batch of positions, by simulations."""
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.algos.mcts import named
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator
-from jaxgames.algos.mcts.evaluators.rollout import rollout
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.rules.rule import Rule, uct
+from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
 from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
+from jaxgames.envs.checks import a_game, position_batch, state_batch
 from jaxgames.envs.core import Game, State
-from jaxgames.ops import clock
+from jaxgames.ops import checks, clock
 from jaxgames.ops.materialize import materialize
+from jaxgames.ops.pytrees import equal
 from jaxgames.ops.random_bits import fold_in, random_bits
 
 
@@ -66,9 +70,8 @@ class Noise(NamedTuple):
 
 def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
     """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
-    if not alpha > 0 or not 0 <= fraction <= 1:
-        raise ValueError(f"alpha {alpha}, fraction {fraction}: expected alpha above 0 and a fraction from 0 to 1")
-    return Noise(float(alpha), float(fraction))
+    alpha = checks.number("alpha", alpha, "a number above 0", lambda alpha: 0 < alpha < math.inf)
+    return Noise(alpha, checks.share("fraction", fraction))
 
 
 MOST_SECONDS, MOST_DEPTH = 3600, 1024
@@ -100,8 +103,8 @@ def search(
     key: Key[Array, ""],
     num_simulations: int = 800,
     *,
-    select: Rule | None = None,
-    evaluate: Evaluator | None = None,
+    select: Rule | str | None = None,
+    evaluate: Evaluator | str | None = None,
     max_depth: int | None = None,
     noise: Noise | None = None,
     temperature: float = 0.0,
@@ -117,15 +120,15 @@ def search(
     """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
     Works inside `jit`, and is compiled by itself outside. Raises `ValueError` for settings that cannot be, and for a
-    search that does not fit into memory.
+    search that does not fit into memory. Arguments of another kind, shape or dtype are a `TypeError` or `ValueError`.
 
     Args:
         game: the game.
         states: B states of the game.
         key: the source of all randomness.
         num_simulations: simulations in each tree.
-        select: the rule by which simulations go down a tree, by default `uct()`.
-        evaluate: says what leaves are worth, by default `rollout()`.
+        select: the rule by which simulations go down a tree, by default `uct()`; or its name, such as "puct".
+        evaluate: says what leaves are worth, by default `rollout()`; or its name, such as "mast".
         max_depth: the most edges that a simulation goes down, by default `capacity`.
         noise: is mixed with the policy at the root, see `dirichlet`.
         temperature: T. At 0 the action is the rule's preference, else it is drawn with probabilities proportional to
@@ -134,7 +137,9 @@ def search(
             time, where the batch is small.
         capacity: nodes that each tree has room for, by default one for each simulation, and the root. When a tree is
             full, simulations go on without new nodes.
-        tree: the trees of an earlier search, `advance(result.tree, states)`.
+        tree: the trees of an earlier search, `advance(result.tree, states)`. Raises `ValueError` for a tree of other
+            positions. Inside `jit`, where nothing can be raised, such a position gets action -1, which is illegal, the
+            value NaN, and no visits.
         memory: the `result.memory` of an earlier search in which the same players were to act, for an evaluator that
             learns, such as `last_good_reply`.
         final: which action is played at temperature 0: that of the most "visits", or the one visited that has the
@@ -146,31 +151,33 @@ def search(
         discount: what a point is worth one action earlier: with less than 1 a quick win is worth more than a late one.
             For rules that keep no statistics of their own.
     """
-    select, evaluate = select or uct(), evaluate or rollout()
-    batch = states.terminated.shape[0] if states.terminated.ndim == 1 else 0
-    if batch == 0 or states._game != game:
-        raise ValueError(
-            f"states are {list(states.terminated.shape)} of {states._game.id}: expected [batch] of {game.id}, the same "
-            "as the game"
-        )
+    rule, evaluator = named.rule(select), named.evaluator(evaluate)
+    batch = state_batch(a_game(game), states)
+    if batch == 0:
+        raise ValueError("states: a batch of 0: expected one state or more")
+    checks.key(key)
+    num_trees, seconds = checks.whole("num_trees", num_trees), _check_seconds(seconds)
+    num_simulations = checks.whole("num_simulations", num_simulations, 1, 2**32 - 1)
+    if tree is not None and not isinstance(tree, Tree):
+        raise TypeError(f"tree {checks.describe(tree)}: expected mcts.advance(result.tree, states)")
     if tree is not None:
         capacity = tree.capacity
     elif capacity is None:
         capacity = num_simulations + 1 if seconds is None else _nodes_in(seconds, num_trees * batch)
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
-    settings = SearchSettings(
-        num_simulations, select, depth, noise, float(temperature), capacity, final, seconds, float(discount)
-    )
-    settings = _check(settings, evaluate, num_trees)
+    settings = SearchSettings(num_simulations, rule, depth, noise, temperature, capacity, final, seconds, discount)
+    settings = _check(settings, evaluator, num_trees)
     if tree is None:
-        check_size(Layout(game, select), num_trees * batch, capacity, settings.max_depth)
+        check_size(Layout(game, rule), num_trees * batch, capacity, settings.max_depth)
     else:
-        _check_tree(game, select, tree, num_trees * batch)
+        _check_tree(game, rule, tree, num_trees * batch)
+        _check_roots(tree, states._position, num_trees)
+    _check_numbers(numbers, num_trees * batch)
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
     bits = random_bits(key, (num_trees, batch))
     settings, count = _split(settings, num_simulations)
-    return _search(game, settings, evaluate, states._position, alive, reward, bits, tree, memory, numbers, count)
+    return _search(game, settings, evaluator, states._position, alive, reward, bits, tree, memory, numbers, count)
 
 
 def search_positions(
@@ -178,8 +185,8 @@ def search_positions(
     positions: Any,
     bits: UInt32[Array, " B"],
     num_simulations: int | UInt32[Array, ""],
-    select: Rule,
-    evaluate: Evaluator,
+    select: Rule | str,
+    evaluate: Evaluator | str,
     num_trees: int = 1,
     *,
     memory: Any = None,
@@ -194,16 +201,22 @@ def search_positions(
     The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
     may be an array, and other numbers need no new compilation.
     """
+    rule, evaluator = named.rule(select), named.evaluator(evaluate)
+    position_batch(a_game(game), positions, checks.array("bits", bits, jnp.uint32, (None,)).shape[0])
+    num_trees, seconds = checks.whole("num_trees", num_trees), _check_seconds(seconds)
+    if capacity is None or not checks.is_array(num_simulations):
+        num_simulations = checks.whole("num_simulations", num_simulations, 1, 2**32 - 1)
     if capacity is None:
         capacity = int(num_simulations) + 1 if seconds is None else _nodes_in(seconds, num_trees * len(bits))
     number = num_simulations if isinstance(num_simulations, int) else capacity
-    settings = SearchSettings(number, select, capacity, None, 0.0, capacity, final, seconds, float(discount))
-    settings = _check(settings, evaluate, num_trees)
-    check_size(Layout(game, select), num_trees * len(bits), settings.capacity, settings.max_depth)
+    settings = SearchSettings(number, rule, capacity, None, 0.0, capacity, final, seconds, discount)
+    settings = _check(settings, evaluator, num_trees)
+    check_size(Layout(game, rule), num_trees * len(bits), settings.capacity, settings.max_depth)
+    _check_numbers(numbers, num_trees * len(bits))
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
     settings, count = _split(settings, num_simulations)
-    return _search(game, settings, evaluate, positions, alive, reward, of_trees, None, memory, numbers, count)
+    return _search(game, settings, evaluator, positions, alive, reward, of_trees, None, memory, numbers, count)
 
 
 def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[SearchSettings, UInt32[Array, ""]]:
@@ -215,30 +228,20 @@ def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[Sear
 
 def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
     """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
-    counts = {
-        "num_simulations": settings.num_simulations,
-        "capacity": settings.capacity,
-        "max_depth": settings.max_depth,
-        "num_trees": num_trees,
-    }
-    for name, count in counts.items():
-        if not isinstance(count, int) or count < 1:
-            raise ValueError(f"{name} {count}: expected a whole number from 1 on")
-    if settings.num_simulations >= 2**32:
-        raise ValueError(f"num_simulations {settings.num_simulations}: expected less than 2^32")
-    if not settings.temperature >= 0:
-        raise ValueError(f"temperature {settings.temperature}: expected 0 or more")
-    if settings.final not in FINALS:
-        raise ValueError(f"final {settings.final!r}: expected one of {', '.join(FINALS)}")
+    settings = settings._replace(
+        capacity=checks.whole("capacity", settings.capacity),
+        max_depth=checks.whole("max_depth", settings.max_depth),
+        temperature=checks.number("temperature", settings.temperature, "0 or more", lambda number: number >= 0),
+        discount=checks.number("discount", settings.discount, "a number above 0, at most 1", lambda d: 0 < d <= 1),
+        final=checks.choice("final", settings.final, FINALS),
+    )
+    if settings.noise is not None and not isinstance(settings.noise, Noise):
+        raise TypeError(f"noise {checks.describe(settings.noise)}: expected mcts.dirichlet(alpha, fraction)")
     if settings.seconds is not None:
-        if not 0 < settings.seconds <= MOST_SECONDS:
-            raise ValueError(f"seconds {settings.seconds}: expected a time above 0, at most {MOST_SECONDS}")
         settings = settings._replace(max_depth=min(settings.max_depth, MOST_DEPTH))
     rule, name = settings.select, type(settings.select).__name__
     if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
-    if not 0 < settings.discount <= 1:
-        raise ValueError(f"discount {settings.discount}: expected a number above 0, at most 1")
     if settings.discount < 1 and rule.statistics:
         raise ValueError(f"{name} keeps values of its own, without a discount: select by uct, puct or gumbel")
     if settings.noise is not None and not rule.needs_policy:
@@ -248,6 +251,14 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
     if num_trees > 1 and rule.schedules_root:
         raise ValueError(f"{name} schedules the visits of one tree: expected num_trees 1, not {num_trees}")
     return settings._replace(max_depth=min(settings.max_depth, settings.capacity))
+
+
+def _check_seconds(seconds: Any) -> float | None:
+    """A budget of time, or None."""
+    expected = f"a time above 0, at most {MOST_SECONDS}"
+    if seconds is None:
+        return None
+    return checks.number("seconds", seconds, expected, lambda time: 0 < time <= MOST_SECONDS)
 
 
 def _nodes_in(seconds: float, trees: int) -> int:
@@ -263,6 +274,40 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
         raise ValueError(f"the tree is of {tree.batch} positions: expected {batch}")
     if select.schedules_root:
         raise ValueError(f"{type(select).__name__} schedules all visits of a search and cannot use a tree again")
+
+
+def _check_numbers(numbers: Any, trees: int) -> None:
+    """Raises `TypeError` or `ValueError` for what are no constants, by name, of so many trees."""
+    if numbers is not None and not isinstance(numbers, Mapping):
+        raise TypeError(
+            f"numbers {checks.describe(numbers)}: expected constants of the rule by name, such as {{'c': 0.5}}"
+        )
+    for name, value in (numbers or {}).items():
+        expected = f"numbers {name} {checks.describe(value)}: expected one number, or one for each of {trees} trees"
+        if not checks.is_array(value) and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise TypeError(expected)
+        if np.shape(value) not in ((), (trees,)) or str(getattr(value, "dtype", "")) == "bool":
+            raise ValueError(expected)
+
+
+def _check_roots(tree: Tree, positions: Any, num_trees: int) -> None:
+    """Raises `ValueError` for a tree of other positions, where they are known; a traced search marks them."""
+    known = (tree.edges, *jax.tree.leaves((tree.position, positions)))
+    if not any(isinstance(leaf, jax.core.Tracer) for leaf in known):
+        number = int(jnp.sum(_other_roots(tree, positions, num_trees), dtype=jnp.int32))
+        if number:
+            raise ValueError(
+                f"this tree is of other positions than {number} of the {tree.batch // num_trees} given: pass "
+                "tree=mcts.advance(result.tree, states)"
+            )
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _other_roots(tree: Tree, positions: Any, num_trees: int) -> Bool[Array, " B"]:
+    """Which positions are not those at the roots of their trees."""
+    roots = jax.tree.map(lambda x: x[: tree.batch], tree.position)
+    here = equal(roots, jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), positions))
+    return ~jnp.all(here.reshape(num_trees, -1), axis=0)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -285,6 +330,7 @@ def _search(
     if settings.seconds is not None:
         start = clock.microseconds(bits)
         bits = materialize(bits, start)  # nothing begins before the clock was read
+    elsewhere = None if tree is None else _other_roots(tree, positions, num_trees)
     if tree is None:
         positions, alive = jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive))
         tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity, start)
@@ -299,7 +345,8 @@ def _search(
     else:
         of_time = settings.seconds, start, settings.max_depth, settings.discount
         tree, memory = simulate_for(rule, evaluate, tree, memory, *of_time)
-    return _result(rule, tree, memory, num_trees, reward, settings)
+    result = _result(rule, tree, memory, num_trees, reward, settings)
+    return result if elsewhere is None else _without(result, elsewhere)
 
 
 def _result(
@@ -325,6 +372,17 @@ def _result(
     values = jnp.where(alive, values, reward)
     values = jnp.where(jnp.any(tree.had_nan.reshape(num_trees, batch), axis=0), jnp.nan, values)
     return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree, memory)
+
+
+def _without(result: SearchResult, elsewhere: Bool[Array, " B"]) -> SearchResult:
+    """The result with nothing said of positions whose tree is one of another position."""
+    none = elsewhere[:, None]
+    return result._replace(
+        actions=jnp.where(elsewhere, jnp.int32(-1), result.actions),
+        visits=jnp.where(none, jnp.float32(0), result.visits),
+        values=jnp.where(elsewhere, jnp.float32(jnp.nan), result.values),
+        weights=jnp.where(none, jnp.float32(0), result.weights),
+    )
 
 
 def _merge_roots(rule: Rule, tree: Tree, num_trees: int) -> Float32[Array, "B columns"]:

@@ -11,7 +11,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts import kernel, table
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets, evaluated
 from jaxgames.algos.mcts.init import init_rows, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Path, Segment, SelectedLeaf, over_levels
@@ -58,7 +58,7 @@ def simulate(
     def one(carry):
         number, tree, buffers, memory = carry
         leaf = kernel.run(small, lambda buffers: select(rule, tree, number, buffers), buffers)
-        evaluation, memory = evaluate(tree.layout.game, leaf._replace(tree=tree), memory, rule.wants_played)
+        evaluation, memory = evaluated(evaluate, tree.layout.game, leaf._replace(tree=tree), memory, rule.wants_played)
 
         def learn(edges, position, had_nan):
             edges = edges.reshape(tree.edges.shape)
@@ -141,7 +141,7 @@ def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> t
         is_exact=~tree.alive,
         slot=tree.used,
     )
-    evaluation, memory = evaluate(game, leaf, memory, False)
+    evaluation, memory = evaluated(evaluate, game, leaf, memory, False)
     evaluation, is_nan = _sanitize(layout.rule, leaf, game, evaluation)
     legal = jax.vmap(game.legal)(position)
     prior = masked_softmax(unwrap(evaluation.logits), legal)

@@ -1,5 +1,6 @@
 """What a search is asked for and what it says: settings that cannot be, ends of games, full trees, trees used again."""
 
+import functools
 import re
 import sys
 
@@ -178,9 +179,9 @@ def test_a_search_that_does_not_fit_says_so(game, states, monkeypatch):
 
 def test_more_bad_input(game, states, result, net):
     key = jax.random.key(0)
-    with pytest.raises(ValueError, match=r"states are \[\] of tic_tac_toe: expected \[batch\]"):
+    with pytest.raises(ValueError, match="a batch of shape .n. is needed here, not one state"):
         mcts.search(game, jax.tree.map(lambda x: x[0], states), key, 4)
-    with pytest.raises(ValueError, match="of tic_tac_toe: expected .* of connect_four"):
+    with pytest.raises(ValueError, match="this state is of tic_tac_toe, this game is connect_four"):
         mcts.search(jaxgames.make("connect_four"), states, key, 4)
     with pytest.raises(ValueError, match="search alike"):
         mcts.search(game, states, key, 4, select=mcts.rave(), tree=result.tree)
@@ -188,7 +189,7 @@ def test_more_bad_input(game, states, result, net):
         mcts.search(game, jax.tree.map(lambda x: x[:4], states), key, 4, tree=result.tree)
     with pytest.raises(ValueError, match="Gumbel schedules the visits of one tree"):
         mcts.search(game, states, key, 4, select=mcts.gumbel(), evaluate=net, num_trees=2)
-    with pytest.raises(ValueError, match=r"the network gives .*\(16, 5\).*: expected apply\(params, observation\)"):
+    with pytest.raises(ValueError, match=r"the network gives .*float32\[16, 5\].*: expected apply\(params, obs"):
         bad = mcts.network(linear, jnp.zeros((18, 6)))
         mcts.search(game, states, key, 4, select=mcts.puct(), evaluate=bad)
     for make, message in (
@@ -197,7 +198,7 @@ def test_more_bad_input(game, states, result, net):
         (lambda: mcts.gumbel(0), "considered 0: expected"),
         (lambda: mcts.bounded(mcts.gumbel()), "cannot be bounded"),
         (lambda: mcts.mixture(2, net, net), "weight 2: expected"),
-        (lambda: mcts.dirichlet(0), "alpha 0, fraction 0.25: expected"),
+        (lambda: mcts.dirichlet(0), "alpha 0: expected a number above 0"),
         (lambda: mcts.last_good_reply(limit=0), "limit 0: expected"),
         (lambda: mcts.puct(c_base=0), "c_base 0: expected"),
         (lambda: mcts.puct(qtransform="siblings"), "expected one of min_max, parent_and_siblings"),
@@ -271,3 +272,26 @@ def test_old_names_warn():
         assert mcts.puct(siblings=True) == mcts.puct(qtransform="parent_and_siblings")
     with pytest.warns(DeprecationWarning, match="mcts.SelectedLeaf"):
         assert mcts.Leaves is mcts.SelectedLeaf
+
+
+def test_a_tree_of_other_positions_is_refused_or_marked(game, states, result):
+    """Whoever forgets `advance` gets no moves of the position before."""
+    alive = ~np.asarray(states.terminated)
+    after = jax.vmap(game.step)(states, result.actions)
+    search = functools.partial(mcts.search, game, num_simulations=4)
+    with pytest.raises(ValueError, match=rf"this tree is of other positions than {alive.sum()} of the 16 given"):
+        search(after, jax.random.key(3), tree=result.tree)
+    marked = jax.jit(lambda states, tree: search(states, jax.random.key(3), tree=tree))(after, result.tree)
+    np.testing.assert_array_equal(np.asarray(marked.actions)[alive], -1)
+    assert np.isnan(np.asarray(marked.values)[alive]).all() and not np.asarray(marked.visits)[alive].any()
+    assert not np.asarray(marked.weights)[alive].any()
+    again = search(states, jax.random.key(3), tree=result.tree)  # more simulations in the same positions
+    assert (np.asarray(again.visits).sum(1)[alive] > np.asarray(result.visits).sum(1)[alive]).all()
+    advanced = search(after, jax.random.key(3), tree=mcts.advance(result.tree, after))
+    assert (np.asarray(advanced.actions) >= 0).all() and not np.isnan(np.asarray(advanced.values)).any()
+
+
+def test_names_stand_for_rules_and_evaluators(game, states):
+    named = mcts.search(game, states, jax.random.key(3), 4, select="rave", evaluate="rollout")
+    made = mcts.search(game, states, jax.random.key(3), 4, select=mcts.rave(), evaluate=mcts.rollout())
+    jax.tree.map(np.testing.assert_array_equal, named, made)

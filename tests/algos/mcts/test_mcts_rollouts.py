@@ -45,7 +45,7 @@ def test_a_rollout_plays_no_more_than_the_limit():
     assert set(np.asarray(one).tolist()) == {0.0, -1.0}
     assert set(np.asarray(many).tolist()) == {1.0, -1.0}
     for plies in (0, 2.5, 2**31):
-        with pytest.raises(ValueError, match=f"max_plies {plies}: expected a whole number of actions from 1 on"):
+        with pytest.raises(ValueError, match=f"max_plies {plies}: expected a whole number from 1 "):
             mcts.rollout(max_plies=plies)
 
 

@@ -9,7 +9,10 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
+
+EXPECTED = "an evaluator, such as mcts.rollout() or mcts.network(apply, params)"
 
 
 class Evaluation(NamedTuple):
@@ -54,6 +57,25 @@ class Evaluator(Protocol):
         ...
 
 
+def check_evaluator(name: str, value: Any) -> Any:
+    """An evaluator that was made; raises `TypeError` for anything else."""
+    return checks.made(name, value, ("has_policy", "init", "__call__"), EXPECTED)
+
+
+def evaluated(
+    evaluate: Evaluator, game: Game, leaves: SelectedLeaf, memory: Any, track: bool
+) -> tuple[Evaluation, Any]:
+    """What an evaluator says; raises `TypeError` or `ValueError` where that is no evaluation of so many positions."""
+    found = evaluate(game, leaves, memory, track)
+    if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Evaluation)):
+        raise TypeError(f"the evaluator gives {checks.describe(found)}: expected (mcts.Evaluation, memory)")
+    batch = len(leaves.needs_eval)
+    checks.array("the evaluator's value", found[0].value, jnp.floating, (batch,))
+    if found[0].logits is not None:
+        checks.array("the evaluator's logits", found[0].logits, jnp.floating, (batch, game.num_actions))
+    return found
+
+
 def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]:
     """Sets of AMAF keys of two players, all empty."""
     keys = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
@@ -93,6 +115,6 @@ def mixture(weight: float, first: Evaluator, second: Evaluator) -> Mixture:
     For example a network and rollouts, as in AlphaGo (Silver et al., 2016, with weight 0.5). The policy is that of the
     first evaluator that has one. Raises `ValueError` for a weight outside 0..1.
     """
-    if isinstance(weight, int | float) and not 0 <= weight <= 1:
-        raise ValueError(f"weight {weight}: expected a number from 0 to 1")
-    return Mixture(first, second, weight)
+    if not isinstance(weight, jax.core.Tracer):
+        checks.share("weight", weight)
+    return Mixture(check_evaluator("first", first), check_evaluator("second", second), weight)

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, check_evaluator
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
 from jaxgames.tables.lookup import LeafKnowledge
@@ -39,4 +39,4 @@ class ExactLeaves:
 
 def exact_leaves(evaluate: Evaluator, lookup: LeafKnowledge, scores: Any) -> ExactLeaves:
     """The evaluator with the exact points where the lookup knows a leaf; `scores` are the lookup's arrays."""
-    return ExactLeaves(evaluate, scores, lookup)
+    return ExactLeaves(check_evaluator("evaluate", evaluate), scores, lookup)

@@ -14,6 +14,7 @@ from jaxgames.algos.mcts.path import SelectedLeaf, over_levels
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits as bitsets
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 
 REPEATS = 1 << 30
@@ -81,9 +82,7 @@ def last_good_reply(
         path: whether moves in the tree are learned and answered, too; else those of rollouts only, as in the thesis of
             Goeppert (2020).
     """
-    if not isinstance(limit, int) or limit < 1:
-        raise ValueError(f"limit {limit}: expected a number of moves from 1 on")
-    return LastGoodReply(bool(forget), limit, check_plies(max_plies), bool(path))
+    return LastGoodReply(bool(forget), checks.whole("limit", limit), check_plies(max_plies), bool(path))
 
 
 class _ReplyTable:

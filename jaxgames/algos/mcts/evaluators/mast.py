@@ -12,6 +12,7 @@ from jaxgames.algos.mcts.evaluators.rollout import MAX_PLIES, KeySets, RolloutSt
 from jaxgames.algos.mcts.path import SelectedLeaf, over_levels
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 
 
 class MoveAverages(NamedTuple):
@@ -76,8 +77,8 @@ def mast(temperature: float = 1.0, *, max_plies: int = MAX_PLIES) -> Mast:
     of this search were worth, from -1 to 1, in which its player made such a move, in the tree or in a rollout. Two
     moves are the same if their `Game.amaf_key` is. Raises `ValueError` for a temperature that is not above 0.
     """
-    if isinstance(temperature, int | float) and not 0.01 <= temperature <= 1e6:
-        raise ValueError(f"temperature {temperature}: expected a number from 0.01 to 1,000,000")
+    if not isinstance(temperature, jax.core.Tracer):
+        checks.number("temperature", temperature, "a number from 0.01 to 1,000,000", lambda t: 0.01 <= t <= 1e6)
     return Mast(temperature, check_plies(max_plies))
 
 

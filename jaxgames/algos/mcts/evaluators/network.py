@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game, Value
+from jaxgames.ops import checks
 
 
 @jax.tree_util.register_dataclass
@@ -30,13 +31,7 @@ class Network:
         observation = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(leaves.position)
         output = self.apply(self.params, observation)
         batch = len(leaves.needs_eval)
-        shapes = [tuple(jnp.shape(x)) for x in output] if isinstance(output, tuple) else jnp.shape(output)
-        if shapes != [(batch, game.num_actions), (batch,)]:
-            raise ValueError(
-                f"the network gives {shapes} for {batch} positions of {game.id}: expected apply(params, observation) "
-                f"-> (logits, value) of shapes [({batch}, {game.num_actions}), ({batch},)]"
-            )
-        logits, value = output
+        logits, value = checks.policy_and_value(output, batch, game.num_actions, game.id)
         return Evaluation(value.astype(jnp.float32), logits.astype(jnp.float32)), memory
 
 
@@ -46,7 +41,7 @@ def network(apply: Callable, params: Any) -> Network:
     Logits of illegal actions are ignored. `apply` has to be hashable; other `params` need no new compilation. At a
     chance node the network sees the position before chance.
     """
-    return Network(params, apply)
+    return Network(params, checks.function("apply", apply, "(params, observation) -> (logits, value)"))
 
 
 @jax.tree_util.register_dataclass
@@ -64,7 +59,10 @@ class Valued:
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Computes the values."""
-        value = self.make_value(self.params)(leaves.position)
+        value = checks.function("the value of make_value(params)", self.make_value(self.params), "of positions")(
+            leaves.position
+        )
+        checks.array("the value of positions", value, jnp.floating, (len(leaves.needs_eval),))
         return Evaluation(value, jnp.zeros((len(value), game.num_actions), jnp.float32)), memory
 
 
@@ -74,4 +72,4 @@ def valued(make_value: Callable[[Any], Value], params: Any) -> Valued:
     `make_value` has to be hashable. In backgammon such a value is that of a position before a roll; it is asked about
     positions within a turn, too, and does not see the dice left.
     """
-    return Valued(params, make_value)
+    return Valued(params, checks.function("make_value", make_value, "(params) -> value"))

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.random_bits import fold_in
 
@@ -52,9 +53,7 @@ def rollout(*, max_plies: int = MAX_PLIES) -> Rollout:
 
 def check_plies(max_plies: int) -> int:
     """The limit; raises `ValueError` unless it is a whole number from 1 on."""
-    if not isinstance(max_plies, int) or not 1 <= max_plies < 2**31:
-        raise ValueError(f"max_plies {max_plies}: expected a whole number of actions from 1 on")
-    return max_plies
+    return checks.whole("max_plies", max_plies, 1, checks.MOST)
 
 
 class RolloutState(NamedTuple):

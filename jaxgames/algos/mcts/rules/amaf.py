@@ -15,6 +15,7 @@ from jaxgames.algos.mcts.nodes import NARROW, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, of_nodes, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, unwrap
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 
 
@@ -105,13 +106,10 @@ def rave(k: float = 100.0, c: float = 0.1) -> AMAF:
     or later. Two actions are the same if their `Game.amaf_key` is. At k visits of the edge both means count the same.
     `c` is as in `uct`.
     """
-    if not 0 < k < float("inf"):
-        raise ValueError(f"k {k}: expected a number of visits above 0")
-    return AMAF(check_c(c), float(k), None)
+    k = checks.number("k", k, "a number of visits above 0", lambda visits: 0 < visits < float("inf"))
+    return AMAF(check_c(c), k, None)
 
 
 def amaf(alpha: float = 0.5, c: float = 0.25) -> AMAF:
     """alpha-AMAF (Helmbold and Parker-Wood, 2009): as `rave`, with b = `alpha` throughout."""
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha {alpha}: expected a number from 0 to 1")
-    return AMAF(check_c(c), None, float(alpha))
+    return AMAF(check_c(c), None, checks.share("alpha", alpha))

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float32
 
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.tree import Tree
+from jaxgames.ops import checks
 
 UPDATES = ("descend", "all")
 """Which edges learn of a simulation: those of its path, or all that lead to a node of it, and so on up to the root."""
@@ -72,6 +73,4 @@ def ancestors(tree: Tree, nodes: Bool[Array, "batch slots"]) -> Bool[Array, "bat
 
 def check_update(update: str) -> str:
     """Raises `ValueError` for an unknown way to update."""
-    if update not in UPDATES:
-        raise ValueError(f"update {update!r}: expected one of {', '.join(UPDATES)}")
-    return update
+    return checks.choice("update", update, UPDATES)

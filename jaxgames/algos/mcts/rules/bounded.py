@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
-from jaxgames.algos.mcts.rules.rule import Rule, Score
+from jaxgames.algos.mcts.rules.rule import Rule, Score, check_rule
 from jaxgames.algos.mcts.tree import ILLEGAL, Tree
 
 PRUNED = np.float32(-1e30)
@@ -141,7 +141,7 @@ def bounded(rule: Rule) -> Bounded:
     bounds of its edges or, at a chance node, their means. No simulation takes an edge whose upper bound is not above
     the lower bound of another edge, or goes on below an edge whose bounds are equal.
     """
-    if rule.schedules_root:
+    if check_rule("rule", rule).schedules_root:
         raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")
     return Bounded(rule)
 

@@ -9,6 +9,7 @@ from jaxtyping import Array, Int
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules.rule import Rule, Score
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 VALUE_SCALE, VISITS_BEFORE = 0.1, 50.0
@@ -73,9 +74,8 @@ def gumbel(considered: int = 16, scale: float = 1.0) -> Gumbel:
         considered: the most actions considered at the root, drawn by their logits and Gumbel noise.
         scale: of the noise; 0 to play without chance.
     """
-    if not isinstance(considered, int) or considered < 1:
-        raise ValueError(f"considered {considered}: expected a number of actions from 1 on")
-    return Gumbel(considered, float(scale))
+    considered = checks.whole("considered", considered)
+    return Gumbel(considered, checks.number("scale", scale, "a number from 0 on", lambda s: 0 <= s < math.inf))
 
 
 def _prior(edges):

@@ -13,11 +13,13 @@ from jaxtyping import Array, Bool, Float32, Int32
 from jaxgames.algos.mcts.nodes import Edges, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.tree import Tree
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 FIRST = np.float32(1e9)
 """The score of an edge without visits, where those come first."""
 MAX_C = 1e6
+EXPECTED = "a rule, such as mcts.puct()"
 
 Score = Callable[[Edges], Array]
 
@@ -202,18 +204,20 @@ def puct(
             'puct(siblings=True) is now puct(qtransform="parent_and_siblings")', DeprecationWarning, stacklevel=2
         )
         qtransform = QTRANSFORMS[bool(siblings)]
-    if qtransform not in QTRANSFORMS:
-        raise ValueError(f"qtransform {qtransform!r}: expected one of {', '.join(QTRANSFORMS)}")
-    if not 0 < c_base < math.inf:
-        raise ValueError(f"c_base {c_base}: expected a number of visits above 0")
-    return PUCT(check_c(c_init, "c_init"), float(c_base), qtransform)
+    qtransform = checks.choice("qtransform", qtransform, QTRANSFORMS)
+    c_base = checks.number("c_base", c_base, "a number of visits above 0", lambda c: 0 < c < math.inf)
+    return PUCT(check_c(c_init, "c_init"), c_base, qtransform)
+
+
+def check_rule(name: str, value: Any) -> Any:
+    """A selection rule that was made; raises `TypeError` for anything else."""
+    return checks.made(name, value, ("score", "schedule", "schedules_root"), EXPECTED)
 
 
 def check_c(c: float, name: str = "c") -> float:
     """The constant of exploration; raises `ValueError` unless it is finite and at most 1e6 in size."""
-    if not abs(c) <= MAX_C:
-        raise ValueError(f"{name} {c}: expected a number from {-MAX_C:.0f} to {MAX_C:.0f}")
-    return float(c)
+    expected = f"a number from {-MAX_C:.0f} to {MAX_C:.0f}"
+    return checks.number(name, c, expected, lambda number: abs(number) <= MAX_C)
 
 
 def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.rules.ancestors import UpdateAll, check_update
 from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree
+from jaxgames.ops import checks
 
 MOST_DISTANCE = 16
 """More than that is as good as any distance."""
@@ -189,6 +190,8 @@ def ucd(
         update: "descend" or "all", as in `uct1`.
         symmetries: as in `uct1`.
     """
+    if not isinstance(distances, Sequence) or isinstance(distances, str) or len(distances) != 3:
+        raise TypeError(f"distances {checks.describe(distances)}: expected three numbers, such as (1, 0, 0)")
     for distance in distances:
         if distance != math.inf and (not isinstance(distance, int) or not 0 <= distance <= MOST_DISTANCE):
             raise ValueError(f"distance {distance!r}: expected a whole number from 0 to {MOST_DISTANCE}, or math.inf")
