@@ -17,6 +17,10 @@ class Report:
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
+    def warn(self, text: str) -> None:
+        """One line, also if `quiet`."""
+        print(f"warning: {text}", file=sys.stderr, flush=True)
+
     @contextmanager
     def progress(self, total: float) -> Iterator[Callable[[float, Mapping[str, Any]], None]]:
         """A progress bar; the function inside takes how much of `total` is done, and the latest metrics."""

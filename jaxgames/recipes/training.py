@@ -127,6 +127,8 @@ class Training(Generic[S]):
             return 0, self.job.start(None)
         step, checkpoint = self.run.restore(self.job.template())
         self.report.say(f"resuming after {self.job.step_name} {step:,}")
+        if changes := self.run.changes():
+            self.report.warn(f"the numbers may differ from now on from those of an undisturbed run: {changes}")
         return step, self.job.start(checkpoint)
 
     def _earlier_seconds(self, step: int) -> float:

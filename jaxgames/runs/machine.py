@@ -21,3 +21,12 @@ def environment() -> dict[str, Any]:
         },
         "versions": {name: version(name) for name in PACKAGES},
     }
+
+
+def made_with() -> dict[str, str]:
+    """What the bits of a training depend on besides its configuration: a run notes it when it begins."""
+    return {
+        "Python": platform.python_version(),
+        **{name: version(name) for name in ("jax", "jaxlib")},
+        "device": jax.devices()[0].device_kind,
+    }

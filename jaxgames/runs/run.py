@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxgames.runs import checkpoints, curves, metrics
 from jaxgames.runs.files import LEFTOVERS, WriteLock, lock, plain, replace, to_json
+from jaxgames.runs.machine import made_with
 
 CONFIG = "config.json"
 FORMAT = 1
@@ -31,9 +32,11 @@ class Run:
     number may read. Make one with `Run.create` or `Run.open`.
     """
 
-    def __init__(self, path: Path, config: dict[str, Any]):
+    def __init__(self, path: Path, config: dict[str, Any], began_with: dict[str, str] | None = None):
         self.path = path
         self.config = _Config.of(config, path / CONFIG)
+        self.began_with = began_with or {}
+        """Versions and device when the run was created, see `made_with`; empty if that is not known."""
         self._lock: WriteLock | None = None
         self._metrics = path / "metrics.jsonl"
         self._steps = checkpoints.CheckpointDir(path / "checkpoints", "step")
@@ -44,10 +47,11 @@ class Run:
         """Starts a run in a new or empty folder. ValueError if there is anything in it, or `config` is no JSON."""
         path = Path(path)
         config = plain(config, "config", finite=True)
-        content = to_json({"format": FORMAT, "config": config}, "config", indent=2)
+        began_with = made_with()
+        content = to_json({"format": FORMAT, "made_with": began_with, "config": config}, "config", indent=2)
         _check_place(path)
         path.mkdir(parents=True, exist_ok=True)
-        run = cls(path, config)
+        run = cls(path, config, began_with)
         run._claim()
         replace(path / CONFIG, content)
         return run
@@ -81,7 +85,14 @@ class Run:
         if content.get("format") != FORMAT:
             found = content.get("format")
             raise ValueError(f"{path / CONFIG} has format {found!r}; this version of jaxgames reads format {FORMAT}")
-        return cls(path, content["config"])
+        began_with = content.get("made_with")
+        return cls(path, content["config"], began_with if isinstance(began_with, dict) else None)
+
+    def changes(self) -> str:
+        """What is not as it was when the run began: `jax 0.10.2, now 0.12.0`; empty where the same bits can be had."""
+        now = made_with()
+        told = (f"{name} {was}, now {now.get(name)}" for name, was in self.began_with.items() if was != now.get(name))
+        return "; ".join(told)
 
     def log(self, values: dict[str, Any]) -> None:
         """Appends one line to metrics.jsonl; a whole number `step` is required, NaN and infinities become null."""

@@ -99,6 +99,22 @@ def test_a_finished_training_resumed_says_how_long_it_was(finished, tmp_path, ca
     assert result["games_per_second"] is None
 
 
+@pytest.mark.parametrize("began", ["here", "with another jax", "before runs noted it"])
+def test_a_training_that_began_with_other_versions_says_so_and_goes_on(finished, began, tmp_path, capsys):
+    path = tmp_path / "moved"
+    shutil.copytree(finished.path, path)
+    content = json.loads((path / "config.json").read_text("utf-8"))
+    assert content["made_with"]["jax"] == jax.__version__ and content["made_with"]["device"] == "cpu"
+    if began == "with another jax":
+        content["made_with"]["jax"] = "0.1.2"
+    elif began == "before runs noted it":
+        del content["made_with"]
+    (path / "config.json").write_text(json.dumps(content), "utf-8")
+    assert cli.main(["train", "--out", str(path), "--resume", "--json"]) == 0
+    told = "warning: the numbers may differ from now on from those of an undisturbed run: jax 0.1.2, now "
+    assert capsys.readouterr().err == (f"{told}{jax.__version__}\n" if began == "with another jax" else "")
+
+
 def test_a_run_is_never_overwritten(finished, capsys):
     assert cli.main(train(finished.path)) == 2
     assert "never overwritten" in one_line(capsys)

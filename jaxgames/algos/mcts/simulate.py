@@ -163,6 +163,7 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
     start = _Walk(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
     end, path = _walk_down(rule, tree, bits, buffers, lanes, start)
 
+    # Materialized, as what XLA could read of the tree after it was written makes it copy the tree in each simulation.
     opponent_acts = materialize(tree.node("opponent_to_move", end.row) != 0, tree.bits)
     before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
     is_chance = materialize(tree.node("is_chance", end.row) != 0, tree.bits)
@@ -187,9 +188,8 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
         is_unexpanded=tree.alive & (end.child == UNEXPANDED),
         is_end=is_end,
         is_exact=is_exact,
-        # All that is read of the tree, and all arrays of a position, as they may be made of each other, by a change of
-        # sides for example. What XLA could read after the write makes it copy the tree in each simulation.
-        slot=order_after(tree.used, [*jax.tree.leaves(before), opponent_acts, is_chance]),
+        # All arrays, as those of a position may be made of each other, by a change of sides for example.
+        slot=order_after(tree.used, jax.tree.leaves(before)),
     )
 
 

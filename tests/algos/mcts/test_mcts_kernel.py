@@ -117,9 +117,14 @@ def unasked(monkeypatch, tmp_path):
     kernel._works.cache_clear()
 
 
+os.environ.setdefault("JAXGAMES_TEST_PROCESS", str(os.getpid()))
+
+
 def crash():
-    """As a compiler may."""
-    os.abort()
+    """As a compiler may, in a process of its own."""
+    if os.environ["JAXGAMES_TEST_PROCESS"] != str(os.getpid()):
+        os.abort()
+    raise AssertionError("asked in the process of the test")
 
 
 def wrong(run, *arguments):
