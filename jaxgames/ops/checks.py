@@ -58,7 +58,12 @@ def whole(name: str, value: Any, low: int | None = 1, high: int | None = None) -
     return int(value)
 
 
-def number(name: str, value: Any, expected: str, right: Callable[[float], bool]) -> float:
+def whole_or_traced(name: str, value: Any, low: int = 1) -> Any:
+    """As `whole`, but it may be one that a program gets as an input."""
+    return integers(name, value, ()) if isinstance(value, jax.core.Tracer) else whole(name, value, low)
+
+
+def number(name: str, value: Any, expected: str, right: Callable[[float], bool] = lambda number: True) -> float:
     """A setting that is a number for which `right` holds, as `expected` says; NaN is none."""
     if isinstance(value, jax.core.Tracer):
         raise TypeError(f"{name} is traced: expected {expected}, the same in each call (a static argument)")
@@ -179,6 +184,15 @@ def mask(name: str, value: Any) -> Any:
     if value.dtype != bool or not value.ndim or not value.shape[-1]:
         raise ValueError(f"{name} {describe(value)}: expected states, or a mask bool[..., actions]")
     return jnp.asarray(value)
+
+
+def floats(name: str, value: Any) -> Any:
+    """Floating point numbers of any shape."""
+    if not is_array(value):
+        raise TypeError(f"{name} {describe(value)}: expected float32 of any shape")
+    if not jnp.issubdtype(value.dtype, jnp.floating):
+        raise ValueError(f"{name} {describe(value)}: expected float32 of any shape")
+    return value
 
 
 def dtype_name(dtype: Any) -> str:

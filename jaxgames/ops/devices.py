@@ -3,6 +3,8 @@
 import jax
 from jax.sharding import AxisType, Mesh
 
+from jaxgames.ops import checks
+
 
 def device_mesh(number: int | None, axis: str) -> Mesh:
     """A mesh with one axis over the first `number` devices (None: over all, of all processes).
@@ -10,6 +12,8 @@ def device_mesh(number: int | None, axis: str) -> Mesh:
     Raises `ValueError` if there are not so many.
     """
     found = jax.devices()
+    if number is not None:
+        checks.whole("devices", number, None)
     if number is not None and not 1 <= number <= len(found):
         raise ValueError(f"this runs on {number} devices, but {len(found)} are here; use a machine with as many")
     return jax.make_mesh((number or len(found),), (axis,), axis_types=(AxisType.Auto,), devices=found[:number])

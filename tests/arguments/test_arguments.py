@@ -10,11 +10,12 @@ import pytest
 import jaxgames
 from jaxgames.envs import core
 from jaxgames.ops import checks
+from tests.arguments.evolution import EVOLUTION
 from tests.arguments.games import GAMES
 from tests.arguments.kinds import DICE, GAME, ROLLED, SEED, STATE, STATES
 from tests.arguments.mcts import MCTS
 
-ROWS = {**GAMES, **MCTS}
+ROWS = {**GAMES, **MCTS, **EVOLUTION}
 
 
 def cases() -> list[Any]:

@@ -8,6 +8,8 @@ from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import AXIS
+from jaxgames.algos.evolution.ranking import check_scores
+from jaxgames.ops import checks
 from jaxgames.ops.devices import device_mesh
 
 
@@ -86,10 +88,15 @@ def evaluate(
       block: each device scores so many candidates at a time, at most.
       mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
-    Raises ValueError if the block is smaller than 1 or the mesh has other axes.
+    Raises ValueError if the block is smaller than 1 or the mesh has other axes, and for scores that are not float32[b].
     """
-    if block < 1:
+    checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
+    checks.made("algorithm", algorithm, ("ask", "tell", "population"), "a strategy, such as evolution.OpenES(...)")
+    checks.key(key)
+    if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise TypeError(f"mesh {checks.describe(mesh)}: expected evolution.population_mesh()")
     if mesh is not None and mesh.axis_names != (AXIS,):
         raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
     devices = 1 if mesh is None else mesh.size
@@ -100,7 +107,7 @@ def evaluate(
         numbers = jnp.minimum(places, jnp.int32(algorithm.population - 1))
 
         def of_block(numbers: Int32[Array, " size"]) -> Float32[Array, " size"]:
-            return fitness(algorithm.ask(state, numbers), numbers, key)
+            return check_scores(fitness(algorithm.ask(state, numbers), numbers, key), size)
 
         return jax.lax.map(of_block, numbers.reshape(blocks, size)).reshape(-1)
 

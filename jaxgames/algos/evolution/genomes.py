@@ -9,6 +9,7 @@ from jax import lax
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.nets import MLP, activation
+from jaxgames.ops import checks
 
 FEW_INPUTS = 20
 
@@ -33,7 +34,9 @@ class Genomes:
     inputs: int
 
     def __post_init__(self) -> None:
-        if self.inputs < 1:
+        if not isinstance(self.network, MLP):
+            raise TypeError(f"network {checks.describe(self.network)}: expected jaxgames.nets.MLP(sizes)")
+        if checks.whole("inputs", self.inputs, None) < 1:
             raise ValueError(f"inputs={self.inputs} of the networks: expected a number above 0")
         if self.network.output == "softmax":
             raise ValueError("the networks' output is softmax; expected a function of each output alone")

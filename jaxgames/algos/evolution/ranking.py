@@ -1,11 +1,24 @@
 """Ranks of scores, and weights made of scores of any scale. A higher score is better, and NaN is the worst."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
+
+from jaxgames.ops import checks
+
+
+def check_scores(scores: Any, *counts: int) -> Float32[Array, " n"]:
+    """One score for each candidate, float32[n]; raises `TypeError` or `ValueError` for anything else."""
+    expected = f"expected one score for each candidate, {' or '.join(f'float32[{count}]' for count in counts)}"
+    if not checks.is_array(scores):
+        raise TypeError(f"scores {checks.describe(scores)}: {expected}")
+    if scores.shape not in [(count,) for count in counts] or not jnp.issubdtype(scores.dtype, jnp.floating):
+        raise ValueError(f"scores {checks.describe(scores)}: {expected}")
+    return jnp.asarray(scores, jnp.float32)
 
 
 def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:

@@ -9,7 +9,9 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.operators import candidate_bits
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
 
@@ -56,7 +58,11 @@ def duel(
 
     Raises `ValueError` for less than one pair.
     """
-    if pairs < 1:
+    a_game(game)
+    checks.function("value_of", value_of, "(params) -> value")
+    checks.key(key)
+    checks.whole_or_traced("most_plies", most_plies)
+    if checks.whole("pairs", pairs, None) < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
     bits = jnp.tile(candidate_bits(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
 

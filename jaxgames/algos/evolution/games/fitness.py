@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.evolution.games.play import Opponents, Results, play
-from jaxgames.algos.evolution.games.policies import Policy, Positions
+from jaxgames.algos.evolution.games.play import Opponents, Results, check_sides, play
+from jaxgames.algos.evolution.games.policies import POLICY, POLICY_PARTS, Policy, Positions
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal
 
 Score = Callable[[Results], Float32[Array, "n games"]]
@@ -68,6 +69,7 @@ DETAILED: Mapping[str, tuple[str, ...]] = {
 
 def score_named(name: str) -> Score:
     """The score with this name; `ValueError` if there is none."""
+    checks.text("score", name, "wins")
     if name not in SCORES:
         raise ValueError(f"unknown score {name!r}; available: {', '.join(SCORES)}")
     return SCORES[name]
@@ -79,7 +81,7 @@ class ByPlay:
     """The mean score of a candidate's games with some opponents.
 
     With `common`, all candidates meet the same dice and random moves (common random numbers), which makes their scores
-    comparable; else each has its own. Raises `ValueError` for an unknown score.
+    comparable; else each has its own. Raises `ValueError` for an unknown score or unknown sides.
     """
 
     policy: Policy = dataclasses.field(metadata={"static": True})
@@ -88,6 +90,12 @@ class ByPlay:
     sides: str = dataclasses.field(default="both", metadata={"static": True})
     common: bool = dataclasses.field(default=True, metadata={"static": True})
     most_plies: int = dataclasses.field(default=1_000, metadata={"static": True})
+
+    def __post_init__(self) -> None:
+        checks.made("policy", self.policy, POLICY_PARTS, POLICY)
+        score_named(self.score)
+        check_sides(self.sides)
+        checks.whole("most_plies", self.most_plies)
 
     def __call__(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]

@@ -14,8 +14,19 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.evolution.games.policies import LANES, Decision, Policy, Positions, flat, opaque_ints, rows
+from jaxgames.algos.evolution.games.policies import (
+    LANES,
+    POLICY,
+    POLICY_PARTS,
+    Decision,
+    Policy,
+    Positions,
+    flat,
+    opaque_ints,
+    rows,
+)
 from jaxgames.envs.core import Game, Outcome
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in, random_bits
@@ -93,6 +104,9 @@ class Networks:
     policy: Policy = dataclasses.field(metadata={"static": True})
     genomes: Float32[Array, "count dimension"]
 
+    def __post_init__(self) -> None:
+        checks.made("policy", self.policy, POLICY_PARTS, POLICY)
+
     @property
     def count(self) -> int:
         """How many."""
@@ -112,6 +126,9 @@ class RandomMoves:
 
     count: int = dataclasses.field(metadata={"static": True})
 
+    def __post_init__(self) -> None:
+        checks.whole("count", self.count)
+
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
@@ -129,6 +146,10 @@ class FixedPlayer:
     turn_of: TurnFunction = dataclasses.field(metadata={"static": True})
     params: Any
     count: int = dataclasses.field(metadata={"static": True})
+
+    def __post_init__(self) -> None:
+        checks.function("turn_of", self.turn_of, "(params, positions, bits) -> outcome")
+        checks.whole("count", self.count)
 
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
@@ -184,6 +205,13 @@ class _GameSet(NamedTuple):
         return self._replace(positions=positions, points=points, details=details)
 
 
+def check_sides(sides: Any) -> None:
+    """Raises `ValueError` for unknown sides, `TypeError` for what is no text."""
+    checks.text("sides", sides, SIDES[0])
+    if sides not in SIDES:
+        raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
+
+
 def play(
     policy: Policy,
     genomes: Float32[Array, "n dimension"],
@@ -206,14 +234,19 @@ def play(
 
     Raises `ValueError` for other sides, and for details that there are not.
     """
-    if sides not in SIDES:
-        raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
+    checks.made("policy", policy, POLICY_PARTS, POLICY)
+    checks.made("opponents", opponents, ("turn", "count"), "opponents, such as evolution.RandomMoves(8)")
+    checks.key(key)
+    n = len(checks.array("genomes", genomes, jnp.floating, (None, policy.dimension)))
+    numbers = checks.integers("numbers", numbers, (n,))
+    check_sides(sides)
+    checks.whole_or_traced("most_plies", most_plies)
     named = Details._fields if details is True else tuple(details or ())
     for name in named:
         if name not in Details._fields:
             raise ValueError(f"unknown detail {name!r} of games; available: {', '.join(Details._fields)}")
     bits, count = random_bits(key, (2, opponents.count)), opponents.count
-    everyone, n = np.arange(count, dtype=np.int32), len(numbers)
+    everyone = np.arange(count, dtype=np.int32)
 
     def begin(which: np.ndarray, side: int) -> _GameSet:
         return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, named)

@@ -10,8 +10,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.heads import best_of, heads_of
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 
 LANES = 8
@@ -21,6 +23,10 @@ FEW_ACTIONS = 16
 
 Positions = Any
 """A pytree with leaves [n, games, ...]: for each of n networks as many positions."""
+
+
+POLICY, POLICY_PARTS = "a policy, such as evolution.Outputs(game, genomes, encoding)", ("turn", "game", "dimension")
+"""What is expected of a policy, and what it has."""
 
 
 class Decision(NamedTuple):
@@ -61,6 +67,9 @@ class _Networks:
     encoding: str
 
     def __post_init__(self) -> None:
+        a_game(self.game)
+        checks.made("genomes", self.genomes, ("layers", "inputs"), "evolution.Genomes(network, inputs)")
+        checks.text("encoding", self.encoding, "cells")
         known = self.game.encodings
         if self.encoding not in known:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game.id}; known: {', '.join(known)}")
@@ -115,6 +124,7 @@ class Outputs(_Networks):
         if reading is not None:
             warnings.warn("Outputs(reading=...) is called head=... now", DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "head", reading)
+        checks.text("head", self.head, "highest")
         known = heads_of(self.game)
         if self.head not in known:
             raise ValueError(f"unknown head {self.head!r} of {self.game.id}; known: {', '.join(known)}")

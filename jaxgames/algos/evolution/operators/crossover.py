@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.operators.draws import below
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 Parents = Sequence[Float32[Array, "n dimension"]]
@@ -41,6 +42,8 @@ class Segments:
     cuts: int = 2
 
     def __post_init__(self) -> None:
+        for name in ("parents", "cuts"):
+            checks.whole(name, getattr(self, name), None)
         if self.parents < 2:
             raise ValueError(f"parents={self.parents} of a crossover: expected at least 2")
         if self.cuts < self.parents - 1:
@@ -69,8 +72,11 @@ class WholeLayers:
     parents: int = 2
 
     def __post_init__(self) -> None:
+        checks.whole("parents", self.parents, None)
         if self.parents < 2:
             raise ValueError(f"parents={self.parents} of a crossover: expected at least 2")
+        for size in self.sizes:
+            checks.whole("size", size, None)
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError(f"sizes {self.sizes} of the layers: expected one or more positive whole numbers")
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.evolution.noise import normals
 from jaxgames.algos.evolution.operators.draws import signed_fractions
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 
@@ -91,5 +92,6 @@ def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n d
 
 
 def _check(size: float, name: str) -> None:
+    checks.number(name, size, "a finite number from 0")
     if not 0 <= size < float("inf"):
         raise ValueError(f"{name}={size} of a mutation: expected a finite number from 0")

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos.evolution.operators.draws import below, fractions
 from jaxgames.algos.evolution.ranking import ascending
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 
@@ -43,7 +44,7 @@ class Truncation:
     keep: int
 
     def __post_init__(self) -> None:
-        if self.keep < 1:
+        if checks.whole("keep", self.keep, None) < 1:
             raise ValueError(f"keep={self.keep} of a selection: expected at least 1")
 
     def pool(self, population: int) -> int:
@@ -65,7 +66,7 @@ class Tournament:
     size: int = 2
 
     def __post_init__(self) -> None:
-        if self.size < 1:
+        if checks.whole("size", self.size, None) < 1:
             raise ValueError(f"size={self.size} of a tournament: expected at least 1")
 
     def pool(self, population: int) -> int:

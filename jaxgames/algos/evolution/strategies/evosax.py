@@ -13,7 +13,7 @@ import optax
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.ranking import raw
+from jaxgames.algos.evolution.ranking import check_scores, raw
 
 
 class EvosaxState(NamedTuple):
@@ -111,7 +111,7 @@ class Evosax:
 
     def tell(self, state: EvosaxState, scores: Float32[Array, " population"]) -> EvosaxState:
         """The next generation's state, given the scores of this one's candidates; higher is better."""
-        costs = -raw(scores)
+        costs = -raw(check_scores(scores, self.population))
         own, ask = jax.random.split(jax.random.fold_in(state.key, state.generation + 1))
 
         def told() -> Any:

@@ -19,6 +19,7 @@ from jaxgames.algos.evolution.operators import (
     offspring,
 )
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
+from jaxgames.ops import checks
 
 SCHEDULES = ("sequential", "parallel")
 SHUFFLING = 2**32 - 1
@@ -94,6 +95,10 @@ class GroupGA:
     schedule: str = "sequential"
 
     def __post_init__(self) -> None:
+        for name in ("dimension", "groups", "members", "keep", "best", "iterations"):
+            checks.whole(name, getattr(self, name), None)
+        checks.function("first", self.first, "(key, numbers) -> genomes")
+        checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
         if self.groups < 2:
             raise ValueError(f"groups={self.groups}: expected at least 2, to play against each other")
         if not 1 <= self.keep < self.members:
@@ -117,6 +122,7 @@ class GroupGA:
 
     def init(self, key: Key[Array, ""]) -> GroupState:
         """The state before the first round; which members come first is still by chance."""
+        checks.key(key)
         genomes = self.first(key, jnp.arange(self.groups * self.members, dtype=jnp.int32))
         scores = jnp.full((self.groups, self.members), jnp.nan, jnp.float32)
         return GroupState(genomes.reshape(*scores.shape, self.dimension), scores, key, jnp.int32(0))
@@ -148,6 +154,7 @@ class GroupGA:
 
             def scored(genomes: Array, places: Array, key: Array) -> Array:
                 points = play_matrix(genomes[0], met, group * self.members + places, key)
+                checks.array("the play matrix's points", points, jnp.floating, (len(places), self.opponents))
                 return jnp.sum(points, axis=1)[None]
 
             own, scores = self._turn(genomes[group][None], group[None], scored, own_key)
@@ -165,6 +172,7 @@ class GroupGA:
         def scored(genomes: Array, places: Array, key: Array) -> Array:
             numbers = (groups[:, None] * self.members + places[None]).reshape(-1)
             points = play_matrix(genomes.reshape(-1, self.dimension), met, numbers, key)
+            checks.array("the play matrix's points", points, jnp.floating, (len(numbers), len(met)))
             points = points.reshape(self.groups, len(places), -1)
             return jnp.sum(jnp.where(other[:, None], points, 0.0), axis=2)
 

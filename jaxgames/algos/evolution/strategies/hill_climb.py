@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
+from jaxgames.ops import checks
 
 BOUNDS = ("clip", "scale")
 
@@ -60,6 +61,11 @@ class HillClimb:
     bound: str = "clip"
 
     def __post_init__(self) -> None:
+        checks.whole("dimension", self.dimension)
+        checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
+        for name in ("factor", "limit", "margin"):
+            checks.number(name, getattr(self, name), "a number")
+        checks.text("bound", self.bound, BOUNDS[0])
         if not 0 < self.factor <= 1:
             raise ValueError(f"factor={self.factor}: expected a number above 0, and at most 1")
         if not self.limit > 0:
@@ -69,6 +75,7 @@ class HillClimb:
 
     def init(self, key: Key[Array, ""]) -> HillClimbState:
         """The state before the first match; the champion's weights are zeros."""
+        checks.key(key)
         return HillClimbState(jnp.zeros(self.dimension, jnp.float32), key, jnp.int32(0), jnp.int32(0))
 
     def update(
@@ -78,7 +85,8 @@ class HillClimb:
         step_size = jnp.float32(self.factor) if factor is None else factor
         key = jax.random.fold_in(state.key, state.mutants)
         mutant = self.mutant(state)
-        points = match(state.champion, mutant, jax.random.fold_in(key, 1))
+        checks.function("match", match, "(champion, mutant, key) -> points")
+        points = checks.floats("the match's points", match(state.champion, mutant, jax.random.fold_in(key, 1)))
         won = jnp.sum(points) > np.float32(self.margin)
         moved = self._bounded(state.champion + step_size * (mutant - state.champion))
         champion = jnp.where(won, moved, state.champion)

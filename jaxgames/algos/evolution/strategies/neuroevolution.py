@@ -21,6 +21,8 @@ from jaxgames.algos.evolution.operators import (
     offspring,
 )
 from jaxgames.algos.evolution.operators.draws import fractions
+from jaxgames.algos.evolution.ranking import check_scores
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 InitGenomes = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
@@ -62,6 +64,11 @@ class Neuroevolution:
     elites: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("population", "dimension", "elites"):
+            checks.whole(name, getattr(self, name), None)
+        checks.function("first", self.first, "(key, numbers) -> genomes")
+        checks.made("selection", self.selection, ("pool",), "a selection, such as Truncation(5)")
+        checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
         pool = self.selection.pool(self.population)
         if not 0 <= self.elites <= min(pool, self.population - 1):
             raise ValueError(
@@ -71,6 +78,7 @@ class Neuroevolution:
 
     def init(self, key: Key[Array, ""]) -> NeuroevolutionState:
         """The state before the first generation, whose candidates are those of `first`."""
+        checks.key(key)
         pool = self.selection.pool(self.population)
         parents = 1 if self.crossover is None else self.crossover.parents
         return NeuroevolutionState(
@@ -100,14 +108,9 @@ class Neuroevolution:
         keep the scores they had, which is right if the opponents are the same again (see `NewOnly`). Raises
         `ValueError` for any other number of scores.
         """
-        scores = jnp.asarray(scores, jnp.float32)
+        scores = check_scores(scores, self.population, self.population - self.elites)
         if scores.shape == (self.population - self.elites,):
             scores = jnp.concatenate([state.scores[: self.elites], scores])
-        if scores.shape != (self.population,):
-            raise ValueError(
-                f"scores of shape {list(scores.shape)}: expected [{self.population}], "
-                f"or [{self.population - self.elites}] without the elites"
-            )
         best = best_first(scores)[: len(state.pool)]
         after = state._replace(
             pool=self.ask(state, best), scores=scores.at[best].get(mode="clip"), generation=state.generation + 1
@@ -157,9 +160,7 @@ class NewOnly:
 
     def tell(self, state: NeuroevolutionState, scores: Float32[Array, " population"]) -> NeuroevolutionState:
         """The next generation's state, given the scores of the new candidates."""
-        if scores.shape != (self.population,):
-            raise ValueError(f"scores of shape {list(scores.shape)}: expected [{self.population}]")
-        return self.algorithm.tell(state, scores)
+        return self.algorithm.tell(state, check_scores(scores, self.population))
 
     def champion(self, state: NeuroevolutionState) -> Float32[Array, " dimension"]:
         """The best genome so far."""

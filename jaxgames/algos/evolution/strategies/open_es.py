@@ -11,7 +11,8 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.noise import noise, noise_sum
-from jaxgames.algos.evolution.ranking import SHAPINGS
+from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
+from jaxgames.ops import checks
 
 
 class OpenESState(NamedTuple):
@@ -48,6 +49,12 @@ class OpenES:
     mesh: Mesh | None = None
 
     def __post_init__(self) -> None:
+        for name in ("population", "dimension"):
+            checks.whole(name, getattr(self, name), None)
+        for name in ("sigma", "weight_decay"):
+            checks.number(name, getattr(self, name), "a number")
+        checks.made("optimizer", self.optimizer, ("init", "update"), "an optax optimizer, such as optax.adam(0.01)")
+        checks.text("shaping", self.shaping, "centered_ranks")
         if self.population < 2 or self.population % 2:
             raise ValueError(f"population={self.population} is not of pairs; give an even number from 2")
         if self.sigma <= 0:
@@ -57,6 +64,7 @@ class OpenES:
 
     def init(self, key: Key[Array, ""]) -> OpenESState:
         """The state before the first generation, at zero."""
+        checks.key(key)
         return self.start(key, jnp.zeros(self.dimension, jnp.float32))
 
     def start(self, key: Key[Array, ""], mean: Float32[Array, " dimension"]) -> OpenESState:
@@ -72,6 +80,7 @@ class OpenES:
 
     def gradient(self, state: OpenESState, scores: Float32[Array, " population"]) -> Float32[Array, " dimension"]:
         """The estimate of the gradient of the shaped score at the mean, without weight decay."""
+        scores = check_scores(scores, self.population)
         shaped = SHAPINGS[self.shaping](scores).reshape(-1, 2)
         weights = (shaped[:, 0] - shaped[:, 1]) * np.float32(1 / (self.population * self.sigma))
         return noise_sum(self._noise_key(state), weights, self.dimension, self.mesh)

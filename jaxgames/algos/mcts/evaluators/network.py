@@ -59,9 +59,7 @@ class Valued:
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Computes the values."""
-        value = checks.function("the value of make_value(params)", self.make_value(self.params), "of positions")(
-            leaves.position
-        )
+        value = checks.floats("the value of positions", self.make_value(self.params)(leaves.position))
         checks.array("the value of positions", value, jnp.floating, (len(leaves.needs_eval),))
         return Evaluation(value, jnp.zeros((len(value), game.num_actions), jnp.float32)), memory
 
