@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     the network's outputs, whose products with `points` add up to expected points. A network of AlphaZero's kind takes
     `observations` float32[n, *shape] and gives `logits` and `values`.
 
-    Raises `ValueError` for a player without a network, `ImportError` where jax2onnx is missing.
+    Raises `ValueError` for a player without a network and where jax2onnx cannot do it with this JAX, `ImportError`
+    where it is missing.
     """
     form = _form(player)
     try:
@@ -27,13 +29,18 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
         from jax2onnx import to_onnx
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    model = to_onnx(
-        form.function,
-        inputs=[("n", *form.shape)],  # float32
-        input_names=[form.input],
-        output_names=list(form.outputs),
-        model_name=player.game.id,
-    )
+    try:
+        with jax.disable_jit():  # functions jitted within are traced as they are, as jax2onnx may not know this JAX's jit
+            model = to_onnx(
+                form.function,
+                inputs=[("n", *form.shape)],  # float32
+                input_names=[form.input],
+                output_names=list(form.outputs),
+                model_name=player.game.id,
+            )
+    except (AttributeError, ImportError, NotImplementedError) as error:
+        told = f"jax2onnx {version('jax2onnx')} cannot export {player.name} with jax {jax.__version__}"
+        raise ValueError(f"{told}: {' '.join(str(error).split())}") from error
     said = {"game": player.game.id, "player": player.name, "shape": list(form.shape), **form.said}
     onnx.helper.set_model_props(model, {"jaxgames": json.dumps(said)})
     onnx.checker.check_model(model)
