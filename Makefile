@@ -5,17 +5,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train play test test-oldest test-kaggle test-gnubg lint docs certify mutants bench
+.PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg lint newest wheels-for docs \
+	certify mutants bench
 
 setup: $(READY)
 
-# Repeated only when pyproject.toml is newer than the last complete installation.
-$(READY): pyproject.toml
+# What only checks (linters, test tools, oracles) has the versions of this file; what users install is the newest.
+PINS := .ci/constraints.txt
+PIP := -m pip install --quiet --disable-pip-version-check
+
+# Repeated only when one of these is newer than the last complete installation.
+$(READY): pyproject.toml $(PINS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "jaxgames needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "python3 cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,web,dev]'
+	$(BIN)/python $(PIP) -c $(PINS) -e '.[cli,web,dev]'
 	@touch $@
 
 # Every run gets a folder of its own: runs/td-gammon, runs/td-gammon-2, ...
@@ -37,7 +42,7 @@ lint: $(READY)
 # Most of their time is compiling, so LLVM optimizes less than for users; XLA's own passes are theirs. What calculates
 # much is slower then. `make test LLVM=` compiles as users do.
 LLVM := --xla_backend_optimization_level=0
-test: lint
+test: $(READY)
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
 
 # The core of the quick tests with the oldest versions that pyproject.toml allows, in a virtual environment of its own.
@@ -50,14 +55,50 @@ CORE := tests/envs/test_perft.py tests/envs/test_conformance.py tests/envs/test_
 	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/arena/test_match.py \
 	tests/recipes/test_td.py tests/recipes/test_tic_tac_toe_evolution.py tests/test_import.py
 
-$(OLDEST)/.ready: pyproject.toml .ci/oldest.txt
+$(OLDEST)/.ready: pyproject.toml .ci/oldest.txt $(PINS)
 	$(PYTHON) -m venv --clear $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/oldest.txt \
-		-e '.[cli]' pytest pytest-xdist hypothesis
+	$(OLDEST)/bin/python $(PIP) -c $(PINS) -c .ci/oldest.txt -e '.[cli]' pytest pytest-xdist hypothesis
 	@touch $@
 
 test-oldest: $(OLDEST)/.ready
-	$(OLDEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" -W ignore::DeprecationWarning $(CORE)
+	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(OLDEST)/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" \
+		-W ignore::DeprecationWarning $(CORE)
+
+# The same with the newest versions that there are for another Python: make test-core PYTHON=python3.11
+NEWEST_CORE := .venv-core
+$(NEWEST_CORE)/.ready: pyproject.toml $(PINS)
+	$(PYTHON) -m venv --clear $(NEWEST_CORE)
+	$(NEWEST_CORE)/bin/python $(PIP) -c $(PINS) -e '.[cli]' pytest pytest-xdist hypothesis
+	@touch $@
+
+test-core: $(NEWEST_CORE)/.ready
+	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(NEWEST_CORE)/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow" $(CORE)
+
+# The wheel, installed alone, on each Python of the machine from 3.11 on, with the oldest and the newest versions. Writes
+# docs/matrix.json, from which `make docs` makes the table in docs/installation.md.
+test-matrix: $(READY)
+	$(BIN)/python .ci/matrix.py --save
+
+# Lifts the pins: the newest of everything in a virtual environment of its own, lint and all tests there, then new pins.
+newest:
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python $(PIP) -e '.[cli,web,dev]'
+	.venv-newest/bin/ruff check .
+	.venv-newest/bin/mypy jaxgames
+	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" .venv-newest/bin/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	.venv-newest/bin/python .ci/pins.py > $(PINS).new && mv $(PINS).new $(PINS)
+
+# For a machine without network that has jax, flax, optax, chex, jaxtyping, orbax and matplotlib: what else the command
+# line and the benchmarks import, for Python PY, in the folder wheels (below 60 MB). There:
+# pip install --no-index --no-deps --target site wheels/*.whl, then PYTHONPATH=.:site python3 -m jaxgames ...
+PY ?= 3.12
+PLATFORMS := $(foreach n,28 27 24 17,--platform manylinux_2_$(n)_x86_64) --platform manylinux2014_x86_64
+WHEELS := rich markdown-it-py mdurl pygments pgx svgwrite mctx evosax dotmap
+wheels-for: $(READY)
+	rm -rf wheels
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d wheels \
+		--python-version $(PY) --implementation cp $(PLATFORMS) -c $(PINS) $(WHEELS)
+	@du -ch wheels/*.whl | tail -1
 
 # The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
 # counts what it prints. The variable turns an advertisement off.
@@ -77,7 +118,7 @@ KAGGLE := .venv-kaggle
 KAGGLE_OUT := build/kaggle
 $(KAGGLE)/.ready:
 	$(PYTHON) -m venv --clear $(KAGGLE)
-	$(KAGGLE)/bin/python -m pip install --quiet --disable-pip-version-check kaggle-environments
+	$(KAGGLE)/bin/python $(PIP) kaggle-environments
 	@touch $@
 
 test-kaggle: $(READY) $(KAGGLE)/.ready
@@ -98,5 +139,5 @@ mutants: $(READY)
 
 # One subject a file, each printing its peer's figure and ours; files that begin with an underscore are shared helpers.
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python $(PIP) -c $(PINS) -e '.[bench]'
 	@set -e; for file in benchmarks/[!_]*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
