@@ -1,8 +1,8 @@
 """Pins what only checks: prints `name==version` of each such package that is installed here, for `.ci/constraints.txt`.
 
-What only checks is what the extras `docs` and `dev` of pyproject.toml ask for, with all that these packages need in their
-turn, but for what users install: the core dependencies and the other extras, with all that they need. Users get the
-newest of everything.
+What only checks is what the extras `docs` and `dev` of pyproject.toml ask for, with all that these packages need in
+their turn, but for what users install: the core dependencies and the other extras, with all that they need. Users get
+the newest of everything.
 """
 
 import re
@@ -49,7 +49,7 @@ def main() -> int:
     """Prints the pins."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
     checks, users = map(closure, asked(project))
-    print("# What only checks, pinned: a release of theirs changes nothing here until `make newest` has written this anew.")
+    print("# What only checks, pinned: a release changes nothing here until `make newest` has written this file anew.")
     for name in sorted(checks.keys() - users.keys()):
         print(f"{name}=={checks[name]}")
     return 0

@@ -127,7 +127,7 @@ class ServerProcess:
 
     def __init__(self, *arguments):
         self.began = time.perf_counter()
-        command = [sys.executable, "-m", "jaxgames.cli", "web", "--port", "0", *arguments]
+        command = [sys.executable, "-m", "jaxgames", "web", "--port", "0", *arguments]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         self.address = line.split()[2]

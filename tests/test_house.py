@@ -21,6 +21,7 @@ LEVELS = (
     ("interop", "web"),
     ("recipes",),
     ("cli",),
+    ("__main__",),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "numpy", "jaxgames"}

@@ -1,39 +1,31 @@
-"""Tournaments for people: the cross-table and the ratings as tables (rich) and as a picture (matplotlib)."""
-
-from __future__ import annotations
+"""Tournaments for people: the cross-table and the ratings as tables and as a picture (matplotlib)."""
 
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jaxgames.arena.knockout import KnockoutResult
 from jaxgames.arena.tournament import TournamentResult
+from jaxgames.runs import console
+from jaxgames.runs.console import ConsoleTable
 from jaxgames.runs.files import replace
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 PNG_DPI = 150
 
 
-def tables(result: TournamentResult) -> Sequence[Table]:
+def tables(result: TournamentResult) -> Sequence[ConsoleTable]:
     """The cross-table, strongest player first, and the ratings with the time of a move."""
-    from rich.table import Table
-
     order, shown, margins, unit = _ordered(result)
-    cross = Table(title=f"{result.game}: {result.games:,} games a pair, {unit} of the row, and its 95 % interval")
-    cross.add_column("")
-    for place, _ in enumerate(order, 1):
-        cross.add_column(str(place), justify="right")
+    title = f"{result.game}: {result.games:,} games a pair, {unit} of the row, and its 95 % interval"
+    cross = ConsoleTable(["", *(str(place) for place, _ in enumerate(order, 1))], title=title)
     for place, row in enumerate(order, 1):
         cells = ["-" if row == column else _cell(result, shown, margins, row, column) for column in order]
         cross.add_row(f"{place} {result.players[row]}", *cells)
-    ratings = Table(title="Elo (Bradley-Terry), mean 0", caption=_stopped(result))
-    for heading, justify in (("player", "left"), ("Elo", "right"), ("95 %", "right"), ("ms a move", "right")):
-        ratings.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    columns = "player", "Elo", "95 %", "ms a move"
+    ratings = ConsoleTable(columns, title="Elo (Bradley-Terry), mean 0", caption=_stopped(result))
     for row in order:
         one = result.ratings[row]
         interval = f"{one.low:+.0f} to {one.high:+.0f}"
@@ -43,28 +35,20 @@ def tables(result: TournamentResult) -> Sequence[Table]:
 
 def show(result: TournamentResult) -> None:
     """Prints the tables."""
-    from rich.console import Console
-
-    for table in tables(result):
-        Console().print(table)
+    console.show(*tables(result))
 
 
 def show_knockout(result: KnockoutResult, rounds: int = 4) -> None:
     """Prints the last rounds of a knock-out, and who is left."""
-    from rich.console import Console
-    from rich.table import Table
-
     title = f"{result.game}: {len(result.players):,} players, out when {result.behind:g} points behind"
-    table = Table(title=title, caption=f"{result.games:,} games in {result.seconds:,.0f} s")
-    for heading in ("round", "player", "opponent", "points", "games", "goes on"):
-        table.add_column(heading, justify="left" if heading in ("player", "opponent", "goes on") else "right")
+    columns = "round", "player", "opponent", "points", "games", "goes on"
+    table = ConsoleTable(columns, (1, 2, 5), title, f"{result.games:,} games in {result.seconds:,.0f} s")
     for number, meetings in list(enumerate(result.rounds, 1))[-rounds:]:
         for one in meetings:
             names = (result.players[one.a], result.players[one.b])
             points = f"{one.points:+g}"
             table.add_row(str(number), *names, points, f"{one.games:,}", result.players[one.winner])
-    Console().print(table)
-    Console().print(f"best: {result.players[result.winner]}", markup=False, highlight=False)
+    console.show(table, f"best: {result.players[result.winner]}")
 
 
 def draw(result: TournamentResult, path: str | Path) -> None:
@@ -122,7 +106,7 @@ def _cell(result: TournamentResult, shown: np.ndarray, margins: np.ndarray, row:
     return f"{shown[row, column]:.1f} ± {margins[row, column]:.1f}"
 
 
-def _stopped(result: TournamentResult) -> str | None:
+def _stopped(result: TournamentResult) -> str:
     notes: list[Any] = []
     if stopped := sum(one.stopped for one in result.matches.values()):
         notes.append(f"{stopped:,} games stopped as too long, counted as drawn")
@@ -131,4 +115,4 @@ def _stopped(result: TournamentResult) -> str | None:
         for reason, number in one.forfeits.items():
             forfeits[reason] = forfeits.get(reason, 0) + number
     notes += [f"{number:,} games forfeited: {reason}" for reason, number in forfeits.items()]
-    return "\n".join(notes) or None
+    return "\n".join(notes)

@@ -1,32 +1,24 @@
-"""Match results as tables for people (rich)."""
-
-from __future__ import annotations
+"""Match results as tables for people."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from jaxgames.arena.match import MatchResult
+from jaxgames.runs import console
+from jaxgames.runs.console import ConsoleTable
 
-if TYPE_CHECKING:
-    from rich.table import Table
 
-
-def result_table(result: MatchResult) -> Table:
+def result_table(result: MatchResult) -> ConsoleTable:
     """One match: a row for each figure, a column for each player."""
-    from rich.table import Table
-
-    table = Table(title=f"{result.game}: {result.games:,} games", caption=_caption([result]))
-    table.add_column()
-    table.add_column(result.a, justify="right")
-    table.add_column(result.b, justify="right")
+    title, caption = f"{result.game}: {result.games:,} games", _caption([result])
+    table = ConsoleTable(("", result.a, result.b), title=title, caption=caption)
     if result.max_reward > 1:
-        table.add_row("points per game", f"{result.ppg:+.3f}", f"{-result.ppg:+.3f}", style="bold")
+        table.add_row("points per game", f"{result.ppg:+.3f}", f"{-result.ppg:+.3f}", bold=True)
         table.add_row(
             "95 % interval", _interval(result.ppg_low, result.ppg_high), _interval(-result.ppg_high, -result.ppg_low)
         )
     else:
         low, high = result.score_low, result.score_high
-        table.add_row("score", _percent(result.score), _percent(1 - result.score), style="bold")
+        table.add_row("score", _percent(result.score), _percent(1 - result.score), bold=True)
         table.add_row("95 % interval", _percents(low, high), _percents(1 - high, 1 - low))
     table.add_row("won", _percent(result.win_rate), _percent(result.loss_rate))
     if result.gammon_rate or result.gammon_loss_rate:
@@ -37,16 +29,10 @@ def result_table(result: MatchResult) -> Table:
     return table
 
 
-def results_table(results: Sequence[MatchResult], title: str | None = None) -> Table:
+def results_table(results: Sequence[MatchResult], title: str | None = None) -> ConsoleTable:
     """Several matches, one a row; points per game with the half width of their 95 % interval."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(title=title, caption=_caption(results), box=SIMPLE_HEAD)
-    for heading in ("player", "opponent"):
-        table.add_column(heading)
-    for heading in ("points per game", "won / gammon / bg %", "games"):
-        table.add_column(heading, justify="right")
+    columns = "player", "opponent", "points per game", "won / gammon / bg %", "games"
+    table = ConsoleTable(columns, (0, 1), title or "", _caption(results), has_box=False)
     for result in results:
         margin = max(result.ppg_high - result.ppg, result.ppg - result.ppg_low)
         rates = (result.win_rate, result.gammon_rate, result.backgammon_rate)
@@ -57,9 +43,7 @@ def results_table(results: Sequence[MatchResult], title: str | None = None) -> T
 
 def show(results: Sequence[MatchResult], title: str | None = None) -> None:
     """Prints one match in full, or a table of several."""
-    from rich.console import Console
-
-    Console().print(result_table(results[0]) if len(results) == 1 else results_table(results, title))
+    console.show(result_table(results[0]) if len(results) == 1 else results_table(results, title))
 
 
 def _interval(low: float, high: float) -> str:

@@ -33,10 +33,7 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.arena import match
     from jaxgames.players import game_of
     from jaxgames.players import make as make_player
-    from jaxgames.runs import check_extras
 
-    if not options.json:
-        check_extras("rich")
     game = make_game(options.game or game_of(options.a) or game_of(options.b) or "backgammon", options.set)
     players = make_player(options.a, game), make_player(options.b, game)
     line = ProgressLine(quiet=options.json)

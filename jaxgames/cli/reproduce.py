@@ -53,21 +53,16 @@ def run(options: argparse.Namespace) -> None:
 
 def _show(report: dict[str, Any], folder: Path) -> None:
     """Prints the tables of a report for people."""
-    from rich.console import Console
-    from rich.table import Table
-
     from jaxgames.recipes.reproduce.report import Row, cells_of
+    from jaxgames.runs.console import ConsoleTable, show
 
-    console = Console()
     for part in report["parts"]:
         if not part["rows"]:
             continue
-        table = Table(title=part["title"], title_justify="left")
-        for name in ("", "published", "ours", "95 %", "verdict"):
-            table.add_column(name, justify="left" if name in ("", "verdict") else "right")
+        table = ConsoleTable(("", "published", "ours", "95 %", "verdict"), (0, 4), part["title"])
         for row in part["rows"]:
             table.add_row(*cells_of(Row(**{name: row[name] for name in Row._fields})))
-        console.print(table)
-    console.print(f"report  {folder / 'report.md'}", markup=False, highlight=False)
+        show(table)
+    show(f"report  {folder / 'report.md'}")
     if report["quick"]:
-        console.print("These are quick figures: leave --quick out for those of the publication's size.", markup=False)
+        show("These are quick figures: leave --quick out for those of the publication's size.")

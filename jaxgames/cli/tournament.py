@@ -37,8 +37,6 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.arena.tournament_folder import TournamentFolder
     from jaxgames.runs import check_extras
 
-    if not options.json:
-        check_extras("rich")
     if options.png or options.out:
         check_extras("matplotlib")
     plan = {name: getattr(options, name) for name in _PLANNED}

@@ -30,7 +30,7 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
     try:
-        with jax.disable_jit():  # functions jitted within are traced as they are, as jax2onnx may not know this JAX's jit
+        with jax.disable_jit():  # jitted functions are traced as they are: jax2onnx may not know this JAX's jit
             model = to_onnx(
                 form.function,
                 inputs=[("n", *form.shape)],  # float32

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from jaxgames.runs.console import ConsoleTable, progress_bar, show
+
 
 class Report:
     """Writes to the terminal; if `quiet`, errors and warnings only (`--json`)."""
@@ -27,13 +29,7 @@ class Report:
         if self.quiet:
             yield lambda done, line: None
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-        columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn())
-        console = Console(stderr=True)
-        with Progress(*columns, TextColumn("{task.description}"), console=console) as bar:
-            task = bar.add_task("", total=total)
+        with progress_bar(total) as bar:
             strength = ""
 
             def update(done: float, line: Mapping[str, Any]) -> None:
@@ -41,11 +37,10 @@ class Report:
                 measured, counted = _strength(line), next(name for name in ("games", "positions") if name in line)
                 if measured:
                     strength = f", {measured}"
-                    if not console.is_terminal:
-                        self.say(f"{line[counted]:,} {counted}{strength}")
                 rates = f"{line[counted]:,} {counted}, {line[f'{counted}_per_second']:,.0f} {counted}/s, "
                 rates += f"loss {line['loss']:.4f}" if "loss" in line else f"fitness {line['fitness']:.4f}"
-                bar.update(task, completed=min(done, total), description=rates + strength)
+                if not bar(done, rates + strength) and measured:
+                    self.say(f"{line[counted]:,} {counted}{strength}")
 
             yield update
 
@@ -69,22 +64,14 @@ def show_results(
         notes: lines below the table.
         play: arguments of `jaxgames match` that let the player play, if it can.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     counted = next(name for name in ("games", "positions") if f"{name}_per_second" in result)
     rate = result[f"{counted}_per_second"]
     speed = f"{rate:,.0f} {counted}/s" if rate else "resumed when it was done"
-    table = Table(title=f"{title}, {speed}")
-    for number, name in enumerate(columns):
-        table.add_column(name, justify="left" if number < texts else "right", no_wrap=True)
+    table = ConsoleTable(columns, range(texts), f"{title}, {speed}")
     for row in rows:
         table.add_row(*row)
-    console = Console()
-    console.print(table)
     files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
-    for line in (*notes, *files, *([f"play it         jaxgames match {play}"] if play else [])):
-        console.print(line, markup=False, highlight=False)
+    show(table, *notes, *files, *([f"play it         jaxgames match {play}"] if play else []))
 
 
 def published_marks(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ CONFIG = "config.json"
 FORMAT = 1
 LEAST_FREE = 1 << 16
 """Bytes that must be free to begin a run."""
-EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint", "rich": "rich"}
-"""What commands import besides the core dependencies, and the package it comes with."""
+EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint"}
+"""What trainings import besides the core dependencies, and the package it comes with."""
 
 T = TypeVar("T")
 

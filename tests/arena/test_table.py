@@ -34,6 +34,13 @@ def test_one_match_seen_from_both_sides():
     assert "59 plies a game, 2,500 games/s" in text(table)
 
 
+def test_a_table_is_a_text_too():
+    title, head, line, points, interval, *_ = str(result_table(RESULT)).splitlines()
+    assert (title, head.split(), set(line)) == ("backgammon: 10,000 games", ["runs/a", "pubeval"], {"-"})
+    assert points.split() == ["points", "per", "game", "+0.331", "-0.331"] and points.endswith(" -0.331")
+    assert interval.startswith("95 % interval ") and len(interval) == len(head) == len(points)
+
+
 def test_several_matches_fit_a_terminal():
     table = results_table([RESULT, dataclasses.replace(RESULT, b="random", ppg=2.4)])
     line = row(table, "pubeval")

@@ -15,7 +15,7 @@ import pytest
 from jaxgames import cli
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.cli import output, train
-from jaxgames.runs import Run, files, run
+from jaxgames.runs import Run, console, files, run
 
 TINY = "td --game tic_tac_toe --games 200 --devices 1 --set hidden=4 --set batch=32 --set encoding=cells".split()
 TINY += "--measured-games 20 --final-games 20 --seed 5 --json".split()
@@ -184,7 +184,7 @@ def test_a_closed_pipe():
     """As in `jaxgames perft ... | head -1`: nobody reads any more."""
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "jaxgames.cli", *"perft tic_tac_toe 2".split()]
+    command = [sys.executable, "-m", "jaxgames", *"perft tic_tac_toe 2".split()]
     ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert (ended.returncode, ended.stderr) == (141, "")
@@ -196,19 +196,27 @@ def test_a_system_that_does_not_tell_cores(monkeypatch):
     assert train._cores() == os.cpu_count()
 
 
-@pytest.mark.parametrize("missing", ["matplotlib", "rich", "orbax.checkpoint"])
+@pytest.mark.parametrize("missing", ["matplotlib", "orbax.checkpoint"])
 def test_a_core_install_is_told_before_training(whole, tmp_path, monkeypatch, capsys, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     words = f"not installed: {missing.replace('.', '-')}; install with: pip install 'jaxgames[cli]'"
-    commands = [begin(tmp_path / "a"), resume(whole.path)]
-    if missing == "rich":
-        commands.append("match random random --games 2".split())
-    for arguments in commands:
+    for arguments in (begin(tmp_path / "a"), resume(whole.path)):
         one_line(capsys, cli.main(arguments), words)
-    if missing != "rich":
-        with pytest.raises(ValueError, match="not installed: "):
-            Run.check_free(tmp_path / "a")
+    with pytest.raises(ValueError, match="not installed: "):
+        Run.check_free(tmp_path / "a")
     assert not (tmp_path / "a").exists() and not run._is_installed("not_there.at_all")
+
+
+def test_without_rich_tables_and_progress_are_plain(whole, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setattr(console, "PLAIN_SECONDS", 0.0)
+    assert cli.main("match random random --game connect_four --games 8".split()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "connect_four: 8 games" and lines[1].split() == ["random", "random"] and set(lines[2]) == {"-"}
+    assert any(line.startswith("score") and line.count("%") == 2 for line in lines)
+    assert cli.main([word for word in begin(tmp_path / "a") if word != "--json"]) == 0
+    told = capsys.readouterr()
+    assert "100 %  " in told.err and f"run folder      {tmp_path / 'a'}" in told.out
 
 
 def test_the_seed_of_a_match_is_that_of_the_command(capsys):

@@ -45,7 +45,7 @@ new session
 
 def play(program: str, spec: str, plies: int, games: int, seed: int, file: Path) -> str:
     """Some games, which gnubg saves as SGF. Returns what it and the server have said."""
-    command = [sys.executable, "-m", "jaxgames.cli", "serve-gnubg", spec, "--port", "0"]
+    command = [sys.executable, "-m", "jaxgames", "serve-gnubg", spec, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             said = server.stdout.readline()
@@ -113,7 +113,7 @@ def main() -> int:
             f"{len(games)} of {options.games} games, {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True
         )
     match = ["match", options.spec, f"gnubg:{options.plies}", "--games", str(options.games), "--json"]
-    done = subprocess.run([sys.executable, "-m", "jaxgames.cli", *match], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "jaxgames", *match], capture_output=True, text=True, check=True)
     result = {
         "program": f"GNU Backgammon {version}",
         "player": options.spec,

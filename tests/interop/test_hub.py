@@ -183,7 +183,7 @@ def test_no_move_where_there_is_none():
 @pytest.mark.slow
 def test_they_play_each_other():
     """Two of our programs by the protocol play the game that the same players play at one board."""
-    command = f"hub:{sys.executable} -m jaxgames.cli serve-hub 'alphabeta:2,ties=first'"
+    command = f"hub:{sys.executable} -m jaxgames serve-hub 'alphabeta:2,ties=first'"
     a, b = players.make(f"{command},time=2", GAME), players.make("alphabeta:2,ties=first", GAME)
     games = [match(x, y, 2, most_plies=60) for x, y in ((a, b), (b, b))]
     assert games[0].forfeits == {} and games[0].plies_per_game == games[1].plies_per_game

@@ -68,7 +68,7 @@ def test_a_killed_training_ends_with_the_same_bits(name, request, tmp_path):
     path, whole = tmp_path / "killed", request.getfixturevalue(name)
     arguments = train(path) if name == "finished" else ["train", *TIC_TAC_TOE, "--out", str(path)]
     whole = whole if name == "finished" else whole.run
-    process = subprocess.Popen([sys.executable, "-m", "jaxgames.cli", *arguments], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-m", "jaxgames", *arguments], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
         while not (path / "checkpoints").is_dir() or not Run.open(path).steps():

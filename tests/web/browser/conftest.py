@@ -64,7 +64,7 @@ class Server:
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "jaxgames.cli", "web", "--port", str(self.port), *self.arguments]
+        command = [sys.executable, "-m", "jaxgames", "web", "--port", str(self.port), *self.arguments]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         limit = time.monotonic() + START_SECONDS

@@ -1,4 +1,4 @@
-"""`python -m jaxgames.cli`, as `jaxgames`."""
+"""`python -m jaxgames`, as `jaxgames`."""
 
 import sys
 

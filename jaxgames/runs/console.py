@@ -1,0 +1,115 @@
+"""Tables and a progress bar for people: by rich where it is installed, else in plain text."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+PLAIN_SECONDS = 10.0
+"""Between two lines of progress in plain text."""
+
+
+@dataclasses.dataclass
+class ConsoleTable:
+    """A table of texts. `rich` prints it, and so does `print`.
+
+    Attributes:
+        columns: the names of the columns.
+        texts: which columns stand to the left, as texts do; numbers stand to the right.
+        title, caption: the lines above and below.
+        rows: the cells, and whether the row is important.
+        has_box: whether there are lines around the cells.
+    """
+
+    columns: Sequence[str]
+    texts: Sequence[int] = (0,)
+    title: str = ""
+    caption: str = ""
+    rows: list[tuple[tuple[str, ...], bool]] = dataclasses.field(default_factory=list)
+    has_box: bool = True
+
+    def add_row(self, *cells: str, bold: bool = False) -> None:
+        """Adds a row."""
+        self.rows.append((cells, bold))
+
+    def __rich__(self) -> RichTable:
+        from rich.box import HEAVY_HEAD, SIMPLE_HEAD
+        from rich.table import Table
+        from rich.text import Text
+
+        box = HEAVY_HEAD if self.has_box else SIMPLE_HEAD
+        table = Table(title=self.title or None, caption=self.caption or None, box=box)
+        for number, name in enumerate(self.columns):
+            table.add_column(name, justify="left" if number in self.texts else "right", no_wrap=True)
+        for cells, bold in self.rows:
+            table.add_row(*map(Text, cells), style="bold" if bold else None)
+        return table
+
+    def __str__(self) -> str:
+        rows = [tuple(self.columns), *(cells for cells, _ in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = []
+        for row in rows:
+            cells = enumerate(zip(row, widths, strict=True))
+            lines.append("  ".join(x.ljust(w) if n in self.texts else x.rjust(w) for n, (x, w) in cells).rstrip())
+        lines.insert(1, "-" * max(map(len, lines)))
+        return "\n".join([*filter(None, [self.title]), *lines, *filter(None, [self.caption])])
+
+
+def show(*parts: ConsoleTable | str) -> None:
+    """Prints tables, and lines as they are."""
+    if not _has_rich():
+        print("\n".join(map(str, parts)))
+        return
+    from rich.console import Console
+
+    console = Console()
+    for part in parts:
+        console.print(part, markup=False, highlight=False)
+
+
+@contextlib.contextmanager
+def progress_bar(total: float) -> Iterator[Callable[[float, str], bool]]:
+    """A bar on stderr; the function inside takes how much of `total` is done and a text, and says whether people see it
+    move. Without rich, and only then, a line is printed now and then.
+    """
+    if not _has_rich():
+        told = time.monotonic()
+
+        def tell(done: float, text: str) -> bool:
+            nonlocal told
+            if time.monotonic() > told + PLAIN_SECONDS or done >= total:
+                told = time.monotonic()
+                print(f"{100 * min(done / total, 1):3.0f} %  {text}", file=sys.stderr, flush=True)
+            return False
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TextColumn("{task.description}", markup=False), console=console) as bar:
+        task = bar.add_task("", total=total)
+
+        def update(done: float, text: str) -> bool:
+            bar.update(task, completed=min(done, total), description=text)
+            return console.is_terminal
+
+        yield update
+
+
+def _has_rich() -> bool:
+    try:
+        return importlib.util.find_spec("rich") is not None
+    except (ImportError, ValueError):
+        return False
