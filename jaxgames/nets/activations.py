@@ -5,6 +5,8 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
+from jaxgames.ops import checks
+
 Activation = Callable[[jax.Array], jax.Array]
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -36,6 +38,7 @@ def output_activation(name: str) -> Activation:
 
 
 def _look_up(name: str, table: dict[str, Activation], kind: str) -> Activation:
+    checks.text(kind, name, "softsign")
     if name not in table:
         raise ValueError(f"unknown {kind} {name!r}; available: {', '.join(table)}")
     return table[name]

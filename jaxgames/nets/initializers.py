@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxgames.ops import checks
+
 InitFunction = Callable[..., jax.Array]  # (key, shape, dtype) -> array
 
 
@@ -59,6 +61,7 @@ def initializer(spec: str) -> Initializer:
 
     Raises ValueError for an unknown name and for a number that is no positive number.
     """
+    checks.text("initializer", spec, "uniform")
     name, colon, number = spec.partition(":")
     if name not in INITIALIZERS:
         raise ValueError(f"unknown initializer {name!r}; available: {', '.join(INITIALIZERS)}")

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from jaxgames.nets.activations import activation, output_activation
 from jaxgames.nets.initializers import initializer
+from jaxgames.ops import checks
 
 FIRST_LAYER = "Dense_0"
 
@@ -37,6 +38,7 @@ class MLP(nn.Module):
     biases: bool = True
 
     def __post_init__(self) -> None:
+        checks.sizes("sizes", self.sizes)
         self.sizes = tuple(self.sizes)
         if not self.sizes or not all(isinstance(size, int) and size > 0 for size in self.sizes):
             raise ValueError(f"sizes {self.sizes} of the network: expected one or more positive whole numbers")

@@ -5,16 +5,18 @@ array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind
 `ValueError`.
 """
 
+import dataclasses
 import math
 import numbers
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+Kind = TypeVar("Kind")
 MOST = 2**31 - 1
 """The greatest whole number of an int32."""
 
@@ -31,7 +33,11 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} ({', '.join(map(describe, value))})"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__qualname__} itself, uncalled" if isinstance(value, type) else f"the function {name_of(value)}"
-    return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
+    return _with_article(type(value).__name__)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
 
 def name_of(function: Any) -> str:
@@ -74,6 +80,31 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool] 
     return float(value)
 
 
+def settings(config: Any, nans: bool = False) -> None:
+    """The fields of a dataclass that are annotated as numbers, texts or flags, or as tuples of whole numbers.
+
+    With `nans` a NaN is left to the checks of ranges that follow.
+    """
+    for field in dataclasses.fields(config):
+        value, check = getattr(config, field.name), KINDS.get(field.type)
+        left = nans and field.type is float and isinstance(value, float) and math.isnan(value)
+        if check is not None and value is not field.default and not left:
+            check(field.name, value)
+
+
+def _flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} {describe(value)}: expected True or False")
+
+
+def sizes(name: str, value: Any) -> None:
+    """Whole numbers, in a tuple or list."""
+    if not isinstance(value, tuple | list):
+        raise TypeError(f"{name} {describe(value)}: expected whole numbers, such as (256, 256)")
+    for size in value:
+        whole(name, size, None)
+
+
 def share(name: str, value: Any) -> float:
     """A number from 0 to 1."""
     return number(name, value, "a number from 0 to 1", lambda share: 0 <= share <= 1)
@@ -99,6 +130,13 @@ def function(name: str, value: Any, form: str) -> Any:
     """Something that can be called as `form` says."""
     if not callable(value):
         raise TypeError(f"{name} {describe(value)}: expected a function {form}")
+    return value
+
+
+def kind(name: str, value: Any, of: type[Kind]) -> Kind:
+    """A value of this class."""
+    if not isinstance(value, of):
+        raise TypeError(f"{name} {describe(value)}: expected {_with_article(of.__name__)}")
     return value
 
 
@@ -198,3 +236,15 @@ def floats(name: str, value: Any) -> Any:
 def dtype_name(dtype: Any) -> str:
     """A kind of dtype as people say it."""
     return {jnp.floating: "float32", jnp.integer: "int32", np.bool_: "bool"}.get(dtype, getattr(dtype, "__name__", "?"))
+
+
+KINDS: Mapping[Any, Callable[[str, Any], Any]] = {
+    int: lambda name, value: whole(name, value, None),
+    int | None: lambda name, value: None if value is None else whole(name, value, None),
+    float: lambda name, value: number(name, value, "a number"),
+    float | None: lambda name, value: None if value is None else number(name, value, "a number"),
+    str: text,
+    bool: _flag,
+    tuple[int, ...]: sizes,
+}
+"""The checks of settings, by their annotation."""

@@ -1,6 +1,6 @@
 """Wrong arguments of evolution."""
 
-import dataclasses
+import inspect
 from typing import Any
 
 import jax.numpy as jnp
@@ -116,7 +116,7 @@ def settings(kind, right: dict[str, Any], whole: tuple[str, ...], real: tuple[st
             "list": ([0.5], TypeError, f"{name} a list: expected"),
             "NaN": (float("nan"), ValueError, f"{name} nan: expected"),
         }
-    named = {field.name for field in dataclasses.fields(kind)}
+    named = set(inspect.signature(kind).parameters)
     return Row(kind, right, {**wrong, **more}, free=tuple(named - wrong.keys() - more.keys()))
 
 

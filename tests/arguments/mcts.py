@@ -72,7 +72,7 @@ EVALUATE: Wrong = {
     "int": (3, TypeError, f"evaluate 3: {EVALUATOR}"),
     "list": ([NETWORK], TypeError, f"evaluate a list: {EVALUATOR}"),
     "function": (logits_and_value, TypeError, f"evaluate the function logits_and_value: {EVALUATOR}"),
-    "rule": (mcts.uct(), TypeError, f"evaluate an UCT: {EVALUATOR}"),
+    "rule": (mcts.uct(), TypeError, f"evaluate a UCT: {EVALUATOR}"),
     "gives a list": gives(
         [LOGITS, VALUE],
         TypeError,

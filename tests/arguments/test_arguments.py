@@ -1,5 +1,6 @@
 """Each public function and each argument: what is wrong gets one line that says what would be right."""
 
+import inspect
 from typing import Any
 
 import jax
@@ -8,14 +9,77 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames import nets
+from jaxgames.algos import alphazero, evolution, imitation, mcts, minimax, td
+from jaxgames.algos.evolution import operators
 from jaxgames.envs import core
 from jaxgames.ops import checks
 from tests.arguments.evolution import EVOLUTION
 from tests.arguments.games import GAMES
 from tests.arguments.kinds import DICE, GAME, ROLLED, SEED, STATE, STATES
+from tests.arguments.learners import LEARNERS
 from tests.arguments.mcts import MCTS
 
-ROWS = {**GAMES, **MCTS, **EVOLUTION}
+ROWS = {**GAMES, **MCTS, **EVOLUTION, **LEARNERS}
+
+
+PACKAGES = (jaxgames, jaxgames.envs, nets, alphazero, evolution, operators, imitation, mcts, minimax, td)
+"""Whose public functions have a row here. Players, matches, runs and records have tests of their own lines."""
+
+OF_POSITIONS = {
+    "init_position", "legal", "is_legal", "draw_action", "ended", "amaf_key", "play", "chance", "observe_position",
+    "moves", "action_of_move", "material", "piece_count", "best_turn", "top_turns", "random_turn", "turn_actions",
+    "parse", "unparse", "draw_board", "draw_outcome", "state",
+}  # fmt: skip
+"""Methods of `Game` on positions: the rules, which `check_game` tests, and what searches and learners ask of them."""
+
+RETURNED = {
+    "jaxgames": {"Game", "State"},
+    "envs": {"Game", "State", "ConformanceError", "Outcome", "Symmetry", "Transition"},
+    "nets": {"InBlocks", "Initializer", "Activation"},
+    "alphazero": {"AlphaZeroLearner", "AlphaZeroState"},
+    "evolution": {"Algorithm", "Details", "Fitness", "HallOfFame", "MoveTable", "Policy", "Results"},
+    "operators": {"Crossover", "Mutation", "Selection"},
+    "imitation": {"ImitationLearner", "ImitationState", "LabeledPositions"},
+    "mcts": {"Evaluation", "Evaluator", "Layout", "Noise", "Rule", "SearchResult", "SelectedLeaf", "Tree"},
+    "minimax": {"Result"},
+    "td": {"ExactTD", "Learner", "Metrics", "MonteCarlo", "NStepTD", "TDState"},
+}
+"""What is no function that a user calls with arrays: protocols, and what functions return."""
+
+UNCHECKED = {
+    "evolution": {"by_table", "right_turns"},
+    "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
+    "imitation": {"load", "open_of", "prepare"},
+    "minimax": {"result"},
+    "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value"},
+}
+"""Parts that learners are made of, without checks of their own."""
+
+
+def public() -> set[str]:
+    """What needs a row: the public functions and classes, and the methods of games."""
+    methods = {name for name, value in vars(jaxgames.Game).items() if callable(value) and name[0] != "_"}
+    names = {f"Game.{name}" for name in methods - OF_POSITIONS}
+    for package in PACKAGES:
+        room = package.__name__.rpartition(".")[2]
+        for name in set(package.__all__) - RETURNED[room] - UNCHECKED.get(room, set()):
+            if callable(getattr(package, name)):
+                names.add(name if room in ("jaxgames", "envs") else f"{room}.{name}")
+    return names
+
+
+def test_every_public_function_has_a_row():
+    missing = sorted(public() - ROWS.keys())
+    assert not missing
+
+
+@pytest.mark.parametrize("name", sorted(public() & ROWS.keys()))
+def test_every_argument_has_a_row(name):
+    row = ROWS[name]
+    parameters = inspect.signature(row.call).parameters.items()
+    named = {name for name, parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD}
+    assert not named - row.wrong.keys() - set(row.free)
 
 
 def cases() -> list[Any]:

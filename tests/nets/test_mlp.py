@@ -80,7 +80,7 @@ def test_settings_read_from_json_make_the_same_network():
     [
         ({"sizes": ()}, "positive whole numbers"),
         ({"sizes": (40, 0)}, "positive whole numbers"),
-        ({"sizes": (40, 1.5)}, "positive whole numbers"),
+        ({"sizes": (40, 1.5)}, "sizes 1.5: expected a whole number"),
         ({"activation": "sigmoidal"}, "unknown activation 'sigmoidal'; available: sigmoid, tanh, "),
         ({"activation": "softmax"}, "unknown activation 'softmax'"),
         ({"output": "max"}, "unknown output activation 'max'; available: .*softmax"),

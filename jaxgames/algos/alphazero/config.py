@@ -4,8 +4,10 @@ import dataclasses
 import math
 from typing import Any
 
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
+from jaxgames.ops import checks
 
 SEARCHES, PLAYED = ("gumbel", "puct"), ("policy", "choice")
 NETWORKS, DTYPES = ("mlp", "windows", "residual"), ("float32", "bfloat16")
@@ -78,6 +80,7 @@ class AlphaZeroConfig:
     """Of the whole training, for the step sizes."""
 
     def __post_init__(self) -> None:
+        checks.settings(self)
         counts = ("batch", "plies", "simulations", "considered", "fast_simulations", "buffer_plies", "steps")
         for name in (*counts, "minibatch", "updates"):
             if getattr(self, name) < 1:
@@ -105,6 +108,7 @@ class AlphaZeroConfig:
 
     def make_network(self, game: Game) -> Any:
         """The flax network for a game. Raises `ValueError` for a tower where observations are no planes."""
+        a_game(game)
         dense = game.num_actions, tuple(self.hidden), float(game.max_reward), self.dtype
         if self.network == "mlp":
             return PolicyValueMLP(*dense)

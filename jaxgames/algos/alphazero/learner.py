@@ -12,8 +12,10 @@ from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, check_room
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import begin_games, play
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, State
 from jaxgames.nets import InBlocks
+from jaxgames.ops import checks
 
 LEAVES = 256
 """What a tower evaluates at once on CPUs, see `InBlocks`."""
@@ -68,6 +70,7 @@ class AlphaZeroLearner:
 
     def init(self, key: Key[Array, ""]) -> AlphaZeroState:
         """New weights, new games, an empty buffer."""
+        checks.key(key)
         net_key, game_key = jax.random.split(key)
         config = self.config
         states = self._begin(game_key)
@@ -94,6 +97,8 @@ class AlphaZeroLearner:
 
         Until a game has ended there is nothing to learn, and the weights stay as they are.
         """
+        checks.kind("state", state, AlphaZeroState)
+        checks.key(key)
         play_key, learn_key = jax.random.split(key)
         states, plies, counts = self._play(state.params, state.states, play_key)
         buffer = add(state.buffer, plies, self.config.discount)
@@ -145,5 +150,8 @@ class AlphaZeroLearner:
 
 def make_learner(game: Game, config: AlphaZeroConfig | None = None, network: Any = None) -> AlphaZeroLearner:
     """The learner of a game, with the network that the settings name or a given one. See `AlphaZeroLearner`."""
-    config = config or AlphaZeroConfig()
+    a_game(game)
+    config = AlphaZeroConfig() if config is None else checks.kind("config", config, AlphaZeroConfig)
+    if network is not None:
+        checks.made("network", network, ("init", "apply"), "a flax module, or anything with init and apply")
     return AlphaZeroLearner(game, network or config.make_network(game), config)

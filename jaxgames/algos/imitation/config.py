@@ -5,6 +5,7 @@ import math
 
 from jaxgames.algos.imitation.merge import SPLITS
 from jaxgames.nets.policy_value_conv import VALUE_OUTPUTS
+from jaxgames.ops import checks
 
 CHOICES = {
     "network": ("mlp", "residual", "conv", "outputs"),
@@ -78,6 +79,7 @@ class ImitationConfig:
     """Optimizer steps of the whole training; follows from the data."""
 
     def __post_init__(self) -> None:
+        checks.settings(self)
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(known)}")

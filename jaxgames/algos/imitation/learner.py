@@ -14,7 +14,9 @@ from jaxgames.algos.imitation.config import ImitationConfig
 from jaxgames.algos.imitation.data import LabeledPositions, chosen, rows_of
 from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
 from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import random_bits
 
 CHUNK = 4096
@@ -60,11 +62,15 @@ class ImitationLearner:
 
     def init(self, key: Key[Array, ""], training: LabeledPositions) -> ImitationState:
         """First weights. The rows are learned in their order, again and again: shuffle them before."""
+        checks.key(key)
+        checks.kind("training", training, LabeledPositions)
         params = self.network.init(key)
         return ImitationState(params, self.optimizer.init(params), training, jnp.int32(0))
 
     def update(self, state: ImitationState, key: Key[Array, ""]) -> tuple[ImitationState, dict[str, Array]]:
         """A step on the next minibatch. Metrics are means over it, before the step."""
+        checks.kind("state", state, ImitationState)
+        checks.key(key)
         number = len(state.training.game)
         # The first row of a minibatch in 32 bits: updates x minibatch may be more than they hold.
         start = _times_modulo(state.updates, self.config.minibatch % number, number)
@@ -102,7 +108,8 @@ class ImitationLearner:
 
 def make_learner(game: Game, config: ImitationConfig | None = None) -> ImitationLearner:
     """The learner of a game. See `ImitationLearner`; raises `ValueError` for settings that do not fit the game."""
-    learner = ImitationLearner(game, config or ImitationConfig())
+    config = ImitationConfig() if config is None else checks.kind("config", config, ImitationConfig)
+    learner = ImitationLearner(a_game(game), config)
     _ = learner.network
     return learner
 

@@ -12,7 +12,9 @@ from jaxtyping import Array, Key
 
 from jaxgames.algos.minimax.search import Result, Search, network, result
 from jaxgames.algos.minimax.step import LIMIT, WIN
+from jaxgames.envs.checks import state_batch
 from jaxgames.envs.core import Game, State, Value
+from jaxgames.ops import checks
 
 __all__ = ["LIMIT", "WIN", "Result", "Search", "alphabeta", "minimax", "network", "result"]
 
@@ -60,8 +62,10 @@ def minimax(
 
 
 def _search(search: Search, states: State, key: Key[Array, ""] | None, evaluate: Value | None) -> Result:
-    if states.terminated.ndim != 1:
-        raise ValueError(f"search needs states of shape [batch], not {list(states.terminated.shape)}")
-    shape = states.terminated.shape
+    shape = (state_batch(search.game, states),)
+    if key is not None:
+        checks.key(key)
+    if evaluate is not None:
+        checks.function("evaluate", evaluate, "(positions) -> values")
     random = jnp.zeros(shape, jnp.uint32) if key is None else jax.random.bits(key, shape, jnp.uint32)
     return search(states._position, random, evaluate, states.terminated | states.truncated)

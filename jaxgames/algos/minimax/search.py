@@ -14,9 +14,10 @@ from jaxgames.algos.minimax import moves as sets
 from jaxgames.algos.minimax.jobs import Found, Roots, search_all
 from jaxgames.algos.minimax.state import MOST_MOVES, Packing
 from jaxgames.algos.minimax.step import LIMIT, WIN, Problem
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns.expand import single_actions
-from jaxgames.ops import bits, clock
+from jaxgames.ops import bits, checks, clock
 from jaxgames.ops.random_bits import fold_in
 
 MOST_DEPTH = 500
@@ -76,6 +77,8 @@ class Search:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
+        a_game(self.game)
+        checks.settings(self)
         if not _whole(self.depth) or not 1 <= self.depth <= MOST_DEPTH:
             raise ValueError(f"depth={self.depth!r}: expected a whole number of turns from 1 to {MOST_DEPTH}")
         if self.game.outcome_probabilities:
@@ -201,6 +204,8 @@ def network(game: Game, apply: Callable[[Any, Array], Array], params: Any) -> Va
     Observations are float32, of the player to act, whose expected points the numbers are. Raises `ValueError` if the
     network is of another shape.
     """
+    a_game(game)
+    checks.function("apply", apply, "(params, observations) -> values")
 
     def value(positions: Any) -> Float32[Array, " n"]:
         observed = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions).astype(

@@ -12,6 +12,7 @@ import optax
 from jaxgames.algos.td.value import ObservationEncoding, Outcomes, ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
+from jaxgames.ops import checks
 
 T = TypeVar("T")
 
@@ -99,6 +100,7 @@ class TDConfig:
     """Number of updates of the whole training, for the schedules; 0 if it is not known: then they stay constant."""
 
     def __post_init__(self) -> None:
+        checks.settings(self, nans=True)
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.method in OLD_METHODS:
             _say_renamed("method", self.method, OLD_METHODS[self.method])

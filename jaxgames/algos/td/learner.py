@@ -16,6 +16,7 @@ from jaxgames.algos.td.config import TDConfig
 from jaxgames.algos.td.self_play import Games, Ply, init_games, play_ply
 from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.ops import checks
 
 BLOCK = 16
 """Plies of whole games that `MonteCarlo` learns from at once."""
@@ -59,6 +60,7 @@ class Learner:
 
     def init(self, key: Key[Array, ""]) -> TDState:
         """The state before the first update."""
+        checks.key(key)
         weights_key, games_key = jax.random.split(key)
         params = self.init_params(weights_key)
         games = init_games(self.network.game, games_key, self.config.batch)

@@ -4,6 +4,7 @@ from jaxgames.algos.td.config import TDConfig
 from jaxgames.algos.td.expected import ExpectedTD
 from jaxgames.algos.td.learner import ExactTD, Learner, MonteCarlo, NStepTD
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialTD
+from jaxgames.ops import checks
 
 METHODS: dict[str, type[Learner]] = {
     "n_step": NStepTD,
@@ -17,4 +18,4 @@ METHODS: dict[str, type[Learner]] = {
 
 def make_learner(config: TDConfig) -> Learner:
     """The learner that `config.method` names."""
-    return METHODS[config.method](config)
+    return METHODS[checks.kind("config", config, TDConfig).method](config)

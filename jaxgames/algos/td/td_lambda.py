@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32
 
+from jaxgames.ops import checks
+
 Parameters = Any
 Traces = Any
 """Like the parameters, with `[batch, outputs]` in front of each shape."""
@@ -104,6 +106,7 @@ def eligibility_traces(lambda_: float) -> EligibilityTraces:
     The update is the sum of error times trace, over games and outputs: Sutton 1988, eq. 4; Tesauro 1992, eq. 1, with a
     trace for each output because each output has an error of its own. An error is target minus prediction.
     """
+    checks.share("lambda_", lambda_)
 
     def init(params: Parameters, batch: int, outputs: int) -> Traces:
         return jax.tree.map(lambda p: jnp.zeros((batch, outputs, *p.shape), p.dtype), params)

@@ -13,6 +13,7 @@ from jaxgames.algos.td.td_lambda import OuterProduct, Traces
 from jaxgames.envs.core import Game, Value
 from jaxgames.nets import MLP, first_layer
 from jaxgames.nets.mlp import FIRST_LAYER
+from jaxgames.ops import checks
 
 Params = Any
 Positions = Any
@@ -33,6 +34,7 @@ class Outcomes:
     """Whether a won gammon counts as a win, too: then an output is the chance of so many points or more."""
 
     def __post_init__(self) -> None:
+        checks.settings(self)
         if not self.points or set(self.points) != {-p for p in self.points} or 0 in self.points:
             raise ValueError(f"outcomes {self.points}: every number of points is needed with both signs, as in (1, -1)")
 
