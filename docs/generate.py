@@ -234,11 +234,23 @@ def alphazero_beside_table() -> str:
     return _markdown(rows)
 
 
+def matrix_table() -> str:
+    """On which Pythons and with which versions the installed wheel passed its tests."""
+    found = json.loads((DOCS / "matrix.json").read_text("utf-8"))
+    names = [name for name in found["rows"][0] if name not in ("versions", "passed", "said")]
+    parts = list(found["rows"][0]["said"])
+    rows: list[tuple] = [(*names, "versions", *parts), ("---",) * (len(names) + 1 + len(parts))]
+    for row in found["rows"]:
+        rows.append((*(row[name] for name in names), row["versions"], *(row["said"].get(part, "-") for part in parts)))
+    return _markdown(rows) + f"\nMade on {found['date']}.\n"
+
+
 TABLES = {
     "alphazero_beside": alphazero_beside_table,
     "alphazero_trials": alphazero_trials_table,
     "alphazero_trainings": alphazero_trainings_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
+    "matrix": matrix_table,
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",
     "short": lambda: measured.short(measured.read()) + "\n",

@@ -1,0 +1,101 @@
+"""What `make` and CI say they do: pins, the list of the core, the Python that is taken."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PINS = dict(
+    line.split("==") for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines() if line[0] != "#"
+)
+
+
+@pytest.fixture
+def pins(monkeypatch):
+    """The script that writes them."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / ".ci"), *sys.path])
+    import pins
+
+    yield pins
+    sys.modules.pop("pins")
+
+
+def test_what_only_checks_is_pinned_and_nothing_that_users_install(pins):
+    checks, users = pins.asked(PROJECT)
+    names, free = {pins.name_of(one) for one in checks} - {"jaxgames"}, {pins.name_of(one) for one in users}
+    assert names and names - free <= PINS.keys()
+    assert not free & PINS.keys() and not pins.closure(users).keys() & PINS.keys()
+
+
+def test_set_up_takes_the_pins():
+    """Here, too: the linter and pytest are those of the file."""
+    recipe = re.search(r"^\$\(READY\): (.*)\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    assert "$(PINS)" in recipe[1] and "-c $(PINS) -e" in recipe[2]
+    assert {name: version(name) for name in ("pytest", "ruff", "mypy")}.items() <= PINS.items()
+
+
+def test_users_have_no_upper_bounds():
+    extras = PROJECT["optional-dependencies"]
+    wanted = PROJECT["dependencies"] + [one for name in ("cli", "web", "interop") for one in extras[name]]
+    assert all(re.fullmatch(r"[\w-]+>=[\d.a]+", one) for one in wanted)
+
+
+def test_the_oldest_are_the_lower_bounds():
+    oldest = dict(re.findall(r"^([\w-]+)==([\d.]+)", (ROOT / ".ci" / "oldest.txt").read_text("utf-8"), re.MULTILINE))
+    bounds = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"]
+    for name, least in (one.split(">=") for one in bounds):
+        found = [int(part) for part in oldest[name].split(".")]
+        assert found[: len(least.split("."))] >= [int(part) for part in least.split(".")], name
+
+
+def test_the_core_is_there():
+    core = re.search(r"^CORE := (.*?[^\\])\n", MAKEFILE, re.MULTILINE | re.DOTALL)[1].replace("\\", "").split()
+    assert len(core) > 10 and all((ROOT / path).exists() for path in core)
+
+
+def test_tests_do_not_lint_and_ci_does_both():
+    assert re.search(r"^test: \$\(READY\)$", MAKEFILE, re.MULTILINE)
+    run = (ROOT / ".ci" / "run").read_text("utf-8")
+    for target in ("lint", "test", "test-oldest", "test-core"):
+        assert re.search(rf"^ *step .* make PYTHON=\S+ {target}$", run, re.MULTILINE), target
+
+
+def test_the_newest_python_is_taken(tmp_path):
+    """Not a pre-release, and not one that cannot make virtual environments."""
+
+    def fake(folder, version, level="final", imports="0"):
+        path = tmp_path / folder / "bin" / "python3"
+        path.parent.mkdir(parents=True)
+        code = f"""#!/bin/sh
+exec {sys.executable} -c "
+import sys, types, collections
+V = collections.namedtuple('V', 'major minor micro releaselevel serial')
+sys.version_info, sys.argv = V({version}, '{level}', 0), sys.argv[1:]
+if {imports}: sys.modules['venv'] = None
+exec(sys.stdin.read())" "$@"
+"""
+        path.write_text(code)
+        path.chmod(0o755)
+
+    fake("a", "3, 12, 4")
+    fake("b", "3, 99, 0", level="candidate")
+    fake("c", "3, 98, 0", imports="1")
+    fake("d", "3, 97, 1")
+    fake("e", "3, 9, 1")
+
+    def taken(*series):
+        environment = {"PATH": "/usr/bin:/bin", "PYENV_ROOT": str(tmp_path / "pyenv")}
+        run = [str(ROOT / ".ci" / "pythons"), *series]
+        return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    (tmp_path / "pyenv").mkdir()
+    (tmp_path / "pyenv" / "versions").symlink_to(tmp_path)
+    assert taken()[-1].endswith("/d/bin/python3") and not any("/b/" in x or "/c/" in x or "/e/" in x for x in taken())
+    assert taken("3.12")[-1].endswith("/a/bin/python3")
