@@ -91,7 +91,7 @@ def evaluate(
     Raises ValueError if the block is smaller than 1 or the mesh has other axes, and for scores that are not float32[b].
     """
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
-    checks.made("algorithm", algorithm, ("ask", "tell", "population"), "a strategy, such as evolution.OpenES(...)")
+    checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
     checks.key(key)
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
