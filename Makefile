@@ -93,7 +93,7 @@ newest:
 # pip install --no-index --no-deps --target site wheels/*.whl, then PYTHONPATH=.:site python3 -m jaxgames ...
 PY ?= 3.12
 PLATFORMS := $(foreach n,28 27 24 17,--platform manylinux_2_$(n)_x86_64) --platform manylinux2014_x86_64
-WHEELS := rich markdown-it-py mdurl pygments pgx svgwrite mctx evosax dotmap
+WHEELS := rich markdown-it-py mdurl pygments pgx svgwrite mctx evosax dotmap open-spiel gnubg
 wheels-for: $(READY)
 	rm -rf wheels
 	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d wheels \

@@ -138,6 +138,10 @@ def rate(what: str, by: str, unit: str, timings: Sequence[Timing], **more: Any) 
     return Figure(what, by, unit, tuple(t.amount / t.wall for t in timings), tuple(timings), **more)
 
 
+PACKAGES = {"pyspiel": "open_spiel"}
+"""The packages of modules of other names."""
+
+
 def peer(name: str) -> Any:
     """A peer's module, or None with a line that says how to get it."""
     try:
@@ -145,7 +149,8 @@ def peer(name: str) -> Any:
             warnings.simplefilter("ignore")
             return importlib.import_module(name)
     except ImportError:
-        say(f"  {name} is not installed, so its figures are left out; to get it: pip install {name}")
+        package = PACKAGES.get(name, name.partition(".")[0])
+        say(f"  {package} is not installed, so its figures are left out; to get it: pip install {package}")
         return None
 
 
