@@ -1,6 +1,8 @@
 """What `make` and CI say they do: pins, the list of the core, the Python that is taken."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -99,3 +101,39 @@ exec(sys.stdin.read())" "$@"
     (tmp_path / "pyenv" / "versions").symlink_to(tmp_path)
     assert taken()[-1].endswith("/d/bin/python3") and not any("/b/" in x or "/c/" in x or "/e/" in x for x in taken())
     assert taken("3.12")[-1].endswith("/a/bin/python3")
+
+
+@pytest.mark.parametrize("target", ["setup", "test-oldest", "test-core", "bench"])
+def test_installations_for_checks_take_the_pins(target, tmp_path):
+    places = [f"{name}={tmp_path / name}" for name in ("VENV", "OLDEST", "NEWEST_CORE")]
+    said = subprocess.run(["make", "-n", *places, target], cwd=ROOT, check=True, capture_output=True, text=True)
+    installed = [line for line in said.stdout.splitlines() if "pip install" in line]
+    assert installed and all("-c .ci/constraints.txt" in line for line in installed)
+
+
+STEPS = ("lint", "test", "test-oldest", "test-core")
+
+
+@pytest.mark.parametrize("broken", ["", *STEPS])
+def test_ci_fails_with_each_of_its_steps(tmp_path, broken):
+    """In a copy, where `make` only notes what it is asked for, and two Pythons are found."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    programs = {
+        "make": 'for target; do :; done; echo "$*" >> made; [ "$target" != "$BROKEN" ]',
+        "chromium": "",  # is there: nothing is installed
+        "python3.97": "echo Python 3.97.0",
+    }
+    for name, code in programs.items():
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{code}\n")
+        path.chmod(0o755)
+    old, new = "/old/python3.11", tmp_path / "bin" / "python3.97"
+    (tmp_path / ".ci" / "pythons").write_text(f'#!/bin/sh\necho {old}\n[ "$1" = 3.11 ] || echo {new}\n')
+    environment = os.environ | {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "BROKEN": broken}
+    done = subprocess.run([tmp_path / ".ci" / "run"], env=environment, capture_output=True, text=True)
+    made = (tmp_path / "made").read_text().splitlines()
+    asked = [f"PYTHON={python} {step}" for python, step in zip((new, new, old, old), STEPS, strict=True)]
+    assert made == (asked[: STEPS.index(broken) + 1] if broken else asked)
+    assert (done.returncode == 0) == (not broken), done.stderr
+    assert f"newest Python here: {new} (Python 3.97.0)" in done.stdout

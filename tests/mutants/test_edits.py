@@ -16,7 +16,7 @@ def test_there_are_enough_edits_of_all_rooms():
     assert len(edits) >= LEAST
     assert sum(edit.name.startswith("seam: ") for edit in edits) >= SEAMS
     rooms = {path.parent.name for path in (ROOT / "jaxgames").glob("*/__init__.py")}
-    assert {edit.file.split("/")[1] for edit in edits} >= rooms
+    assert {edit.file.split("/")[1] for edit in edits if "/" in edit.file} >= rooms
 
 
 @pytest.mark.parametrize("edit", read(), ids=lambda edit: edit.name)
