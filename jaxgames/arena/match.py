@@ -21,8 +21,10 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.arena import host_games
 from jaxgames.arena.host_games import game_key
+from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
-from jaxgames.players import Player
+from jaxgames.players import Player, as_players
 from jaxgames.players.host import on_host
 
 MOST_GAMES = 10**8  # their results take 1.7 GB
@@ -85,14 +87,15 @@ class MatchResult:
 
 
 def match(
-    a: Player,
-    b: Player,
+    a: Player | str,
+    b: Player | str,
     games: int,
     seed: int = 0,
     batch: int = 512,
     most_plies: int = MOST_PLIES,
     progress: Callable[[int], None] | None = None,
     trace: Callable[["TracedTurns"], None] | None = None,
+    game: Game | str | None = None,
 ) -> MatchResult:
     """Plays `games` games of `a` against `b`.
 
@@ -100,7 +103,7 @@ def match(
     Matches with the same `batch` and the same kinds of players share a compiled program.
 
     Args:
-        a: a player.
+        a: a player, or its name, such as `uct:50`.
         b: another player of the same game.
         games: how many; an odd number is rounded up, since games are played in pairs.
         seed: of all random numbers; with the players it decides the result.
@@ -108,15 +111,18 @@ def match(
         most_plies: a game is stopped after so many plies, and is then worth nothing.
         progress: is told now and then how many games are over.
         trace: is given all turns that are played; `jaxgames.arena.game_log` makes records of them.
+        game: the game, or its name: needed where both players are names that stand for no game of their own.
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
+    checks.whole("games", games, None)
+    checks.whole("batch", batch, None)
+    checks.whole("most_plies", most_plies, None)
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
     if batch < 1 or most_plies < 1:
         raise ValueError(f"batch {batch} and most_plies {most_plies}: expected at least 1")
-    if a.game != b.game:
-        raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
+    a, b = as_players(a, b, game=game)
     pairs = (games + 1) // 2
     forfeits: Mapping[str, int] = {}
     if on_host(a) or on_host(b):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxgames.ops import json_text
 from jaxgames.runs.files import WriteLock, lock, plain, replace, to_json
 
 CONFIG = "tournament.json"
@@ -37,7 +38,7 @@ class TournamentFolder:
         if not file.exists():
             raise ValueError(f"{path} holds no tournament; expected a folder of `jaxgames tournament --out`")
         try:
-            config = json.loads(file.read_text("utf-8"))
+            config = json_text.loads(file.read_text("utf-8"))
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
         if not isinstance(config, dict):
@@ -49,7 +50,7 @@ class TournamentFolder:
         file, found = self.path / LINES, []
         for number, line in enumerate(file.read_text("utf-8").splitlines() if file.exists() else (), 1):
             try:
-                found.append(json.loads(line))
+                found.append(json_text.loads(line))
             except ValueError as error:
                 raise ValueError(f"{file}, line {number}: {error}") from None
         return found

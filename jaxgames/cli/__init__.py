@@ -59,6 +59,11 @@ ADVICE = {
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 """What would be right where the system refuses."""
+_TOO_MUCH = {
+    MemoryError: "the memory is used up; ask for less",
+    RecursionError: "what was read is nested too deeply",
+}
+"""Errors of Python that say nothing."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,6 +71,24 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
+
+
+class _Version(argparse.Action):
+    """Prints with what this runs, and ends."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> NoReturn:
+        from jaxgames import __version__
+        from jaxgames.cli.output import print_json
+        from jaxgames.runs.machine import made_with
+
+        found = {"jaxgames": __version__} | made_with()
+        if values not in ([], ["--json"]):
+            parser.error("--version stands alone, or with --json")
+        if values:
+            print_json(found)
+        else:
+            print(", ".join(f"{name} {value}" for name, value in found.items()))
+        raise SystemExit(0)
 
 
 class _Terminated(KeyboardInterrupt):
@@ -87,10 +110,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return 141
-    except (ValueError, ImportError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError) as error:
         if os.environ.get("JAXGAMES_TRACEBACK"):
             raise
-        line = _of_system(error) if isinstance(error, OSError) else str(error)
+        line = _of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(type(error)) or str(error)
         print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0
@@ -132,6 +155,9 @@ def _of_system(error: OSError) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="jaxgames", description="Board games in JAX: train players and let them play.")
+    parser.add_argument(
+        "--version", action=_Version, nargs=argparse.REMAINDER, help="what this runs with; --version --json"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

@@ -6,6 +6,7 @@ from typing import Any
 
 from jaxgames.cli.games import add_settings, make_game
 from jaxgames.cli.output import ProgressLine, print_json
+from jaxgames.cli.plugins import add_plugins
 
 
 def add(commands: Any) -> None:
@@ -21,6 +22,7 @@ def add(commands: Any) -> None:
         help="count ways to jump that lead to the same position once (else each of them, as OEIS A133046)",
     )
     add_settings(parser)
+    add_plugins(parser)
     parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
     parser.set_defaults(command=run)
 

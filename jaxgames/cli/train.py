@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxgames.cli.output import print_json
+from jaxgames.cli.plugins import add_plugins
 
 _PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
@@ -33,6 +34,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
     parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
+    add_plugins(parser)
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
@@ -45,10 +47,8 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Trains and prints the result."""
     _use_all_cores()
-    from jaxgames.runs import check_extras
     from jaxgames.runs.processes import ending_together, join
 
-    check_extras()
     advice = f"go on with: jaxgames train --out {options.out} --resume"
     with _stdout_kept():
         join(options.coordinator, options.processes, options.process)
@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], Any]:
     """The result, and the recipe that made it."""
-    from jaxgames.recipes import Plan, recipe_named
+    from jaxgames.recipes import recipe_named
     from jaxgames.recipes.report import Report
-    from jaxgames.runs import Run
+    from jaxgames.runs import Run, check_extras
 
     report = Report(quiet=options.json or not _speaks())
     if options.resume:
@@ -72,18 +72,25 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
         if "recipe" not in folder.config:
             raise ValueError(f"{options.out} holds no training; expected a run of `jaxgames train`")
         recipe = _shared(recipe_named(folder.config["recipe"]))
+        check_extras()
         training = _resumed(recipe, folder, report)
     else:
         if options.recipe is None:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
         recipe = _shared(recipe_named(options.recipe))
-        asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
-        plan = Plan(**asked, changes=_changes(options), tensorboard=options.tensorboard)
-        training = recipe.begin(plan, options.out, report)
+        training = recipe.begin(_plan(options), options.out, report)
     try:
         return training.run_to_end(), recipe
     except KeyboardInterrupt as stop:
         raise type(stop)(advice) from None
+
+
+def _plan(options: argparse.Namespace) -> Any:
+    """What the options ask of a training."""
+    from jaxgames.recipes import Plan
+
+    asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
+    return Plan(**asked, changes=_changes(options), tensorboard=options.tensorboard)
 
 
 def _resumed(recipe: Any, run: Any, report: Any) -> Any:

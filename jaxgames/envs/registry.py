@@ -49,6 +49,18 @@ def make(game_id: str, **options: Any) -> Game:
     return GAMES[game_id](**options)
 
 
+def as_game(game: Any, name: str = "game") -> Game:
+    """The game that somebody gives, or means by its name: wherever a game is asked for, both are right.
+
+    Raises `TypeError` for anything else, `ValueError` for an unknown name.
+    """
+    if isinstance(game, str):
+        return make(game)
+    if not isinstance(game, Game):
+        raise TypeError(f"{name} {checks.describe(game)}: expected a game or its name, such as 'connect_four'")
+    return game
+
+
 def _find(game_id: str) -> None:
     """Registers a game of another package. Raises `ValueError` if none has it."""
     for point in entry_points(group=GROUP, name=game_id):

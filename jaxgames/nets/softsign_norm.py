@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float32, Float64
 
+from jaxgames.ops import json_text
+
 NAME = "softsign_norm"
 ACTIVATION = "softsign_unit"
 """The function of every layer, as `MLP` and `ACTIVATIONS` know it."""
@@ -145,7 +147,7 @@ def _network(line: str) -> Network:
 def _layer(text: str, before: int) -> TextLayer:
     """The layer of a text that `before` characters of the line precede."""
     try:
-        parts = json.loads(f"[{text}]", parse_int=float, parse_constant=_no_number)
+        parts = json_text.loads(f"[{text}]", parse_int=float, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         reason = f"character {before + error.pos} of the line is wrong ({error.msg})"
         raise ValueError(f"{reason}; expected [[w, ...], ...],[[b], ...]") from None

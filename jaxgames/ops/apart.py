@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from jaxgames.ops import json_text
 from jaxgames.ops.jax_internals import setting
 
 SECONDS = 120
@@ -64,7 +65,7 @@ def _file() -> Path:
 
 def _kept() -> dict[str, object]:
     try:
-        found = json.loads(_file().read_text("utf-8"))
+        found = json_text.loads(_file().read_text("utf-8"))
     except (OSError, ValueError, RecursionError, RuntimeError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -6,13 +6,14 @@ from typing import Any
 from jaxgames.players.entries import jax_player, python_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import LearningTurnPolicy, Player, PlayerMemory, TurnPolicy
-from jaxgames.players.registry import available_players, game_of, make, register
+from jaxgames.players.registry import as_players, available_players, game_of, make, register
 
 __all__ = [
     "LearningTurnPolicy",
     "Player",
     "PlayerMemory",
     "TurnPolicy",
+    "as_players",
     "available_players",
     "game_of",
     "greedy",

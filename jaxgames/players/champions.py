@@ -7,7 +7,6 @@ learned, which player each level is, and what was measured of it. `spec` reads t
 import functools
 import hashlib
 import io
-import json
 from importlib import resources
 from typing import Any
 
@@ -18,6 +17,7 @@ from jaxgames.algos.alphazero import saved as alphazero_saved
 from jaxgames.algos.td import saved as td_saved
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.ops import json_text
 from jaxgames.players.generic import by_policy, greedy
 from jaxgames.players.player import Player
 
@@ -40,7 +40,7 @@ def card(game_id: str) -> dict[str, Any]:
         known = ", ".join(champion_games()) or "no game"
         raise ValueError(f"there is no champion of {game_id}; there are champions of {known}")
     try:
-        return json.loads(file.read_text("utf-8"))
+        return json_text.loads(file.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{file} is no card: {error}; install jaxgames again") from None
 

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from jaxgames.envs.core import Game
+from jaxgames.envs.registry import as_game, available_games
+from jaxgames.envs.registry import make as make_game
+from jaxgames.ops import checks
 from jaxgames.players import champions, from_folder, generic, mcts, minimax, specs
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
 from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
@@ -173,16 +176,24 @@ FROM_FOLDER = PlayerEntry(
 """The players of specs that begin with the folder of a run instead of a name."""
 
 
-def available_players(game: Game | None = None) -> tuple[str, ...]:
+def available_players(game: Game | str | None = None) -> tuple[str, ...]:
     """Specs of the players of one game, or of all games, with usual numbers; without those that need a run folder."""
+    game = None if game is None else as_game(game)
     return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
 
-def make(spec: str, game: Game) -> Player:
+def make(spec: str, game: Game | str) -> Player:
     """The player named by `spec`: a built-in one such as `simple:3`, or the folder of a training such as `runs/a`.
 
-    Raises `ValueError` for an unknown name or option, a player of another game, and a folder that is no run.
+    The game may be a name, too: `make("random", "connect_four")`. Raises `ValueError` for an unknown name or option, a
+    player of another game, and a folder that is no run; `TypeError` for what is neither text nor game.
     """
+    if isinstance(spec, Game) or (spec in available_games() and game not in available_games()):
+        given = spec.id if isinstance(spec, Game) else spec
+        kind = TypeError if isinstance(spec, Game) else ValueError
+        raise kind(f"the player comes first, then the game: write make('random', {given!r})")
+    checks.text("player", spec, "random")
+    game = as_game(game)
     if _is_folder(spec):
         return from_folder.load(spec, game)
     parsed = specs.parse(spec)
@@ -201,6 +212,32 @@ def make(spec: str, game: Game) -> Player:
     games = options.pop("games", None)
     after = None if games is None else specs.whole_number(games, f"player {spec!r}: games", 10**9)
     return _look_ahead(from_folder.load(path, game, after), spec, plies, **options)
+
+
+def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[Player, ...]:
+    """The players that somebody gives, or means by their names: wherever a player is asked for, both are right.
+
+    The game is `game`, else that of the players given, or the only one that a name stands for. Raises `ValueError`
+    where none is said or players are of different games, `TypeError` for what is neither a player nor a text.
+    """
+    for player in players:
+        if not isinstance(player, Player | str):
+            raise TypeError(f"player {checks.describe(player)}: expected a player or its name, such as 'random'")
+    games: dict[Game, Player | None] = {player.game: player for player in players if isinstance(player, Player)}
+    if game is not None:
+        games[as_game(game)] = None
+    elif not games and (
+        known := next(filter(None, (game_of(player) for player in players if isinstance(player, str))), None)
+    ):
+        games[make_game(known)] = None
+    if not games:
+        names = ", ".join(map(repr, players))
+        raise ValueError(f"no game is named for {names}: say which, such as game='connect_four'")
+    if len(games) > 1:
+        said = [f"{player.name} plays {of.id}" if player else f"the game is {of.id}" for of, player in games.items()]
+        raise ValueError(f"{', '.join(said)}; expected two players of one game")
+    only = next(iter(games))
+    return tuple(make(player, only) if isinstance(player, str) else player for player in players)
 
 
 def game_of(spec: str) -> str | None:

@@ -5,7 +5,6 @@ are, and size and SHA-256 of every file. It is written under another name and re
 """
 
 import hashlib
-import json
 import math
 import os
 import re
@@ -17,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxgames.ops import json_text
 from jaxgames.runs.files import remove_folder, remove_leftovers, replace, sync, to_json
 
 MANIFEST = "manifest.json"
@@ -110,7 +110,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises ValueError if there is none or it is broken.
     """
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json_text.loads((folder / MANIFEST).read_bytes())
         number = manifest["format"]
         if number == FORMAT:
             manifest["leaves"] = [

@@ -5,7 +5,6 @@ shard-00000.npz    arrays of the same names and row counts in every shard, never
 """
 
 import io
-import json
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxgames.ops import json_text
 from jaxgames.runs.files import WriteLock, lock, plain, remove_leftovers, replace, to_json
 
 HEADER = "data.json"
@@ -125,7 +125,7 @@ def _read_header(path: Path) -> dict[str, Any]:
     """The header of a data set. Raises `ValueError` if there is none, or it is of another format."""
     file = path / HEADER
     try:
-        header = json.loads(file.read_bytes())
+        header = json_text.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         what = "does not exist" if not path.exists() else f"is no data set: it has no {HEADER}"
         raise ValueError(f"{path} {what}; expected a folder of `jaxgames data make`") from None

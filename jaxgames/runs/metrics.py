@@ -1,10 +1,10 @@
 """Measurements of a run: one JSON object a line, appended, readable while the run goes on."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
+from jaxgames.ops import json_text
 from jaxgames.runs.files import naming, replace, to_json
 
 Metrics = list[dict[str, Any]]
@@ -16,7 +16,7 @@ def append(path: Path, line: dict[str, Any]) -> None:
     Raises ValueError if `line` has no whole number "step" or holds something that is no JSON.
     """
     content = to_json(line, "metrics")
-    step = json.loads(content).get("step")
+    step = json_text.loads(content).get("step")
     if not isinstance(step, int) or isinstance(step, bool):
         raise ValueError(f"metrics need a whole number 'step', got {line.get('step')!r}")
     with naming(path), open(path, "ab+") as file:
@@ -60,7 +60,7 @@ def _complete_length(file: Any, size: int) -> int:
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
+        entry = json_text.loads(line)
         if isinstance(entry, dict) and isinstance(entry.get("step"), int):
             return entry
     except ValueError:

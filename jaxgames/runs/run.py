@@ -1,6 +1,5 @@
 """A training run on disk: configuration, measurements, checkpoints, the best player, learning curves."""
 
-import json
 import operator
 import os
 import shutil
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from jaxgames.ops import json_text
 from jaxgames.runs import checkpoints, curves, metrics
 from jaxgames.runs.files import LEFTOVERS, WriteLock, lock, plain, replace, to_json
 from jaxgames.runs.machine import made_with
@@ -70,7 +70,7 @@ class Run:
         """Opens a run. ValueError if the folder is none."""
         path = Path(path)
         try:
-            content = json.loads((path / CONFIG).read_bytes())
+            content = json_text.loads((path / CONFIG).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             kind = "does not exist" if not path.exists() else f"is no run: it has no {CONFIG}"
             raise ValueError(f"{path} {kind}; expected the folder of a training, as given to --out") from None

@@ -1,7 +1,6 @@
 """Tables on disk: two bits for each position, and the turns to the end, one file of each for each slice."""
 
 import functools
-import json
 import shutil
 import zlib
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxgames.ops import json_text
 from jaxgames.runs.files import lock, replace, to_json
 from jaxgames.tables.retrograde import Index, Values, solve
 
@@ -134,7 +134,7 @@ def _write(folder: Path, name: str, values: Values) -> dict[str, int]:
 def _manifest(folder: Path, index: Index) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_bytes())
+        found = json_text.loads(path.read_bytes())
         name, slices = found["table"], dict(found["slices"])
         complete = found["format"] == FORMAT and all(set(slices[part]) == set(KINDS) for part in slices)
     except (ValueError, KeyError, TypeError):

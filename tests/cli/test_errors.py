@@ -3,9 +3,11 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax
@@ -14,6 +16,7 @@ import pytest
 
 from jaxgames import cli
 from jaxgames.algos.td.saved import config_of, template
+from jaxgames.arena.records import json_lines
 from jaxgames.cli import output, train
 from jaxgames.runs import Run, console, files, run
 
@@ -112,6 +115,12 @@ REFUSED = [
     ("train checkers-evolution --out {path}/file/a/b", "cannot be made, as {path}/file is no folder; choose another"),
     ("train tic-tac-toe-self-play --out {path}/file", "file exists already and is never overwritten"),
     ("train td-gammon --games 9 --out {path}/" + "a" * 300, "File name too long; choose a shorter name"),
+    ("perft connect_four 99999999999999999999", "depth 99999999999999999999: expected a whole number of turns from 0"),
+    ("perft tic_tac_toe 1000000000", "depth 1000000000: expected a whole number of turns from 0 to 10,000"),
+    ("perft tic_tac_toe 3 --plugin {path}/none.py", "plug-in {path}/none.py: there is no such file"),
+    ("train td --game chekers --out {path}/a --plugin {path}/file", "plug-in {path}/file is no Python file"),
+    ("match random random --game connect_four --set rows=x", "rows='x': expected a whole number"),
+    ("--version now", "--version stands alone, or with --json"),
     ("score connect_four random --positions {path}", "cannot be read: Is a directory"),
 ]
 
@@ -202,6 +211,9 @@ def test_a_core_install_is_told_before_training(whole, tmp_path, monkeypatch, ca
     words = f"not installed: {missing.replace('.', '-')}; install with: pip install 'jaxgames[cli]'"
     for arguments in (begin(tmp_path / "a"), resume(whole.path)):
         one_line(capsys, cli.main(arguments), words)
+    wrong = {"nonsense": "unknown recipe 'nonsense'", "td --game chekers": "unknown game 'chekers'"}
+    for given, said in wrong.items():  # before what is missing
+        one_line(capsys, cli.main(["train", *given.split(), "--out", str(tmp_path / "a")]), said)
     with pytest.raises(ValueError, match="not installed: "):
         Run.check_free(tmp_path / "a")
     assert not (tmp_path / "a").exists() and not run._is_installed("not_there.at_all")
@@ -250,3 +262,35 @@ def test_what_the_command_says_is_in_the_run(tmp_path, monkeypatch):
         assert cli.main(command.split()) == 130
     assert [config["evolution"]["population"] for config in configs] == [12, 20]
     assert [config["seed"] for config in configs] == [12, 20]
+
+
+def test_version(capsys):
+    for option, read in (([], str), (["--json"], json.loads)):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["--version", *option])
+        found = read(capsys.readouterr().out)
+        assert ended.value.code == 0 and all(word in found for word in ("jaxgames", "Python", "jax", "device"))
+        assert isinstance(found, dict) or (found.count("\n") == 1 and f"jax {jax.__version__}" in found)
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+
+
+@pytest.mark.parametrize("text", [DEEP, "[" * 200 + "]" * 200])
+def test_json_that_is_nested_too_deeply(whole, tmp_path, text):
+    path = Run.create(tmp_path / "run", whole.config).path
+    (path / "metrics.jsonl").write_text(f'{{"step": 1, "a": {text}}}\n')
+    with pytest.raises(ValueError, match=r"line 1 of .* is no JSON object"):
+        Run.open(path).metrics()
+    (path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match="config.json is broken: it is no JSON"):
+        Run.open(path)
+    with pytest.raises(ValueError, match="nested more than 100 deep"):
+        json_lines.read(f'{{"game": {text}}}')
+
+
+def test_json_is_read_in_one_place():
+    """Anybody may have written a file: `json.loads` itself ends in a traceback where it is nested deeply."""
+    folder = Path(cli.__file__).parents[1]
+    users = [path for path in folder.rglob("*.py") if re.search(r"\bjson\.(loads?|JSONDecoder)\(", path.read_text())]
+    assert {str(path.relative_to(folder)) for path in users} == {"ops/json_text.py", "web/messages.py"}

@@ -30,10 +30,10 @@ def test_options(capsys):
     [
         ("chekers 3", "unknown game 'chekers'"),
         ("backgammon 3", "backgammon has chance"),
-        ("tic_tac_toe -1", "depth -1: expected 0 or more"),
+        ("tic_tac_toe -1", "depth -1: expected a whole number of turns from 0 to 10,000"),
         ("tic_tac_toe 0 --divide", "depth 0: expected 1 or more"),
         ("tic_tac_toe 2 --from X", "position 'X'"),
-        ("connect_four 2 --set rows=six", "--set 'rows=six': expected NAME=NUMBER"),
+        ("connect_four 2 --set rows=six", "rows='six': expected a whole number"),
         ("connect_four 2 --set row=6", "unknown option 'row'"),
     ],
 )

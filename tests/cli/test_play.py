@@ -98,7 +98,7 @@ def test_sides_and_colours():
         (["tic_tac_toe", "--from", "XXX/OO./..."], "the game is over"),
         (["tic_tac_toe", "--from", "XX"], "ends after 2 characters"),
         (["connect_four", "--set", "rows=99", "--against", "random"], "rows=99"),
-        (["checkers", "--set", "draw=x"], "NAME=NUMBER"),
+        (["checkers", "--set", "draw=x"], "unknown option 'draw' of checkers; available: "),
     ],
 )
 def test_bad_input_gets_one_line(play, arguments, message):

@@ -1,6 +1,5 @@
 """Solved positions of Connect Four, read from files."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxgames.envs.connect_four import ConnectFour, notation
+from jaxgames.ops import json_text
 
 ILLEGAL = -99
 REPOSITORY = Path(__file__).parents[3] / "tests" / "data" / "connect_four"
@@ -70,7 +70,7 @@ def board_of(positions: Sequence[Solved]) -> ConnectFour:
 
 def _from_json(line: str) -> Solved:
     try:
-        content = json.loads(line)
+        content = json_text.loads(line)
     except ValueError:
         raise ValueError("no complete JSON object") from None
     for name in ("board", "score", "move score"):

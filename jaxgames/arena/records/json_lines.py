@@ -6,6 +6,7 @@ from typing import Any
 
 from jaxgames.arena.record import GameRecord, RecordedTurn, wrong_at
 from jaxgames.arena.session import Session
+from jaxgames.ops import json_text
 
 _KINDS = {
     "game": str,
@@ -26,11 +27,11 @@ def write(records: Sequence[GameRecord]) -> str:
 
 def read(text: str) -> list[GameRecord]:
     """The games; spaces and lines between and within them do not matter."""
-    decoder, records, at = json.JSONDecoder(), list[GameRecord](), 0
+    records, at = list[GameRecord](), 0
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
         try:
-            found, end = decoder.raw_decode(text, at)
+            found, end = json_text.decode_at(text, at)
             record = from_dict(found)
             Session.replay(record)
         except json.JSONDecodeError as error:

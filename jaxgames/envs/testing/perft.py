@@ -14,14 +14,17 @@ import numpy as np
 from jaxtyping import Bool, Float32, UInt64
 
 from jaxgames.envs.core import Game, State, single
+from jaxgames.envs.registry import as_game
 from jaxgames.envs.turns.expand import SIZE, Expansion, batches, single_actions, turns
 from jaxgames.ops.pytrees import add_batch_axis, concatenate, num_rows, take, unique_rows
 
+MOST_DEPTH = 10_000
+"""No game is followed further; counts of 64 bits end long before."""
 Report = Callable[[Sequence[int]], None]
 
 
 def perft(
-    game: Game,
+    game: Game | str,
     depth: int,
     state: State | None = None,
     *,
@@ -38,6 +41,7 @@ def perft(
     0.
     """
     start = _start(game, depth, state)
+    game = as_game(game)
     counts = [0] * (depth + 1)
     counts[0] = 1
     frontier = _Frontier(depth, size)
@@ -64,7 +68,7 @@ def perft(
 
 
 def divide(
-    game: Game,
+    game: Game | str,
     depth: int,
     state: State | None = None,
     *,
@@ -77,6 +81,7 @@ def divide(
     `report` is given the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
     """
     start = _start(game, depth, state)
+    game = as_game(game)
     if depth < 1:
         raise ValueError(f"depth {depth}: expected 1 or more to divide by the first turn")
     found: dict[str, int] = {}
@@ -102,13 +107,14 @@ class PlyPositions(NamedTuple):
     reward: Float32[np.ndarray, " n"]
 
 
-def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> Iterator[PlyPositions]:
+def plies(game: Game | str, depth: int, state: State | None = None, *, size: int = SIZE) -> Iterator[PlyPositions]:
     """All positions that are reached in 0, 1, ... `depth` turns, each once a ply; ends early after the last game.
 
     Memory grows with their number. Positions differ by all that the rules need (in draughts also by the moves since the
     last capture). Raises `ValueError` as `perft`, and `OverflowError` where the ways are more than 2^63.
     """
     start = _start(game, depth, state)
+    game = as_game(game)
     over = np.array([bool(start.terminated)])
     ply = PlyPositions(add_batch_axis(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
     for number in range(depth + 1):
@@ -125,7 +131,7 @@ def plies(game: Game, depth: int, state: State | None = None, *, size: int = SIZ
         ply = _merge(concatenate(found))
 
 
-def count_positions(game: Game, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:
+def count_positions(game: Game | str, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:
     """The number of different positions after 0, 1, ... `depth` turns, as `plies` finds them."""
     counts = [len(ply.ways) for ply in plies(game, depth, state, size=size)]
     return counts + [0] * (depth + 1 - len(counts))
@@ -162,11 +168,14 @@ class _Frontier:
         return ply, concatenate(taken)
 
 
-def _start(game: Game, depth: int, state: State | None) -> State:
+def _start(game: Game | str, depth: int, state: State | None) -> State:
+    game = as_game(game)
+    if state is not None and state._game != game:
+        raise ValueError(f"a state of {state._game.id}: expected one of {game.id} with the same options")
     if game.outcome_probabilities:
         raise ValueError(f"{game.id} has chance: perft counts the games of games without it")
-    if depth < 0:
-        raise ValueError(f"depth {depth}: expected 0 or more")
+    if not 0 <= depth <= MOST_DEPTH:
+        raise ValueError(f"depth {depth}: expected a whole number of turns from 0 to {MOST_DEPTH:,}")
     return single(game.state(game.init_position(jax.random.key(0))) if state is None else state)
 
 

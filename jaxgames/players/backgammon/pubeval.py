@@ -6,7 +6,6 @@ Whether it is a race is decided before the move, once for all plays, as in the o
 
 import dataclasses
 import functools
-import json
 import operator
 from importlib import resources
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from jaxgames.envs.backgammon.best import Score, apply_plays, best_plays
 from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.envs.core import Outcome
-from jaxgames.ops import bits
+from jaxgames.ops import bits, json_text
 from jaxgames.players.backgammon.measures import contact
 
 WON = np.float32(99999999.0)  # the original's value of having borne off all
@@ -37,7 +36,7 @@ class Weights(NamedTuple):
 @functools.cache
 def tesauro_weights() -> Weights:
     """The published weights, as NumPy arrays; see `pubeval.json` for their source and order."""
-    data = json.loads((resources.files("jaxgames.players.backgammon") / "pubeval.json").read_text("utf-8"))
+    data = json_text.loads((resources.files("jaxgames.players.backgammon") / "pubeval.json").read_text("utf-8"))
     return Weights(np.array(data["contact"], np.float32), np.array(data["race"], np.float32))
 
 

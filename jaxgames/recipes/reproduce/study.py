@@ -1,11 +1,11 @@
 """A reproduction under way: a folder that keeps each measured cell, so that nothing is measured twice."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jaxgames.ops import json_text
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
@@ -48,7 +48,7 @@ class Study:
         """Goes on with a study. Raises `ValueError` if the folder holds none, or one of another plan."""
         folder = Path(folder)
         try:
-            found = json.loads((folder / PLAN).read_bytes())
+            found = json_text.loads((folder / PLAN).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             raise ValueError(f"{folder} holds no reproduction; begin one without --resume") from None
         except ValueError:
@@ -119,7 +119,7 @@ class Study:
         def run_to_end() -> Mapping[str, Any]:
             quiet, chosen = Report(quiet=True), recipe_named(recipe)
             if (folder / "config.json").exists():
-                if begun.exists() and (found := json.loads(begun.read_bytes())) != plain(settings, name):
+                if begun.exists() and (found := json_text.loads(begun.read_bytes())) != plain(settings, name):
                     raise ValueError(f"{folder} was begun with {found}; remove it, or choose another --out")
                 return chosen.resume(Run.open(folder), quiet).run_to_end()
             training = chosen.begin(asked, str(folder), quiet)
