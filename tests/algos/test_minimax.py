@@ -246,7 +246,7 @@ def test_any_game_can_be_searched():
         (lambda: Search(CHECKERS, 2, table=100), "table=100: expected a power of 2, or 0"),
         (lambda: Search(CHECKERS, 2, lanes=0), "lanes=0: expected a whole number from 1 on"),
         (lambda: Search(Dash(), 2), "dash has chance: minimax and alpha-beta search games without"),
-        (lambda: minimax.minimax(CHECKERS, CHECKERS.init(jax.random.key(0)), 2), "states of shape [batch], not []"),
+        (lambda: minimax.minimax(CHECKERS, CHECKERS.init(jax.random.key(0)), 2), "a batch of shape [n] is needed here"),
     ],
 )
 def test_bad_settings(make, message):

@@ -102,7 +102,7 @@ VALUES: Wrong = {
     "gives one": (lambda positions: jnp.float32(0), ValueError, "gives float32[]: expected float32[4]"),
     "gives ints": (lambda positions: jnp.zeros(4, jnp.int32), ValueError, "gives int32[4]: expected float32[4]"),
 }
-NO_DEPTH: Wrong = {kind: (value, error, "") for kind, (value, error, _) in KINDS[int].items()}
+NO_DEPTH: Wrong = {kind: (value, ValueError, f"{value!r}: expected") for kind, (value, *_) in KINDS[int].items()}
 DEPTH = {
     "game": NO_GAME,
     "states": STATE_BATCH,
@@ -185,16 +185,18 @@ LEARNERS = {
         {
             "game": NO_GAME,
             "depth": DEPTH["depth"],
-            "prune": KINDS[bool],
-            "ties": {**text("ties"), "unknown": ("last", ValueError, "ties='last': expected 'first' or 'random'")},
-            "forced": KINDS[bool],
+            "ties": {
+                "list": (["first"], ValueError, "ties=['first']: expected 'first' or 'random'"),
+                "unknown": ("last", ValueError, "ties='last': expected 'first' or 'random'"),
+            },
             "table": {**NO_DEPTH, "no power": (3, ValueError, "table=3: expected a power of 2, or 0")},
             "lanes": {kind: wrong for kind, wrong in NO_DEPTH.items() if kind != "None"},
             "seconds": {
-                "text": ("1", TypeError, "seconds '1': expected a number"),
+                "text": ("1", TypeError, "seconds '1': expected a time above 0"),
                 "too low": (0, ValueError, "seconds=0"),
             },
         },
+        free=("prune", "forced"),
     ),
     "minimax.alphabeta": Row(minimax.alphabeta, PLAYING, DEPTH, free=("settings",), tried=False),
     "minimax.minimax": Row(minimax.minimax, PLAYING, DEPTH, free=("settings",), tried=False),

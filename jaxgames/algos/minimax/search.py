@@ -78,7 +78,6 @@ class Search:
 
     def __post_init__(self) -> None:
         a_game(self.game)
-        checks.settings(self)
         if not _whole(self.depth) or not 1 <= self.depth <= MOST_DEPTH:
             raise ValueError(f"depth={self.depth!r}: expected a whole number of turns from 1 to {MOST_DEPTH}")
         if self.game.outcome_probabilities:
@@ -89,6 +88,8 @@ class Search:
             raise ValueError(f"table={self.table!r}: expected a power of 2, or 0")
         if self.lanes is not None and (not _whole(self.lanes) or self.lanes < 1):
             raise ValueError(f"lanes={self.lanes!r}: expected a whole number from 1 on")
+        if self.seconds is not None:
+            checks.number("seconds", self.seconds, "a time above 0")
         if self.seconds is not None and not 0 < self.seconds < math.inf:
             raise ValueError(f"seconds={self.seconds!r}: expected a time above 0")
 
