@@ -12,6 +12,7 @@ from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.expand import Children, Expansion, batches
 from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, num_rows, take, unique_rows
 from jaxgames.players.player import Player
+from jaxgames.players.registry import as_players
 
 CHUNK = 256  # positions at once, so that whatever the number of positions two programs do
 MOST_POSITIONS = 1_000_000
@@ -55,15 +56,18 @@ class LinesResult:
         return {"first": self.first, "second": self.second}
 
 
-def every_line(player: Player, most_positions: int = MOST_POSITIONS) -> LinesResult:
+def every_line(
+    player: Player | str, most_positions: int = MOST_POSITIONS, game: Game | str | None = None
+) -> LinesResult:
     """Plays every line there is: the player takes its own turns, the opponent every legal action.
 
     A line is a sequence of actions from the opening to the end of the game. Lines that come to the same position are
-    followed together. For games without chance that are small enough.
+    followed together. For games without chance that are small enough. A player may be named: then `game` says which.
 
     Raises `ValueError` for a game with chance, a player that draws its turns, and for more than `most_positions`
     different positions after the same number of turns.
     """
+    (player,) = as_players(player, game=game)
     game = player.game
     opening, other = (add_batch_axis(game.init_position(jax.random.key(seed))) for seed in range(2))
     if game.outcome_probabilities or len(_merged([(opening, _ONCE), (other, _ONCE)])[1]) > 1:

@@ -16,7 +16,8 @@ import jax
 import numpy as np
 
 from jaxgames.arena.match import PairedGames
-from jaxgames.players import Player
+from jaxgames.envs.core import Game
+from jaxgames.players import Player, as_players
 
 BEHIND = 50
 MOST_GAMES = 2000
@@ -57,7 +58,7 @@ class KnockoutResult:
 
 
 def knockout(
-    players: Sequence[Player],
+    players: Sequence[Player | str],
     behind: float = BEHIND,
     most_games: int = MOST_GAMES,
     seed: int = 0,
@@ -65,6 +66,7 @@ def knockout(
     threads: int = 2,
     known: Mapping[tuple[int, int, int], Meeting] | None = None,
     progress: Callable[[int, Meeting], None] | None = None,
+    game: Game | str | None = None,
 ) -> KnockoutResult:
     """The knock-out of some players of one game.
 
@@ -73,7 +75,7 @@ def knockout(
     of one kind share one compiled program.
 
     Args:
-        players: two or more.
+        players: two or more, or their names.
         behind: points by which a player drops out.
         most_games: after so many games who is ahead goes on, of level players the one with the higher number.
         seed: of all random numbers; with the players it decides the result.
@@ -81,14 +83,13 @@ def knockout(
         threads: pairs of players at once.
         known: meetings of an earlier run with the same arguments, by round and players; they are not played again.
         progress: is told the number of the round (from 0) and each meeting when it is over, one after the other.
+        game: the game, or its name, where all players are names.
 
     Raises `ValueError` for fewer than two players, players of different games, and numbers that make no sense.
     """
     if len(players) < 2:
         raise ValueError(f"a knock-out of {len(players)} players: expected 2 or more")
-    for player in players:
-        if player.game != players[0].game:
-            raise ValueError(f"{player.name} plays {player.game.id}, {players[0].name} plays {players[0].game.id}")
+    players = as_players(*players, game=game)
     if not behind > 0 or most_games < 2:
         raise ValueError(f"behind={behind}, most_games={most_games}: expected points above 0 and 2 games or more")
     begun, key, telling = time.perf_counter(), jax.random.key(seed), threading.Lock()

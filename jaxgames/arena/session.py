@@ -19,10 +19,11 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.arena.record import GameRecord, RecordedTurn
 from jaxgames.envs.core import Game, State, single
-from jaxgames.envs.registry import make
+from jaxgames.envs.registry import as_game, make
 from jaxgames.ops.pytrees import equal, take
 from jaxgames.players.host import PlayerFailed, on_host, take_forfeits
 from jaxgames.players.player import Player
+from jaxgames.players.registry import make as make_player
 
 
 class PlayedTurn(NamedTuple):
@@ -69,16 +70,18 @@ class Session:
 
     def __init__(
         self,
-        game: Game,
+        game: Game | str,
         start: str | State | None = None,
         seed: int = 0,
-        players: Sequence[Player | None] = (None, None),
+        players: Sequence[Player | str | None] = (None, None),
         rolls: bool = True,
     ):
-        for player in players:
+        game = as_game(game)
+        seats = [make_player(player, game) if isinstance(player, str) else player for player in players]
+        for player in seats:
             if player is not None and player.game != game:
                 raise ValueError(f"{player.name} plays {player.game}, not {game}")
-        self.game, self.rolls, self.seats = game, rolls, list(players)
+        self.game, self.rolls, self.seats = game, rolls, seats
         self.turns: list[PlayedTurn] = []
         self.undone: list[PlayedTurn] = []
         self._key = jax.random.key(seed)

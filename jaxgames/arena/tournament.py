@@ -17,7 +17,7 @@ from jaxgames.arena.ratings import Rating, bradley_terry
 from jaxgames.arena.record import GameRecord
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.pytrees import take
-from jaxgames.players import Player, generic
+from jaxgames.players import Player, as_players, generic
 from jaxgames.players.host import on_host
 
 Pair = tuple[int, int]
@@ -82,7 +82,7 @@ class TournamentResult:
 
 
 def tournament(
-    players: Sequence[Player],
+    players: Sequence[Player | str],
     games: int = 1000,
     seed: int = 0,
     batch: int = 512,
@@ -90,13 +90,14 @@ def tournament(
     finished: Callable[[Pair, MatchResult, list[GameRecord]], None] | None = None,
     progress: Callable[[Pair, int], None] | None = None,
     record: bool = False,
+    game: Game | str | None = None,
 ) -> TournamentResult:
     """Plays all pairs, `games` games each.
 
     Players of one kind share compiled programs, whatever their parameters. Each pair has dice of its own.
 
     Args:
-        players: two or more of one game.
+        players: two or more of one game, or their names.
         games: how many each pair plays; an odd number is rounded up.
         seed: of all random numbers; with the players it decides the results.
         batch: games played at once.
@@ -104,12 +105,14 @@ def tournament(
         finished: is told each result when the match is over, with records of its games if `record`.
         progress: is told now and then how many games of which pair are over.
         record: whether the games are recorded, for `finished`.
+        game: the game, or its name, where all players are names.
 
     Raises `ValueError` for fewer than two players, two of one name, and as `match` does.
     """
-    names = tuple(player.name for player in players)
     if len(players) < 2:
         raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
+    players = as_players(*players, game=game)
+    names = tuple(player.name for player in players)
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"player {name} is there {names.count(name)} times; expected different ones")
@@ -130,8 +133,8 @@ def tournament(
             finished(pair, matches[pair], log.records() if log else [])
     matches = dict(sorted(matches.items()))
     times = _times_per_move(players, seed)
-    game = players[0].game
-    return TournamentResult(game.id, names, games + games % 2, seed, game.max_reward, matches, times)
+    played = players[0].game
+    return TournamentResult(played.id, names, games + games % 2, seed, played.max_reward, matches, times)
 
 
 def swap(result: MatchResult) -> MatchResult:

@@ -150,3 +150,6 @@ class Othello(Game[Board]):
                 x, y = 44 + 40 * (square % 8), 44 + 40 * (square // 8)
                 elements.append(element("circle", cx=x, cy=y, r=16, fill=piece.fill, stroke=piece.edge))
         return document(Picture(356, 356, elements, self.unparse(position)), theme)
+
+
+GAMES = [Othello]

@@ -3,7 +3,7 @@
 import pytest
 
 import jaxgames
-from jaxgames.arena import match
+from jaxgames.arena import Session, every_line, knockout, match
 from jaxgames.envs.testing.perft import perft
 from jaxgames.players import as_players, available_players, make
 
@@ -18,6 +18,7 @@ def test_names_stand_for_games_and_players():
     assert as_players("random", RANDOM) == as_players("random", "random", game="tic_tac_toe") == (RANDOM, RANDOM)
     assert [player.game.id for player in as_players("pubeval", "random")] == ["backgammon"] * 2
     assert match("random", RANDOM, 8).to_dict()["a"] == "random"
+    assert Session("tic_tac_toe", players=["random", None]).seats == [RANDOM, None]
     assert match("random", "random", games=8, game="tic_tac_toe").game == "tic_tac_toe"
 
 
@@ -34,6 +35,10 @@ REFUSED = {
     "another game": (lambda: match(RANDOM, "random", 10, game="checkers"), "random plays tic_tac_toe, the game is che"),
     "games as text": (lambda: match(RANDOM, RANDOM, "10"), "games '10': expected a whole number"),
     "half a game": (lambda: match(RANDOM, RANDOM, 1.5), "games 1.5: expected a whole number"),
+    "a knock-out of names": (lambda: knockout(["random", "random"]), "no game is named for 'random', 'random': say wh"),
+    "lines of a name": (lambda: every_line("random"), "no game is named for 'random': say which"),
+    "lines of random": (lambda: every_line("random", game="tic_tac_toe"), "random draws its turns"),
+    "a session of nothing": (lambda: Session(3), "game 3: expected a game or its name"),
     "perft": (lambda: perft("checkers", 1, TTT.from_string(".../.../...")), "a state of tic_tac_toe: expected one of"),
 }
 

@@ -1,0 +1,43 @@
+"""A game of somebody's own on the command line: counted, played and learned as the games of this package are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jaxgames import cli
+from jaxgames.envs import registry
+from jaxgames.runs import Run
+
+NIM = ["--plugin", str(Path(__file__).with_name("nim.py"))]
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    """What is registered here is forgotten."""
+    monkeypatch.setattr(registry, "GAMES", dict(registry.GAMES))
+
+
+def test_counted_with_options_of_its_own(capsys):
+    assert cli.main(["perft", "nim", "2", *NIM, "--set", "heaps=1,2,3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == [1, 6, 26]
+    assert cli.main(["perft", "nim", "2", "--set", "heaps=x"]) == 2
+    assert capsys.readouterr().err == "jaxgames: heaps='x': expected numbers as in 40,40\n"
+
+
+def test_played(capsys):
+    assert cli.main(["match", "random", "random", "--game", "nim", *NIM, "--games", "8", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == "nim"
+
+
+def test_learned(tmp_path, monkeypatch):
+    configs = []
+
+    def stop(path, config):
+        configs.append(config)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "create", stop)
+    command = f"train td --game nim --set encoding=observation --games 200 --out {tmp_path}/a"
+    assert cli.main([*command.split(), *NIM]) == 130
+    assert configs[0]["learner"]["game"] == "nim"
