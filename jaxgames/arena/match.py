@@ -39,9 +39,9 @@ class MatchResult:
 
     `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
     are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
-    they count as games of no points. `seconds` does not contain the compilation, `max_reward` is the most points that a
-    game is worth. `forfeits` says why players in plain Python lost games by an exception or an illegal action, and how
-    many.
+    they count as games of no points. `seconds` does not contain the compilation, which took `compile_seconds`;
+    `max_reward` is the most points that a game is worth. `forfeits` says why players in plain Python lost games by an
+    exception or an illegal action, and how many.
     """
 
     game: str
@@ -65,6 +65,7 @@ class MatchResult:
     games_per_second: float
     max_reward: int
     forfeits: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    compile_seconds: float = 0.0
 
     @property
     def score(self) -> float:
@@ -125,6 +126,7 @@ def match(
     a, b = as_players(a, b, game=game)
     pairs = (games + 1) // 2
     forfeits: Mapping[str, int] = {}
+    compile_seconds = 0.0
     if on_host(a) or on_host(b):
         report = None if trace is None else lambda *turns: trace(TracedTurns(*turns))
         played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress, report)
@@ -132,6 +134,7 @@ def match(
     else:
         slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
         paired = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
+        compile_seconds = paired.compile()
         seconds = paired.play_all(progress)
         points, plies, stopped = paired.points, paired.plies, paired.stopped
     low, high = interval(points.mean(axis=1), a.game.max_reward)
@@ -157,6 +160,7 @@ def match(
         games_per_second=2 * pairs / seconds,
         max_reward=a.game.max_reward,
         forfeits=dict(forfeits),
+        compile_seconds=compile_seconds,
     )
 
 
@@ -236,9 +240,11 @@ class PairedGames:
         self._players, self._limit, self._trace = (a, b), jnp.int32(most_plies), trace
         self.state = _init((a, b), slots)
 
-    def compile(self) -> None:
-        """Compiles the program, so that it does not count when `play` is timed."""
+    def compile(self) -> float:
+        """Compiles the program, so that it does not count when `play` is timed. Returns the seconds it took."""
+        started = time.perf_counter()
         jax.block_until_ready(self._call(0))  # no pairs, so no game
+        return time.perf_counter() - started
 
     def play(self) -> int:
         """Plays 32 plies of the games under way, or fewer if all end before. Returns how many games are over."""

@@ -31,11 +31,14 @@ def result_table(result: MatchResult) -> ConsoleTable:
 
 def results_table(results: Sequence[MatchResult], title: str | None = None) -> ConsoleTable:
     """Several matches, one a row; points per game with the half width of their 95 % interval."""
-    columns = "player", "opponent", "points per game", "won / gammon / bg %", "games"
+    has_gammons = any(result.max_reward > 1 for result in results)
+    shares = "won / gammon / bg %" if has_gammons else "won / drawn / lost %"
+    columns = "player", "opponent", "points per game", shares, "games"
     table = ConsoleTable(columns, (0, 1), title or "", _caption(results), has_box=False)
     for result in results:
         margin = max(result.ppg_high - result.ppg, result.ppg - result.ppg_low)
         rates = (result.win_rate, result.gammon_rate, result.backgammon_rate)
+        rates = rates if has_gammons else (result.win_rate, result.draw_rate, result.loss_rate)
         percent = " / ".join(f"{100 * rate:.1f}" for rate in rates)
         table.add_row(result.a, result.b, f"{result.ppg:+.3f} ± {margin:.3f}", percent, f"{result.games:,}")
     return table

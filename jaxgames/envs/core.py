@@ -94,11 +94,11 @@ class Game(Generic[Position]):
 
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The position before the first action, after any chance that comes before it."""
-        raise NotImplementedError
+        raise _undefined(self, "init_position")
 
     def legal(self, position: Position) -> Bool[Array, " actions"]:
         """The legal actions; at least one in a position that is not over."""
-        raise NotImplementedError
+        raise _undefined(self, "legal")
 
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
         """Whether one action is legal; it may be any integer."""
@@ -123,7 +123,7 @@ class Game(Generic[Position]):
 
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """The outcome of a legal action; chance is still to come."""
-        raise NotImplementedError
+        raise _undefined(self, "play")
 
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
         """The position after outcome number `outcome`; a position that awaits no chance stays the same."""
@@ -131,7 +131,7 @@ class Game(Generic[Position]):
 
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
         """The observation of the player to act or, where `acting` is false, of the other player."""
-        raise NotImplementedError
+        raise _undefined(self, "observe_position")
 
     # What searches ask of one position. A game that lists its moves faster overrides the first two together.
 
@@ -186,15 +186,15 @@ class Game(Generic[Position]):
 
     def parse(self, text: str) -> Position:
         """The position written in the game's own notation; `ValueError` that points at the character."""
-        raise NotImplementedError(f"{self.id} has no notation")
+        raise _undefined(self, "parse")
 
     def unparse(self, position: Position) -> str:
         """The position in the game's own notation."""
-        raise NotImplementedError(f"{self.id} has no notation")
+        raise _undefined(self, "unparse")
 
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The position as an SVG document, where `player` is the id of the player to act."""
-        raise NotImplementedError(f"{self.id} draws no boards")
+        raise _undefined(self, "draw_board")
 
     # What players use, on states.
 
@@ -293,11 +293,11 @@ class Game(Generic[Position]):
 
     def action_to_string(self, state: State, action: int) -> str:
         """The name that players give to an action."""
-        raise NotImplementedError(f"{self.id} has no names for actions")
+        raise _undefined(self, "action_to_string")
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name. Raises `ValueError` if there is none."""
-        raise NotImplementedError(f"{self.id} has no names for actions")
+        raise _undefined(self, "string_to_action")
 
     # Whole turns of one state for people. A game whose turns are several actions long overrides the first four.
 
@@ -404,3 +404,8 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
         for x in (32 * number, packed, rank - (after - counts))
     )
     return (first + nth_set(chosen, rank)).astype(jnp.int32)
+
+
+def _undefined(game: Game, method: str) -> NotImplementedError:
+    """The error of a method that the game's class has to define."""
+    return NotImplementedError(f"{game.id}: {type(game).__name__} defines no `{method}`; see `Game.{method}`")

@@ -16,16 +16,20 @@ from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
-Policy = Callable[[Key[Array, ""], State], Int32[Array, " batch"]]
-"""Picks an action for each of a batch of states."""
+Policy = Callable[[Key[Array, ""], State], Any]
+"""Picks an action for each of a batch of states, int32[batch]; or a pair of these and of extras for `keep`."""
 
 
 class Transition(NamedTuple):
-    """One step of a batch of games: the states, the actions, and the states after them, before any reset."""
+    """One step of a batch of games: the states, the actions, and the states after them, before any reset.
+
+    `extras` is what the policy gave besides the actions, such as their log-probabilities and values.
+    """
 
     states: State
     actions: Int32[Array, " batch"]
     after: State
+    extras: Any = None
 
     @property
     def rewards(self) -> Float32[Array, "batch 2"]:
@@ -64,6 +68,11 @@ def step_batch(game: Game, states: State, actions: Int32[Array, " batch"], key: 
     return after
 
 
+def everything(transition: Transition) -> Transition:
+    """Keeps all of a transition."""
+    return transition
+
+
 def rollout(
     game: Game,
     states: State,
@@ -73,7 +82,7 @@ def rollout(
     *,
     auto_reset: bool = False,
     games_at_once: int | None = None,
-    keep: Callable[[Transition], Any] = lambda transition: transition,
+    keep: Callable[[Transition], Any] = everything,
 ) -> tuple[State, Any]:
     """Plays a batch of games for `num_steps` actions each, in one scan.
 
@@ -81,12 +90,17 @@ def rollout(
     `[num_steps, batch, ...]`. `transitions.after` is the state before a reset, so the last observation and reward of a
     game are never lost.
 
+    Outside of `jit` a rollout is compiled once if `policy` and `keep` are the defaults, jitted functions, or such with
+    their arrays, `jax.tree_util.Partial(jax.jit(act), params)`. Other functions are traced in each call, as what they
+    refer to may have changed; so put a training loop into `jit`.
+
     Args:
         game: The game.
         states: Where the games start, of shape [batch].
         key: For the policy, for chance and for new games.
         num_steps: How many actions are taken in each game.
-        policy: Picks the actions; by default at random.
+        policy: Picks the actions; by default at random. It may return a pair `(actions, extras)`; `keep` sees the second
+            as `transition.extras`.
         auto_reset: Whether a new game follows one that has ended. Otherwise it stays as it is.
         games_at_once: How many games are played to the end of the rollout before the next ones; `keep` sees that many.
             On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which
@@ -97,20 +111,53 @@ def rollout(
     Raises `ValueError` unless `games_at_once` divides the batch, and `TypeError` or `ValueError` for arguments of
     another kind or shape, also for actions of `policy` that are not int32[batch].
     """
-    batch = state_batch(a_game(game), states)
+    state_batch(a_game(game), states)
     checks.key(key)
     num_steps = checks.whole("num_steps", num_steps, 0)
     checks.function("policy", policy, "(key, states) -> actions")
     checks.function("keep", keep, "of a transition")
-    if games_at_once is not None and checks.whole("games_at_once", games_at_once) != batch:
+    if games_at_once is not None:
+        checks.whole("games_at_once", games_at_once)
+    parts = game, states, key, num_steps, policy, auto_reset, games_at_once, keep
+    if _is_pure(policy) and _is_pure(keep) and not any(
+        isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((states, key, policy, keep))
+    ):
+        return _rollout_compiled(*parts[:4], _as_partial(policy), *parts[5:7], _as_partial(keep))
+    return _rollout(*parts)
+
+
+def _is_pure(function: Callable) -> bool:
+    """Whether a function gives the same whenever it is called, as those who jit it say."""
+    inner = function.func if isinstance(function, jax.tree_util.Partial) else function
+    return inner in (random_action, everything) or hasattr(inner, "lower")
+
+
+def _as_partial(function: Callable) -> jax.tree_util.Partial:
+    return function if isinstance(function, jax.tree_util.Partial) else jax.tree_util.Partial(function)
+
+
+def _rollout(
+    game: Game,
+    states: State,
+    key: Key[Array, ""],
+    num_steps: int,
+    policy: Policy,
+    auto_reset: bool,
+    games_at_once: int | None,
+    keep: Callable[[Transition], Any],
+) -> tuple[State, Any]:
+    batch = len(states.terminated)
+    if games_at_once is not None and games_at_once != batch:
         play = functools.partial(rollout, game, num_steps=num_steps, policy=policy, auto_reset=auto_reset, keep=keep)
         return _in_parts(play, states, key, games_at_once)
 
     def step(states, keys):
         policy_key, chance_key = keys
-        actions = checks.integers("the policy's actions", policy(policy_key, states), (batch,))
+        found = policy(policy_key, states)
+        found, extras = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+        actions = checks.integers("the policy's actions", found, (batch,))
         after = step_batch(game, states, actions, chance_key)
-        return after, jax.tree.map(_flatten, keep(Transition(states, actions, after)))
+        return after, jax.tree.map(_flatten, keep(Transition(states, actions, after, extras)))
 
     def step_and_reset(carry, keys):
         after, kept = step(carry.states(game), keys[:2])
@@ -124,6 +171,9 @@ def rollout(
     else:
         states, kept = lax.scan(step, states, keys[1:, :2])
     return states, jax.tree.map(_unflatten, kept, is_leaf=lambda x: isinstance(x, _FlatRows))
+
+
+_rollout_compiled = jax.jit(_rollout, static_argnums=(0, 3, 5, 6))
 
 
 class _Carry(NamedTuple):

@@ -41,6 +41,16 @@ class State:
         return self._derived("observe")
 
     @property
+    def game(self) -> Any:
+        """The `Game` that this is a state of."""
+        return self._game
+
+    @property
+    def step_count(self) -> Int32[Array, "..."]:
+        """How many actions were taken since the game began; of a position from a text, since then."""
+        return self._step_count
+
+    @property
     def env_id(self) -> str:
         """The id of the game."""
         return self._game.id
@@ -58,8 +68,12 @@ class State:
         with open(filename, "w", encoding="utf-8") as file:
             file.write(self.to_svg(theme))
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    def _repr_svg_(self) -> str | None:
+        """What notebooks show; None, and so the text, of a game that draws no boards."""
+        try:
+            return self.to_svg()
+        except NotImplementedError:
+            return None
 
     def _derived(self, name: str) -> Array:
         look = _look if isinstance(self.terminated, jax.core.Tracer) else _look_compiled

@@ -26,18 +26,22 @@ def python_player(move: Move, help: str = "", game: str | None = None, chance: b
     return PlayerEntry(make, help or _first_line(move), "", (), games=(game,) if game else (), chance=chance)
 
 
-def jax_player(act: Callable[..., Any], help: str = "", game: str | None = None, chance: bool = True) -> PlayerEntry:
+def jax_player(
+    act: Callable[..., Any], params: Any = None, help: str = "", game: str | None = None, chance: bool = True
+) -> PlayerEntry:
     """The entry of a function of JAX, `act(states, bits) -> int32[batch]`, which is compiled with the match.
 
     Args:
         act: gets a batch of states in which the player is to act, and 32 random bits for each of them.
+        params: a pytree of arrays, such as the weights of a network; then `act(params, states, bits)` is asked. Players
+            of the same `act` share compiled programs, so the next checkpoint of a training needs no compilation.
         help: a line about it.
         game: the id of the only game it plays; None for any.
         chance: whether it plays games with chance.
     """
 
     def make(game: Game, name: str) -> Player:
-        return Player(name, game, ActionTurn(game, act))
+        return Player(name, game, ActionTurn(game, act), params)
 
     return PlayerEntry(make, help or _first_line(act), "", (), games=(game,) if game else (), chance=chance)
 

@@ -73,18 +73,17 @@ class HostTurn:
 
 @dataclasses.dataclass(frozen=True)
 class ActionTurn:
-    """The actions that a function of JAX chooses for a batch: `act(states, bits)`, with 32 random bits for each state.
-
-    An illegal action loses the game.
+    """The actions that a function of JAX chooses for a batch: `act(states, bits)`, with 32 random bits for each state;
+    `act(params, states, bits)` of a player with parameters. An illegal action loses the game.
     """
 
     game: Game
-    act: Callable[[State, UInt32[Array, " batch"]], Any]
+    act: Callable[..., Any]
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`."""
-        del params
-        actions = jnp.asarray(self.act(self.game.state(positions, jnp.zeros(len(bits), jnp.int32)), bits))
+        states = self.game.state(positions, jnp.zeros(len(bits), jnp.int32))
+        actions = jnp.asarray(self.act(states, bits) if params is None else self.act(params, states, bits))
         if actions.shape != bits.shape or not jnp.issubdtype(actions.dtype, jnp.integer):
             got = f"{actions.dtype}{list(actions.shape)}"
             raise ValueError(f"act(states, bits) gives {got} for {len(bits)} states: expected int32[{len(bits)}]")

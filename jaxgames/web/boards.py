@@ -112,7 +112,7 @@ class DropView:
 
     def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
         """A column each."""
-        return [_move([action], None, action, connect_four.action_name(action)) for action in legal]
+        return [_move([action], None, action, connect_four.action_name(action, state.game.cols)) for action in legal]
 
     def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
         """The column."""

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import jaxgames
 from jaxgames.envs.connect_four import drawing, notation
 from jaxgames.envs.svg import THEMES, grid_svg
 from tests.envs import reference_connect_x as rules
@@ -159,7 +160,7 @@ def test_wrong_boards(board, message):
 
 def test_actions():
     board = notation.parse("1212", 2, 10, 3)
-    assert [notation.action_name(action) for action in range(10)] == list("123456789a")
+    assert [notation.action_name(action, 10) for action in range(10)] == list("123456789a")
     assert [notation.parse_action(board, name) for name in "3456789a"] == list(range(2, 10))
     assert notation.parse_action(board, " a ") == 9
     with pytest.raises(ValueError, match="^column 2 is full; it holds 2 stones$"):
@@ -270,3 +271,14 @@ def test_grid_of_boards_of_several_sizes():
 def test_bad_input(draw, message):
     with pytest.raises(ValueError, match=message):
         draw(np.zeros((6, 7), np.int8))
+
+
+@pytest.mark.parametrize("cols", [4, 7, 10])
+def test_columns_are_named_by_the_board_s_width(cols):
+    game = jaxgames.make("connect_four", rows=4, cols=cols)
+    state = game.from_string("")
+    names = [game.action_to_string(state, action) for action in range(cols)]
+    assert names == list("123456789a"[:cols])
+    assert [game.string_to_action(state, name) for name in names] == list(range(cols))
+    with pytest.raises(ValueError, match=f"action {cols} is no column; columns are 0 to {cols - 1}"):
+        game.action_to_string(state, cols)

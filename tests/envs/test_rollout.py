@@ -1,6 +1,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxgames
 from jaxgames.envs import random_action, rollout
@@ -22,7 +23,7 @@ def test_rollout_is_a_chain_of_steps():
     game = jaxgames.make("backgammon")
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))
     play = jax.jit(lambda states, key: rollout(game, states, key, 7))
-    last, (before, actions, after) = play(states, jax.random.key(1))
+    last, (before, actions, after, _) = play(states, jax.random.key(1))
     assert actions.shape == (7, 3) and before.rewards.shape == (7, 3, 2)
     assert (last._step_count == 7).all() and (before._step_count == np.arange(7)[:, None]).all()
     assert jax.vmap(jax.vmap(lambda mask, action: mask[action]))(before.legal_action_mask, actions).all()
@@ -40,5 +41,46 @@ def test_rollout_with_a_player_of_ones_own():
     def lowest(key, states):
         return jnp.argmax(states.legal_action_mask, axis=-1).astype(jnp.int32)
 
-    _, (before, actions, _) = jax.jit(lambda states: rollout(game, states, jax.random.key(1), 4, lowest))(states)
+    _, (before, actions, *_) = jax.jit(lambda states: rollout(game, states, jax.random.key(1), 4, lowest))(states)
     assert (actions == np.argmax(before.legal_action_mask, axis=-1)).all()
+
+
+def test_extras_of_a_policy_are_kept():
+    """Log-probabilities and values, say, in the shapes of the other arrays; with resets and in parts, too."""
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 6))
+
+    def policy(key, states):
+        actions = jaxgames.random_action(key, states)
+        return actions, {"log_prob": jnp.log(actions.astype(jnp.float32) + 1), "mask": states.legal_action_mask}
+
+    for options in ({}, {"auto_reset": True}, {"auto_reset": True, "games_at_once": 3}):
+        _, kept = jaxgames.rollout(game, states, jax.random.key(1), 4, policy, **options)
+        assert kept.extras["mask"].shape == (4, 6, 9)
+        np.testing.assert_array_equal(kept.extras["log_prob"], jnp.log(kept.actions.astype(jnp.float32) + 1))
+        np.testing.assert_array_equal(kept.extras["mask"], kept.states.legal_action_mask)
+    assert jaxgames.rollout(game, states, jax.random.key(1), 4)[1].extras is None
+    with pytest.raises(TypeError, match="the policy's actions"):
+        jaxgames.rollout(game, states, jax.random.key(1), 4, lambda key, states: (policy(key, states), 1, 2))
+
+
+def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 6))
+    traces, weight = [], jnp.int32(0)
+
+    def act(weight, key, states):
+        traces.append(1)
+        return jnp.full(len(states.terminated), weight)
+
+    def play(policy):
+        return jaxgames.rollout(game, states, jax.random.key(1), 2, policy)[1].actions[0]
+
+    jitted = jax.jit(act)
+    for weight in (jnp.int32(3), jnp.int32(4)):
+        np.testing.assert_array_equal(play(jax.tree_util.Partial(jitted, weight)), jnp.full(6, weight))
+    assert len(traces) == 1
+    policy = lambda key, states: act(weight, key, states)  # noqa: E731
+    for weight in (jnp.int32(5), jnp.int32(6)):  # noqa: B007
+        np.testing.assert_array_equal(play(policy), jnp.full(6, weight))
+    assert len(traces) > 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.envs import Game
 from jaxgames.envs.rollout import Transition, random_action, rollout
 
 GAMES = ["tic_tac_toe", "backgammon"]
@@ -130,3 +131,34 @@ def test_random_actions_of_ended_games_are_actions(game, text):
     states = jax.tree.map(lambda x: jnp.broadcast_to(x, (64, *x.shape)), state)
     actions = random_action(jax.random.key(0), states)
     assert (actions >= 0).all() and (actions < game.num_actions).all()
+
+
+def test_states_say_what_they_are():
+    game = jaxgames.make("connect_four")
+    states = jax.vmap(game.step)(jax.vmap(game.init)(jax.random.split(jax.random.key(0), 2)), jnp.array([3, 4]))
+    assert states.game is game and states.step_count.tolist() == [1, 1] and states.step_count.dtype == jnp.int32
+
+
+def test_a_game_that_is_not_whole_says_what_is_missing():
+    """Which method of which class; notebooks show its states as text."""
+
+    class Half(Game):
+        id, num_actions, observation_shape = "half", 2, (2,)
+
+    half = Half()
+    position = jnp.zeros(2, bool)
+    for method, arguments in {
+        "init_position": (jax.random.key(0),),
+        "legal": (position,),
+        "play": (position, jnp.int32(0)),
+        "observe_position": (position, jnp.bool_(True)),
+        "parse": ("x",),
+        "unparse": (position,),
+        "draw_board": (position, "light"),
+        "action_to_string": (half.state(position), 0),
+        "string_to_action": (half.state(position), "a"),
+    }.items():
+        with pytest.raises(NotImplementedError, match=f"half: Half defines no `{method}`; see `Game.{method}`"):
+            getattr(half, method)(*arguments)
+    assert half.state(position)._repr_svg_() is None
+    assert jaxgames.make("tic_tac_toe").from_string("X../.../...")._repr_svg_().startswith("<svg")

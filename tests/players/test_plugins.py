@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "play" / "plugin_example.py"
 TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
 NO_NUMBER = "mine: ValueError: move(state) gave ['x']; expected the number of an action"
-TIMES = ("a", "b", "seconds", "games_per_second")
+TIMES = ("a", "b", "seconds", "games_per_second", "compile_seconds")
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +89,21 @@ def test_a_plug_in_that_fails_loses_its_game_and_says_why():
     assert lost.loss_rate == 1 and lost.forfeits == {"mine: ZeroDivisionError: division by zero": 6}
     won = match(good, python(lambda state: "x"), 6)
     assert won.win_rate == 1 and list(won.forfeits) == [NO_NUMBER]
+
+
+def test_a_jax_player_s_next_checkpoint_is_not_compiled_again():
+    traces = []
+
+    def act(weights, states, bits):
+        traces.append(1)
+        return jnp.argmax(jnp.where(states.legal_action_mask, weights, -1.0), axis=-1)
+
+    game, random = jaxgames.make("tic_tac_toe"), players.make("random", jaxgames.make("tic_tac_toe"))
+    won = []
+    for number, weights in enumerate((jnp.arange(9.0), 9.0 - jnp.arange(9.0), jnp.zeros(9))):
+        registry.register(f"checkpoint{number}", jax_player(act, weights))
+        won.append(match(players.make(f"checkpoint{number}", game), random, 16).win_rate)
+    assert len(set(won)) > 1 and len(traces) <= 2  # of the first one: shapes, and the program
 
 
 def test_illegal_actions_of_jax_players_lose():

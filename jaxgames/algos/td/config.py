@@ -36,8 +36,9 @@ class TDConfig:
 
     game: str = "backgammon"
     """The game, by its id."""
-    encoding: str = "tesauro"
-    """What the network sees: a name from `game.encodings`, or `observation`."""
+    encoding: str = ""
+    """What the network sees: a name from `game.encodings`, or `observation`, which it is by default in games without
+    `tesauro`."""
     hidden: tuple[int, ...] = (40,)
     """Units of each hidden layer."""
     members: int = 1
@@ -100,6 +101,8 @@ class TDConfig:
     """Number of updates of the whole training, for the schedules; 0 if it is not known: then they stay constant."""
 
     def __post_init__(self) -> None:
+        if self.encoding == "":
+            object.__setattr__(self, "encoding", "tesauro" if "tesauro" in make(self.game).encodings else "observation")
         checks.settings(self, nans=True)
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.method in OLD_METHODS:

@@ -135,7 +135,7 @@ class ConnectFour(Game[Position]):
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the column, from 1 on."""
         one_state(self, state)
-        return notation.action_name(checks.whole("action", action, None))
+        return notation.action_name(checks.whole("action", action, None), self.cols)
 
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the column is full or there is none."""

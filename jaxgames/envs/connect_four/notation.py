@@ -53,10 +53,10 @@ def unparse(board: np.ndarray, connect: int) -> str:
     return "".join(COLUMNS[column] for column in order)
 
 
-def action_name(action: int) -> str:
-    """The name of a column. Raises `ValueError` if there is none."""
-    if not 0 <= action < len(COLUMNS):
-        raise ValueError(f"action {action} is no column; columns are 0 to {len(COLUMNS) - 1}")
+def action_name(action: int, cols: int) -> str:
+    """The name of a column of a board of this width. Raises `ValueError` if there is none."""
+    if not 0 <= action < cols:
+        raise ValueError(f"action {action} is no column; columns are 0 to {cols - 1}")
     return COLUMNS[action]
 
 
