@@ -99,7 +99,7 @@ def rollout(
         states: Where the games start, of shape [batch].
         key: For the policy, for chance and for new games.
         num_steps: How many actions are taken in each game.
-        policy: Picks the actions; by default at random. It may return a pair `(actions, extras)`; `keep` sees the second
+        policy: Picks the actions; by default at random. It may return a pair `(actions, extras)`, and `keep` sees these
             as `transition.extras`.
         auto_reset: Whether a new game follows one that has ended. Otherwise it stays as it is.
         games_at_once: How many games are played to the end of the rollout before the next ones; `keep` sees that many.

@@ -172,7 +172,7 @@ def test_actions():
         notation.parse_action(np.zeros((6, 7), np.int8), "8")
     for action in (-1, 10):
         with pytest.raises(ValueError, match=f"action {action} is no column"):
-            notation.action_name(action)
+            notation.action_name(action, 10)
 
 
 def test_text_of_a_board():
