@@ -39,7 +39,7 @@ def games():
     """4 random games side by side: states before each of 600 actions, the actions, the states after them."""
     states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(1), 4))
     _, moves = jax.jit(rollout, static_argnums=(0, 3))(GAME, states, jax.random.key(2), 600)
-    return jax.device_get(tuple(moves))
+    return jax.device_get((moves.states, moves.actions, moves.after))
 
 
 def side(**checkers):

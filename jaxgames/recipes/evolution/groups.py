@@ -98,7 +98,8 @@ class Groups(BaseMethod):
             met = Networks(self.policy, opponents)
             details = DETAILED.get(config.score, ())
             results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies, details)
-            return SCORES[config.score](results)
+            scores = SCORES[config.score](results)
+            return jnp.sum(scores.reshape(len(genomes), -1, met.count), axis=1)  # one of each opponent, of both sides
 
         after, metrics = self.groups.update(state, play_matrix)
         possible = jnp.float32(self.groups.opponents * (2 if config.sides == "both" else 1))
