@@ -52,7 +52,7 @@ CORE := tests/envs/test_perft.py tests/envs/test_conformance.py tests/envs/test_
 	tests/export tests/nets tests/runs tests/algos/mcts/test_mcts_trees.py tests/algos/test_minimax.py \
 	tests/algos/test_td_generic.py tests/algos/test_td_exact.py tests/algos/test_td_parallel.py \
 	tests/algos/test_self_play_backprop.py tests/algos/evolution/test_neuroevolution.py \
-	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/arena/test_match.py \
+	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/matches/test_match.py \
 	tests/recipes/test_td.py tests/recipes/test_tic_tac_toe_evolution.py tests/test_import.py
 
 $(OLDEST)/.ready: pyproject.toml .ci/oldest.txt $(PINS)

@@ -27,11 +27,11 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.imitation import ImitationConfig, prepare
 from jaxgames.algos.imitation import make_learner as make_imitation
-from jaxgames.arena.connect_four import accuracy
-from jaxgames.arena.connect_four import solved as solved_files
-from jaxgames.arena.data_sets import PlayedGames
-from jaxgames.arena.data_sets.solved_positions import SolvedPositions
+from jaxgames.data_sets import PlayedGames
+from jaxgames.data_sets.solved_positions import SolvedPositions
 from jaxgames.envs.core import Game
+from jaxgames.matches.connect_four import accuracy
+from jaxgames.matches.connect_four import solved as solved_files
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved

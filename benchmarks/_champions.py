@@ -17,8 +17,8 @@ import numpy as np
 import jaxgames
 from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
 from jaxgames.algos.td import load_player_value
-from jaxgames.arena import every_line, match
-from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.matches import every_line, match
+from jaxgames.matches.connect_four import accuracy, solved
 from jaxgames.players import Player, champions
 from jaxgames.players import make as make_player
 from jaxgames.runs import Run

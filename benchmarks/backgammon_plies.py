@@ -16,7 +16,7 @@ from _figures import Comparison, Figure, Report, say
 
 import jaxgames
 from jaxgames import players
-from jaxgames.arena import MatchResult, match
+from jaxgames.matches import MatchResult, match
 
 TITLE = "Backgammon: 2-ply and 3-ply play with a TD network"
 GAMES = 2000

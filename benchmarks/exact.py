@@ -209,7 +209,7 @@ def against(options: argparse.Namespace) -> dict[str, Any]:
     """What the table of four pieces adds to searches in checkers: to their play, or to their leaves only."""
     os.environ["JAXGAMES_TABLES"] = str(options.tables)
     from jaxgames import make
-    from jaxgames.arena.match import match
+    from jaxgames.matches.match import match
     from jaxgames.players import make as make_player
 
     game = make("checkers")

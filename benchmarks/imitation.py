@@ -16,7 +16,7 @@ from typing import Any
 import jax
 
 from jaxgames.algos.imitation.saved import load_network
-from jaxgames.arena.data_sets.make import info
+from jaxgames.data_sets.make import info
 from jaxgames.envs.registry import make
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce.study import Study

@@ -22,7 +22,7 @@ CODE = {
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
     "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/nets"),
     "backgammon_plays": (),
-    "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/arena"),
+    "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
     "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
     "games": (),
@@ -31,9 +31,9 @@ CODE = {
     "ppo": (),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
-    "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
+    "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
     "td_speed": ("jaxgames/algos/td", "jaxgames/nets"),
-    "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/arena"),
+    "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
 GAMES = {

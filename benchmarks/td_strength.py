@@ -17,7 +17,7 @@ from _figures import Comparison, Figure, Report, say
 
 import jaxgames
 from jaxgames import players
-from jaxgames.arena import match
+from jaxgames.matches import match
 from jaxgames.runs import Run
 
 TITLE = "Backgammon: strength of trained players against pubeval"

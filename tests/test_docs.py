@@ -18,7 +18,10 @@ from tests.envs.othello import Othello
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PACKAGES = ("envs", "envs.backgammon", "algos.evolution", "algos.mcts", "algos.td", "nets", "players", "arena", "runs")
+PACKAGES = (
+    *("envs", "envs.backgammon", "algos.evolution", "algos.mcts", "algos.td", "nets"),
+    *("players", "matches", "sessions", "runs"),
+)
 
 spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
 assert spec and spec.loader

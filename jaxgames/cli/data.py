@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
 
 
 def _make(options: argparse.Namespace) -> None:
-    from jaxgames.arena.data_sets import ExactLabels, make_data
+    from jaxgames.data_sets import ExactLabels, make_data
 
     game = make_game(options.game, options.set)
     line = ProgressLine(quiet=options.json)
@@ -68,7 +68,7 @@ def _make(options: argparse.Namespace) -> None:
 
 def _maker(game: Any, options: argparse.Namespace) -> Any:
     """What makes the rows."""
-    from jaxgames.arena.data_sets import PlayedGames, RecordedGames, SolvedPositions
+    from jaxgames.data_sets import PlayedGames, RecordedGames, SolvedPositions
     from jaxgames.players import make as make_player
 
     if options.records:
@@ -88,7 +88,7 @@ def _info(options: argparse.Namespace) -> None:
 
 def _merge(options: argparse.Namespace) -> None:
     from jaxgames import make
-    from jaxgames.arena.data_sets import merge_data
+    from jaxgames.data_sets import merge_data
     from jaxgames.runs.data_set import DataSetFolder
 
     header = DataSetFolder.open(options.data[0]).header
@@ -105,9 +105,9 @@ def _tests(game: Any, sources: list[str]) -> Any:
     from pathlib import Path
 
     from jaxgames.algos.imitation.data import load, open_of
-    from jaxgames.arena.data_sets import SolvedPositions
-    from jaxgames.arena.session import game_options
+    from jaxgames.data_sets import SolvedPositions
     from jaxgames.ops.pytrees import concatenate
+    from jaxgames.sessions.session import game_options
 
     found = []
     for source in sources:
@@ -122,7 +122,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
 
 
 def _print(path: str, as_json: bool) -> None:
-    from jaxgames.arena.data_sets.make import info
+    from jaxgames.data_sets.make import info
 
     found: Mapping[str, Any] = info(path)
     if as_json:

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays the match and prints its result."""
-    from jaxgames.arena import match
+    from jaxgames.matches import match
     from jaxgames.players import game_of
     from jaxgames.players import make as make_player
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(result.to_dict())
     else:
-        from jaxgames.arena.table import show
+        from jaxgames.matches.table import show
 
         show([result])
 

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Rolls out each position and prints what it is worth to the player to act."""
     from jaxgames import make
-    from jaxgames.arena.rollout import RolloutResult, rollout
+    from jaxgames.matches.rollout import RolloutResult, rollout
     from jaxgames.players import make as make_player
 
     game = make(options.game)

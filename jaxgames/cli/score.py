@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Lets the player move in each position and prints the shares."""
     from jaxgames import make
-    from jaxgames.arena.connect_four import accuracy, solved
+    from jaxgames.matches.connect_four import accuracy, solved
     from jaxgames.players import make as make_player
 
     if options.endings is not None:
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _endings(options: argparse.Namespace) -> None:
     from jaxgames import make
-    from jaxgames.arena.endings import score_endings
+    from jaxgames.data_sets.endings import score_endings
     from jaxgames.players import make as make_player
 
     if options.limit is not None:

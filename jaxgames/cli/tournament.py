@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays what is still to be played, and prints the results."""
-    from jaxgames.arena.tournament_folder import TournamentFolder
+    from jaxgames.matches.tournament_folder import TournamentFolder
     from jaxgames.runs import check_extras
 
     if options.png or options.out:
@@ -64,10 +64,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
-    from jaxgames.arena import records
-    from jaxgames.arena.match import MatchResult
-    from jaxgames.arena.standings import draw, show
-    from jaxgames.arena.tournament import tournament
+    from jaxgames import records
+    from jaxgames.matches.match import MatchResult
+    from jaxgames.matches.standings import draw, show
+    from jaxgames.matches.tournament import tournament
     from jaxgames.players import make as make_player
 
     game = _game(plan, plan["players"])
@@ -106,8 +106,8 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
 
 
 def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
-    from jaxgames.arena.knockout import Meeting, knockout
-    from jaxgames.arena.standings import show_knockout
+    from jaxgames.matches.knockout import Meeting, knockout
+    from jaxgames.matches.standings import show_knockout
     from jaxgames.players.from_folder import load_all
 
     game = _game(plan, [plan["knockout"]])
@@ -133,7 +133,7 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
 
 def _check(plan: dict[str, Any]) -> None:
     """Fills in what was not asked for. Raises `ValueError` for what does not go together."""
-    from jaxgames.arena.knockout import BEHIND, MOST_GAMES
+    from jaxgames.matches.knockout import BEHIND, MOST_GAMES
 
     if plan["knockout"]:
         if plan["players"] or plan["games"] or plan["games_out"]:

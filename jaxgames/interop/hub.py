@@ -15,7 +15,6 @@ from typing import Any, TextIO
 
 import jax
 
-from jaxgames.arena.session import choose_turn
 from jaxgames.envs.checkers.board import from_plain, to_plain
 from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.checkers.moves import apply_action, legal_moves
@@ -33,6 +32,7 @@ from jaxgames.interop.hub_protocol import (
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, number, whole_number
+from jaxgames.sessions.session import choose_turn
 
 VARIANTS = ("english", "american", "checkers")
 """What programs call the game, if they play several."""

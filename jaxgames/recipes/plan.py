@@ -10,7 +10,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "games": (1, 10**15),
     "seed": (0, 2**32 - 1),  # `jax.random.key` repeats beyond
     "devices": (1, 10**6),
-    "measured_games": (1, 10**8),  # as `jaxgames.arena.match` plays at most
+    "measured_games": (1, 10**8),  # as `jaxgames.matches.match` plays at most
     "final_games": (1, 10**8),
 }
 

@@ -5,7 +5,7 @@ import dataclasses
 import jax
 
 from jaxgames.algos.td.step_sizes import GAMES_PER_TEST, Tests
-from jaxgames.arena import match
+from jaxgames.matches import match
 from jaxgames.players.player import Player
 
 

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 import jax
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.core import Game, State
 from jaxgames.players.host import PlayerFailed, on_host
 from jaxgames.players.player import Player
+from jaxgames.sessions.session import Session
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.listed import NEWEST, ListedPlayers
 from jaxgames.web.programs import ProgramCache, batches_of

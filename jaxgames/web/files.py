@@ -5,9 +5,9 @@ import re
 import secrets
 from typing import Any
 
-from jaxgames.arena.records import FORMATS, GameRecord, dumps, loads
-from jaxgames.arena.session import Session
 from jaxgames.envs.registry import make
+from jaxgames.records import FORMATS, GameRecord, dumps, loads
+from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.games import GameChoice, choose_game, options_of
 from jaxgames.web.rooms import Room

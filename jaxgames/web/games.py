@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from jaxgames.arena.records import FORMATS
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.records import FORMATS
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.listed import CHAMPION, ListedPlayers
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.core import Game
+from jaxgames.sessions.session import Session
 from jaxgames.web import files, looking
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.core import State
 from jaxgames.players.exact import advisor
 from jaxgames.players.player import Player
+from jaxgames.sessions.session import Session
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding
 from jaxgames.web.connection import Client

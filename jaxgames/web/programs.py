@@ -13,13 +13,13 @@ from jaxtyping import Array, Float32, Int32, UInt32
 
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
-from jaxgames.arena.session import choose_turn
 from jaxgames.envs.core import MOST_ACTIONS, Game, State
 from jaxgames.ops.pytrees import equal, select
 from jaxgames.players.generic import GreedyTurn, LogitsTurn
 from jaxgames.players.host import on_host
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
+from jaxgames.sessions.session import choose_turn
 from jaxgames.web.evaluate import looks_ahead, position_values, sighted
 from jaxgames.web.stored import StoredProgram
 

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.core import State
 from jaxgames.players.host import PlayerFailed
+from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS, View
 from jaxgames.web.connection import Client, to_text
 from jaxgames.web.engine import Engine, Lane

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxgames
-from jaxgames.arena.match import match
+from jaxgames.matches.match import match
 from jaxgames.players import generic, minimax
 
 TIC_TAC_TOE = jaxgames.make("tic_tac_toe")

@@ -16,8 +16,8 @@ import pytest
 
 from jaxgames import cli
 from jaxgames.algos.td.saved import config_of, template
-from jaxgames.arena.records import json_lines
 from jaxgames.cli import output, train
+from jaxgames.records import json_lines
 from jaxgames.runs import Run, console, files, run
 
 TINY = "td --game tic_tac_toe --games 200 --devices 1 --set hidden=4 --set batch=32 --set encoding=cells".split()

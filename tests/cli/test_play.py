@@ -6,10 +6,10 @@ import json
 import pytest
 
 import jaxgames
-from jaxgames.arena.session import Session
-from jaxgames.arena.terminal import TerminalGame
 from jaxgames.cli import main
+from jaxgames.cli.terminal import TerminalGame
 from jaxgames.players import make
+from jaxgames.sessions.session import Session
 
 PERFECT = "alphabeta:9,ties=first"
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from jaxgames.arena import records
-from jaxgames.arena.session import Session
-from jaxgames.arena.tournament_folder import LINES, TournamentFolder
+from jaxgames import records
 from jaxgames.cli import main
+from jaxgames.matches.tournament_folder import LINES, TournamentFolder
+from jaxgames.sessions.session import Session
 
 SPECS = ["random", "weak:0.3:random", "weak:0.6:random"]
 GAME = ["--game", "tic_tac_toe", "--games", "10"]
@@ -57,9 +57,9 @@ def test_tables_for_people(capsys):
 
 
 def test_a_knockout_of_the_networks_of_a_run(tmp_path, capsys, monkeypatch):
-    from jaxgames.arena.knockout import knockout
+    from jaxgames.matches.knockout import knockout
     from jaxgames.players import from_folder
-    from tests.arena.test_knockout import POOL, SLOTS
+    from tests.matches.test_knockout import POOL, SLOTS
 
     monkeypatch.setattr(from_folder, "load_all", lambda run, game: POOL)
     monkeypatch.setattr("jaxgames.players.game_of", lambda spec: "tic_tac_toe")

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxgames.arena import records
-from jaxgames.arena.match import interval
-from jaxgames.arena.record import GameRecord
+from jaxgames import records
+from jaxgames.matches.match import interval
+from jaxgames.sessions.record import GameRecord
 
 OURS, THEIRS = "jaxgames", "gnubg"
 SETTINGS = """

@@ -9,11 +9,11 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.arena.connect_four import accuracy, solved
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
 from jaxgames.interop.networks import network_of
+from jaxgames.matches.connect_four import accuracy, solved
 
 GAME = jaxgames.make("connect_four")
 START = [*[0] * 5, 5, 0, 3, *[0] * 4, 5, *[0] * 10, 2, 0]

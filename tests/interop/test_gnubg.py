@@ -9,11 +9,11 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.arena.session import Session
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.interop import gnubg
 from jaxgames.players.player import Player
+from jaxgames.sessions.session import Session
 from tests.oracles import oracle
 
 GAME = jaxgames.make("backgammon")

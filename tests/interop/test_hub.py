@@ -9,11 +9,11 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.arena import match
 from jaxgames.envs.checkers.board import to_plain
 from jaxgames.envs.checkers.plain_board import START
 from jaxgames.interop import hub
 from jaxgames.interop import hub_protocol as protocol
+from jaxgames.matches import match
 
 GAME = jaxgames.make("checkers")
 START_TEXT = "B" + "b" * 12 + "e" * 8 + "w" * 12

@@ -7,8 +7,8 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.arena import match
 from jaxgames.interop import openspiel_checkers
+from jaxgames.matches import match
 from tests.oracles import oracle
 
 

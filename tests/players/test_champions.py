@@ -15,8 +15,8 @@ import pytest
 import jaxgames
 from jaxgames import cli, players
 from jaxgames.algos.alphazero.saved import settings_of
-from jaxgames.arena import every_line, match
-from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.matches import every_line, match
+from jaxgames.matches.connect_four import accuracy, solved
 from jaxgames.players import champions
 from jaxgames.players.player import Player
 from jaxgames.players.weak import weak

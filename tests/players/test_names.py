@@ -3,9 +3,10 @@
 import pytest
 
 import jaxgames
-from jaxgames.arena import Session, every_line, knockout, match
 from jaxgames.envs.testing.perft import perft
+from jaxgames.matches import every_line, knockout, match
 from jaxgames.players import as_players, available_players, make
+from jaxgames.sessions import Session
 
 TTT = jaxgames.make("tic_tac_toe")
 RANDOM = make("random", TTT)

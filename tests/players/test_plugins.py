@@ -16,12 +16,12 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.arena import match
-from jaxgames.arena.session import Session
 from jaxgames.envs import registry as games
+from jaxgames.matches import match
 from jaxgames.players import jax_player, plugins, registry
 from jaxgames.players.host import HostTurn, PlayerFailed
 from jaxgames.players.player import Player
+from jaxgames.sessions.session import Session
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "play" / "plugin_example.py"
@@ -58,7 +58,7 @@ def test_games_outside_of_jit_are_those_inside(monkeypatch, game, names, most_pl
     game = jaxgames.make(game)
     pair = [players.make(name, game) for name in names]
     usual = match(*pair, 70, seed=3, most_plies=most_plies)
-    monkeypatch.setattr(sys.modules["jaxgames.arena.match"], "on_host", lambda player: True)
+    monkeypatch.setattr(sys.modules["jaxgames.matches.match"], "on_host", lambda player: True)
     plain = match(*pair, 70, seed=3, most_plies=most_plies)
     assert without_times(plain) == without_times(usual) and 0 < usual.stopped < 70
 

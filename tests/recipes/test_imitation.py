@@ -11,8 +11,8 @@ import pytest
 import jaxgames
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.algos.imitation.saved import load_network
-from jaxgames.arena.data_sets import PlayedGames, make_data, merge_data
 from jaxgames.cli import main
+from jaxgames.data_sets import PlayedGames, make_data, merge_data
 from jaxgames.players import make as make_player
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan

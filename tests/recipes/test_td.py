@@ -13,8 +13,8 @@ from jaxgames import cli
 from jaxgames.algos.td import TDConfig, make_learner, saved
 from jaxgames.algos.td.saved import template
 from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
-from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import available_games
+from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
-from jaxgames.arena.knockout import BEHIND
+from jaxgames.matches.knockout import BEHIND
 from jaxgames.players import make
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.report import Report

@@ -14,7 +14,7 @@ import pytest
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.saved import champions_template
-from jaxgames.arena import every_line, match
+from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.players.weak import weak

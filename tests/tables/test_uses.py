@@ -10,7 +10,7 @@ import pytest
 from jaxgames import make as make_game
 from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero.self_play import begin_games, play
-from jaxgames.arena.endings import score_endings
+from jaxgames.data_sets.endings import score_endings
 from jaxgames.players import make
 from jaxgames.tables.checkers import CheckersEndings
 from jaxgames.tables.registry import leaf_lookup, lookup_of

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from jaxgames import make as make_game
-from jaxgames.arena.connect_four import accuracy, solved
-from jaxgames.arena.match import match
 from jaxgames.envs.connect_four.board import either
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.rollout import rollout
+from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches.match import match
 from jaxgames.players import make
 from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.connect_four.solver import Solver

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.registry import make
+from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS
 
 GAMES = list(VIEWS)

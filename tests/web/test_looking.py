@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from jaxgames.arena.session import Session
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
+from jaxgames.sessions.session import Session
 from jaxgames.web.analysis import analyse
 from jaxgames.web.evaluate import has_values
 from jaxgames.web.looking import _known_turn

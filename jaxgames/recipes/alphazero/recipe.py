@@ -12,8 +12,8 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.parallel import place
 from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
-from jaxgames.arena import every_line, match
 from jaxgames.envs.registry import make
+from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player

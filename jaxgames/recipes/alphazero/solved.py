@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from jaxgames.algos import mcts
-from jaxgames.arena.connect_four import accuracy, solved
 from jaxgames.envs.core import Game
+from jaxgames.matches.connect_four import accuracy, solved
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
 from jaxgames.runs import Panel

@@ -62,7 +62,7 @@ class ByMatches:
 
     @staticmethod
     def _match(network: NetworkConfig, champions: Champions, name: str, games: int, seed: int) -> Any:
-        from jaxgames.arena import match
+        from jaxgames.matches import match
         from jaxgames.players import make as make_player
         from jaxgames.players.generic import evolved
 

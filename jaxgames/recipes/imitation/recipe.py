@@ -16,10 +16,9 @@ from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPos
 from jaxgames.algos.imitation.data import chosen
 from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.algos.imitation.saved import ImitationCheckpoint, checkpoint_template, config_of, settings_of
-from jaxgames.arena import match
-from jaxgames.arena.session import game_options
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.matches import match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
@@ -32,6 +31,7 @@ from jaxgames.recipes.training import Block, Job
 from jaxgames.recipes.updates import run_updates
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.sessions.session import game_options
 
 FINAL_GAMES = 1_000
 SECONDS_BETWEEN_PICTURES = 10.0

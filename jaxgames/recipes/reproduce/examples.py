@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.arena.data_sets import PlayedGames, make_data, merge_data
+from jaxgames.data_sets import PlayedGames, make_data, merge_data
 from jaxgames.envs.core import Game
 from jaxgames.players import make
 from jaxgames.recipes.reproduce.study import Study

@@ -12,7 +12,7 @@ from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.config import current_names
 from jaxgames.algos.td.parallel import devices_for, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
-from jaxgames.arena import every_line, match
+from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxgames.arena import every_line, match
+from jaxgames.matches import every_line, match
 from jaxgames.players.player import Player
 from jaxgames.runs.curves import Panel
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int32
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
-from jaxgames.arena.exhaustive import every_line
+from jaxgames.matches.exhaustive import every_line
 from jaxgames.players.self_play import self_play
 from jaxgames.recipes.tic_tac_toe_self_play.population import Populations
 

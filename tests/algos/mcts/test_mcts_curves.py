@@ -4,7 +4,7 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.arena.connect_four import accuracy, solved
+from jaxgames.matches.connect_four import accuracy, solved
 
 NEAR = 3.0
 CURVES = {

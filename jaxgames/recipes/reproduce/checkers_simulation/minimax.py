@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.minimax import Search
-from jaxgames.arena import match
 from jaxgames.envs.registry import make as make_game
 from jaxgames.envs.testing.perft import perft
+from jaxgames.matches import match
 from jaxgames.ops.pytrees import select
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED

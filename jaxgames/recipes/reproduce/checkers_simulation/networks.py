@@ -13,8 +13,8 @@ from jaxtyping import Array, Float32, Int32
 from jaxgames.algos.evolution.games.fitness import SCORES
 from jaxgames.algos.evolution.games.play import Details, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.saved import load_champion
-from jaxgames.arena import match
 from jaxgames.envs.registry import make as make_game
+from jaxgames.matches import match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.arena.match import PairedGames
+from jaxgames.matches.match import PairedGames
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME

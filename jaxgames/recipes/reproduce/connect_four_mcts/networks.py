@@ -12,8 +12,8 @@ import numpy as np
 from jaxgames.algos import mcts
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.algos.imitation.saved import load_network
-from jaxgames.arena import match
-from jaxgames.arena.data_sets.solved_positions import SolvedPositions
+from jaxgames.data_sets.solved_positions import SolvedPositions
+from jaxgames.matches import match
 from jaxgames.players import Player
 from jaxgames.recipes.reproduce.connect_four_mcts import published
 from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME

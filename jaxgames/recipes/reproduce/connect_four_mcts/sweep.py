@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.algos.mcts import Evaluator, Rule
-from jaxgames.arena.match import PairedGames, interval
 from jaxgames.envs.connect_four import ConnectFour
 from jaxgames.envs.core import Outcome
+from jaxgames.matches.match import PairedGames, interval
 from jaxgames.players import Player
 from jaxgames.players.mcts import MCTSTurn
 

@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Array, UInt32
 
 from jaxgames.algos import mcts
-from jaxgames.arena.connect_four import accuracy, solved
-from jaxgames.arena.match import interval
 from jaxgames.envs.core import Outcome
+from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches.match import interval
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.connect_four_mcts import kept, published

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxgames.arena import match
+from jaxgames.matches import match
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon import published

@@ -9,8 +9,8 @@ import numpy as np
 
 from jaxgames.algos.evolution.saved import network_of
 from jaxgames.algos.td.saved import config_of
-from jaxgames.arena import match
-from jaxgames.arena.knockout import BEHIND, knockout
+from jaxgames.matches import match
+from jaxgames.matches.knockout import BEHIND, knockout
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player

@@ -1,0 +1,200 @@
+"""A game in a terminal: boards as text, turns and commands by lines; plain where the output is no terminal."""
+
+import re
+from collections.abc import Callable
+
+from jaxgames import records
+from jaxgames.players import Player
+from jaxgames.players.exact import advisor
+from jaxgames.sessions.points_match import PointsMatch
+from jaxgames.sessions.record import GameRecord
+from jaxgames.sessions.session import Session
+
+SEATS = ("first", "second")
+_PIECES = re.compile(r"(?<![\w+/:])([XObBwW])(?![\w+/:])")
+_COLOURS = {"X": "1;33", "O": "1;36", "b": "33", "B": "1;33", "w": "36", "W": "1;36"}
+"""Of the pieces, as ANSI codes: yellow and cyan, which the colour-blind tell apart."""
+
+
+class TerminalGame:
+    """Plays a session line by line: `take` reads a line, everything is said by `write`.
+
+    With a `match` one game follows another until it is over.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        write: Callable[[str], None],
+        colour: bool,
+        advisor: Player | None = None,
+        match: PointsMatch | None = None,
+    ):
+        self.session, self.write, self.colour, self.advisor, self.match = session, write, colour, advisor, match
+        self.done = False
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "help": (self._help, "this list"),
+            "board": (self._board, "shows the board again"),
+            "moves": (self._moves, "all legal moves"),
+            "undo": (self._undo, "takes back your last move, and what was answered"),
+            "redo": (self._redo, "plays again what was taken back"),
+            "hint": (self._hint, "what a good player would play"),
+            "swap": (self._swap, "changes sides"),
+            "position": (self._position, "the position as text, for --from"),
+            "save": (self._save, "save FILE: writes the game, by the end of the name as PDN, MAT, SGF, TXT or JSON"),
+            "load": (self._load, "load FILE: goes on with the first game of a file"),
+            "resign": (self._resign, "resign [POINTS]: gives the game up"),
+            "quit": (self._quit, "ends the program"),
+        }
+
+    def begin(self) -> None:
+        """Says what is to be said first, and lets a player begin who sits there."""
+        self._go_on()
+
+    def take(self, line: str) -> None:
+        """Does what a line says: a command, or a move. What is wrong is said in one line."""
+        word, _, rest = line.strip().partition(" ")
+        try:
+            if word.lower() in self.commands:
+                self.commands[word.lower()][0](rest.strip())
+            elif word:
+                self.session.play(line.strip())
+                self._go_on()
+        except (ValueError, OSError) as error:
+            self.write(f"error: {' '.join(str(error).split())}")
+
+    def records(self) -> list[GameRecord]:
+        """The games so far: all of the match, or the one."""
+        if self.match is None:
+            return [self.session.record()]
+        return [*self.match.records, *([] if self.session.over else [self.match.record(self.session)])]
+
+    @property
+    def prompt(self) -> str:
+        """What to ask the person for."""
+        names = [player.name if player else "you" for player in self.session.seats]
+        who = SEATS[self.session.seat] if names[0] == names[1] else "your move"
+        return "over> " if self.session.over else f"{who}> "
+
+    def _go_on(self) -> None:
+        """Lets players play until a person is to move or the game is over."""
+        session = self.session
+        while not session.over and session.player is not None:
+            name, seat = session.player.name, session.seat
+            turn = session.play_on()
+            if turn is not None:
+                self.write(f"{name} ({SEATS[seat]}): {_with_roll(turn.chance, turn.text)}")
+        self._board("")
+        self._end_game()
+
+    def _end_game(self) -> None:
+        """Says how the game has ended, if it has; in a match the next one begins."""
+        if self.session.end is None:
+            return
+        self.write(result_line(self.session))
+        if self.match is not None:
+            self.match.count(self.session)
+            self.write(self.match.score_line())
+            if not self.match.over:
+                self.session = self.match.next_game(self.session)
+                self.write(f"game {len(self.match.records) + 1}: {self.match.names[self.match.first]} begins")
+                self._go_on()
+
+    def _board(self, _: str) -> None:
+        text = self.session.game.board_text(self.session.state)
+        if self.colour:
+            text = _PIECES.sub(lambda match: f"\x1b[{_COLOURS[match[1]]}m{match[1]}\x1b[0m", text)
+        self.write(text)
+
+    def _help(self, _: str) -> None:
+        some = list(self.session.legal_turns())[:3]
+        self.write(f"moves are written such as: {', '.join(some)}" if some else "the game is over")
+        for name, (_command, text) in self.commands.items():
+            self.write(f"  {name:9} {text}")
+
+    def _moves(self, _: str) -> None:
+        self.write(", ".join(self.session.legal_turns()) or "none: the game is over")
+
+    def _undo(self, _: str) -> None:
+        session = self.session
+        if self.match is not None and session.over:
+            raise ValueError("the match is over: its games count")
+        session.undo()
+        while session.player is not None and session.turns:
+            session.undo()
+        self._go_on()
+
+    def _redo(self, _: str) -> None:
+        session = self.session
+        session.redo()
+        while session.player is not None and session.undone:
+            session.redo()
+        self._go_on()
+
+    def _hint(self, _: str) -> None:
+        if self.advisor is None:
+            raise ValueError("nobody is here who could give a hint")
+        session = self.session
+        asked = advisor(self.advisor, session.state)
+        turn = session.suggest(asked)
+        self.write(f"{asked.name} would play {session.game.turn_to_string(session.state, turn)}")
+
+    def _swap(self, _: str) -> None:
+        self._check_no_match("sides are not changed")
+        self.session.seats.reverse()
+        self._go_on()
+
+    def _position(self, _: str) -> None:
+        self.write(self.session.game.to_string(self.session.state))
+
+    def _save(self, path: str) -> None:
+        if not path:
+            raise ValueError("write: save FILE")
+        records.format_for(path, self.session.game.id)
+        records.save(path, self.records())
+        self.write(f"saved {path}")
+
+    def _load(self, path: str) -> None:
+        if not path:
+            raise ValueError("write: load FILE")
+        self._check_no_match("no other game is loaded")
+        found = records.load(path, self.session.game.id)
+        if not found:
+            raise ValueError(f"{path} holds no game")
+        loaded = Session.replay(found[0])
+        if loaded.game != self.session.game:
+            raise ValueError(f"{path} is a game of {loaded.game}, not of {self.session.game}")
+        loaded.seats = self.session.seats
+        self.session = loaded
+        self._go_on()
+
+    def _resign(self, points: str) -> None:
+        if points and not points.isdecimal():
+            raise ValueError("write: resign, or resign 2 for a gammon")
+        self.session.resign(points=int(points or 1))
+        self._end_game()
+
+    def _check_no_match(self, what: str) -> None:
+        if self.match is not None:
+            raise ValueError(f"in a match {what}")
+
+    def _quit(self, _: str) -> None:
+        self.done = True
+
+
+def result_line(session: Session) -> str:
+    """How a game has ended, in words."""
+    end = session.end
+    if end is None:
+        return "the game is not over"
+    reason = f" ({end.reason})" if end.reason else ""
+    if not end.points:
+        return f"drawn{reason}"
+    points = "" if session.game.max_reward == 1 else f" {abs(end.points):g} point{'s' * (abs(end.points) > 1)}"
+    seat = int(end.points < 0)
+    player = session.seats[seat]
+    return f"{SEATS[seat]} wins{points}: {player.name if player else 'the person'}{reason}"
+
+
+def _with_roll(chance: str, text: str) -> str:
+    return f"{chance}: {text}" if chance else text

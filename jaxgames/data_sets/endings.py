@@ -1,0 +1,94 @@
+"""How well a player plays where all is known exactly: the endings of games that players at random come to."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, UInt32
+
+from jaxgames.data_sets.played import PlayedGames
+from jaxgames.envs.turns.best import turn_worth
+from jaxgames.ops.pytrees import concatenate, num_rows, take
+from jaxgames.players.generic import random
+from jaxgames.players.host import on_host, take_forfeits
+from jaxgames.players.player import Player
+from jaxgames.tables.lookup import Knowledge, KnownTurns, known_turns
+from jaxgames.tables.registry import lookup_of
+
+GAMES = 256
+"""Played at once, until there are positions enough."""
+MOST_ROUNDS = 200
+GOOD = 0.01
+"""A turn that loses no more points is good."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EndingsAccuracy:
+    """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error.
+
+    A turn is perfect if none is worth more: in checkers it also wins as fast as can be. It is good if it loses none of
+    the points that are there with best play, or less than 0.01.
+    """
+
+    game: str
+    player: str
+    seed: int
+    positions: int
+    perfect: float
+    good: float
+    lost: float
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, ready for JSON."""
+        return dataclasses.asdict(self)
+
+
+def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy:
+    """Lets a player move in so many different positions that are known exactly, and in which there is a choice.
+
+    Raises `ValueError` for a game of which nothing is known, a number below 1, and a plain Python player that fails.
+    """
+    if number < 1:
+        raise ValueError(f"cannot take {number} positions; expected 1 or more")
+    lookup, load = lookup_of(player.game)
+    scores, positions = load(), _known_positions(player, lookup, number, seed)
+    bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)
+    judge = _judge if on_host(player) else jax.jit(_judge, static_argnums=0)
+    known, chosen = judge(lookup, scores, player, positions, bits)
+    for reason in take_forfeits(player):
+        raise ValueError(f"no move in a position: {reason}")
+    lost = np.asarray(known.points - lookup.points(chosen), np.float64)
+    perfect = np.asarray(chosen >= known.worth - 1e-6)
+    error = float(lost.std() / np.sqrt(number))
+    shares = float(perfect.mean()), float((lost <= GOOD).mean()), float(lost.mean())
+    return EndingsAccuracy(player.game.id, player.name, seed, number, *shares, error)
+
+
+def _judge(
+    lookup: Knowledge, scores: Any, player: Player, positions: Any, bits: UInt32[Array, " n"]
+) -> tuple[KnownTurns, Array]:
+    chosen = player.play_once(positions, bits)
+    worth = turn_worth(chosen, lambda after: lookup.worth(scores, after))
+    return known_turns(player.game, lookup, scores, positions), worth
+
+
+def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) -> Any:
+    """Different positions of games of random players."""
+    covers = jax.jit(lookup.covers)  # compiled for each round, in a moment
+    one = random(player.game)
+    games, found = PlayedGames(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
+    for shard in range(games.shards):
+        rows = games.rows(shard)
+        wanted = np.asarray(covers(rows.position)) & (rows.mask.sum(axis=1) > 1)
+        found.append(take(rows.position, np.flatnonzero(wanted)))
+        together = concatenate(found)
+        flat = np.concatenate(
+            [np.asarray(leaf).reshape(num_rows(together), -1) for leaf in jax.tree.leaves(together)], axis=1
+        )
+        different = np.sort(np.unique(flat, axis=0, return_index=True)[1])
+        if len(different) >= number:
+            return take(together, different[:number])
+    raise ValueError(f"only {len(different)} positions of {player.game.id} came up; ask for fewer")

@@ -1,0 +1,199 @@
+"""A round robin: every player against every other one, in matches with paired dice and swapped sides."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, UInt32
+
+from jaxgames.envs.core import Game, Outcome
+from jaxgames.matches.game_log import GameLog
+from jaxgames.matches.match import MatchResult, PairedGames, match
+from jaxgames.matches.ratings import Rating, bradley_terry
+from jaxgames.ops.pytrees import take
+from jaxgames.players import Player, as_players, generic
+from jaxgames.players.host import on_host
+from jaxgames.sessions.record import GameRecord
+
+Pair = tuple[int, int]
+TIMED = 64
+"""Positions in which players choose at once when they are timed."""
+_REPEATS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class TournamentResult:
+    """The matches of all pairs of players, `a` being the one with the lower number, and each player's time per move.
+
+    `milliseconds` are those of one move when 64 positions are searched at once; of players in plain Python, of one.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    games: int
+    seed: int
+    max_reward: int
+    matches: Mapping[Pair, MatchResult]
+    milliseconds: tuple[float, ...]
+
+    def table(self, low: str = "ppg", high: str | None = None) -> np.ndarray:
+        """Points per game of each row against each column, NaN on the diagonal; or another field of the matches.
+
+        `low` is the field as the first player of a match sees it, `high` as the second one does, with the other sign.
+        """
+        found = np.full((len(self.players),) * 2, np.nan)
+        for (a, b), result in self.matches.items():
+            found[a, b], found[b, a] = getattr(result, low), -getattr(result, high or low)
+        return found
+
+    @property
+    def margins(self) -> np.ndarray:
+        """Half the width of the 95 % intervals of `table()`."""
+        return (self.table("ppg_high", "ppg_low") - self.table("ppg_low", "ppg_high")) / 2
+
+    @property
+    def wins(self) -> np.ndarray:
+        """Games won by each row against each column, drawn and stopped ones counted as half."""
+        found = np.zeros((len(self.players),) * 2)
+        for (a, b), result in self.matches.items():
+            won = round(result.games * (1 + result.win_rate - result.loss_rate)) / 2  # rates are rounded numbers
+            found[a, b], found[b, a] = won, result.games - won
+        return found
+
+    @property
+    def ratings(self) -> list[Rating]:
+        """Of all players, in their order."""
+        return bradley_terry(self.players, self.wins)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        ratings = [
+            rating.to_dict() | {"milliseconds": time_}
+            for rating, time_ in zip(self.ratings, self.milliseconds, strict=True)
+        ]
+        matches = [result.to_dict() for result in self.matches.values()]
+        fields = {"game": self.game, "players": list(self.players), "games": self.games, "seed": self.seed}
+        return fields | {"ratings": ratings, "matches": matches}
+
+
+def tournament(
+    players: Sequence[Player | str],
+    games: int = 1000,
+    seed: int = 0,
+    batch: int = 512,
+    known: Mapping[Pair, MatchResult] | None = None,
+    finished: Callable[[Pair, MatchResult, list[GameRecord]], None] | None = None,
+    progress: Callable[[Pair, int], None] | None = None,
+    record: bool = False,
+    game: Game | str | None = None,
+) -> TournamentResult:
+    """Plays all pairs, `games` games each.
+
+    Players of one kind share compiled programs, whatever their parameters. Each pair has dice of its own.
+
+    Args:
+        players: two or more of one game, or their names.
+        games: how many each pair plays; an odd number is rounded up.
+        seed: of all random numbers; with the players it decides the results.
+        batch: games played at once.
+        known: results of an earlier run with the same arguments; these matches are not played again.
+        finished: is told each result when the match is over, with records of its games if `record`.
+        progress: is told now and then how many games of which pair are over.
+        record: whether the games are recorded, for `finished`.
+        game: the game, or its name, where all players are names.
+
+    Raises `ValueError` for fewer than two players, two of one name, and as `match` does.
+    """
+    if len(players) < 2:
+        raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
+    players = as_players(*players, game=game)
+    names = tuple(player.name for player in players)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"player {name} is there {names.count(name)} times; expected different ones")
+    matches = dict(known or {})
+    # The kind that comes first stays first: else each two kinds would need two programs.
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(_kind, players)))}
+    for number, pair in enumerate(combinations(range(len(players)), 2)):
+        if pair in matches:
+            continue
+        swapped = kinds[_kind(players[pair[0]])] > kinds[_kind(players[pair[1]])]
+        a, b = (players[i] for i in (pair[::-1] if swapped else pair))
+        log = GameLog(a, b) if record else None
+        report = None if progress is None else lambda done, pair=pair: progress(pair, done)
+        pair_seed = (seed + 1_000_003 * number) % 2**32
+        result = match(a, b, games, pair_seed, batch, progress=report, trace=log.add if log else None)
+        matches[pair] = swap(result) if swapped else result
+        if finished is not None:
+            finished(pair, matches[pair], log.records() if log else [])
+    matches = dict(sorted(matches.items()))
+    times = _times_per_move(players, seed)
+    played = players[0].game
+    return TournamentResult(played.id, names, games + games % 2, seed, played.max_reward, matches, times)
+
+
+def swap(result: MatchResult) -> MatchResult:
+    """The same match seen by the other player."""
+    fields: dict[str, Any] = {
+        "a": result.b,
+        "b": result.a,
+        "ppg": -result.ppg,
+        "ppg_low": -result.ppg_high,
+        "ppg_high": -result.ppg_low,
+    }
+    for kind in ("", "gammon_", "backgammon_"):
+        won, lost = f"{kind}win_rate" if not kind else f"{kind}rate", f"{kind}loss_rate"
+        fields |= {won: getattr(result, lost), lost: getattr(result, won)}
+    return dataclasses.replace(result, **fields)
+
+
+def time_per_move(player: Player, positions: Any) -> float:
+    """Seconds of one move when the player chooses in all these positions at once, the best of three; after compiling.
+
+    A player in plain Python is asked about the first position only.
+    """
+    if on_host(player):
+        positions = take(positions, slice(1))
+    count = len(jax.tree.leaves(positions)[0])
+    bits = jax.random.bits(jax.random.key(1), (count,), jnp.uint32)
+    turn = player.turn if on_host(player) else None
+    seconds = []
+    for _ in range(1 + _REPEATS):
+        started = time.perf_counter()
+        if turn is not None:
+            turn(player.params, positions, np.asarray(bits))
+        else:
+            jax.block_until_ready(_turn(player, positions, bits))
+        seconds.append(time.perf_counter() - started)
+    return min(seconds[1:]) / count
+
+
+def sample_positions(game: Game, seed: int = 0, count: int = TIMED) -> Any:
+    """Positions from the middle of random games."""
+    random = generic.random(game)
+    games = PairedGames(random, random, 100 * count, seed, slots=4 * count)
+    games.play()
+    slots = jax.device_get(games.state.slots)
+    ready = np.flatnonzero(slots.playing)
+    return take(slots.position, ready[np.arange(count) % len(ready)])
+
+
+def _times_per_move(players: Sequence[Player], seed: int) -> tuple[float, ...]:
+    positions = sample_positions(players[0].game, seed)
+    return tuple(1000 * time_per_move(player, positions) for player in players)
+
+
+def _kind(player: Player) -> Any:
+    """What players have in common that share compiled programs."""
+    shapes = tuple((np.shape(leaf), str(np.asarray(leaf).dtype)) for leaf in jax.tree.leaves(player.params))
+    return player.turn, jax.tree.structure(player.params), shapes
+
+
+@jax.jit
+def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"]) -> Outcome:
+    return player.turn(player.params, positions, bits)

@@ -1,0 +1,73 @@
+"""Game records of every game as JSON, one object after another, each in a line of its own when we write them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from jaxgames.ops import json_text
+from jaxgames.sessions.record import GameRecord, RecordedTurn, wrong_at
+from jaxgames.sessions.session import Session
+
+_KINDS = {
+    "game": str,
+    "start": str,
+    "turns": list,
+    "points": (int, float, type(None)),
+    "reason": str,
+    "players": list,
+    "options": dict,
+    "tags": dict,
+}
+
+
+def write(records: Sequence[GameRecord]) -> str:
+    """A line for each game."""
+    return "".join(json.dumps(to_dict(record), ensure_ascii=False) + "\n" for record in records)
+
+
+def read(text: str) -> list[GameRecord]:
+    """The games; spaces and lines between and within them do not matter."""
+    records, at = list[GameRecord](), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        try:
+            found, end = json_text.decode_at(text, at)
+            record = from_dict(found)
+            Session.replay(record)
+        except json.JSONDecodeError as error:
+            raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None
+        except ValueError as error:
+            raise wrong_at(text, at, f"in the game that begins here, {error}") from None
+        records.append(record)
+        at = end
+    return records
+
+
+def to_dict(record: GameRecord) -> dict[str, Any]:
+    """A game ready for JSON; a turn is its text, or `[roll, text]`."""
+    turns = [[turn.chance, turn.text] if turn.chance else turn.text for turn in record.turns]
+    fields = {name: getattr(record, name) for name in _KINDS}
+    return fields | {"turns": turns, "players": list(record.players)}
+
+
+def from_dict(fields: Any) -> GameRecord:
+    """The game of `to_dict`. Raises `ValueError` for anything else."""
+    if not isinstance(fields, dict) or not {"game", "start", "turns"} <= fields.keys():
+        raise ValueError('expected an object such as {"game": "checkers", "start": ..., "turns": [...]}')
+    for name, value in fields.items():
+        if name not in _KINDS:
+            raise ValueError(f"no field {name!r} is known; there are {', '.join(_KINDS)}")
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):  # type: ignore[arg-type]
+            raise ValueError(f"{name} is {str(value)[:40]!r}, which it cannot be")
+    turns = tuple(_turn(turn) for turn in fields["turns"])
+    players = fields.get("players", ["first", "second"])
+    if len(players) != 2 or not all(isinstance(name, str) for name in players):
+        raise ValueError(f"players are two names, not {players}")
+    return GameRecord(**{**fields, "turns": turns, "players": tuple(players)})
+
+
+def _turn(turn: Any) -> RecordedTurn:
+    parts = [turn] if isinstance(turn, str) else turn
+    if not isinstance(parts, list) or len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"a turn is a text, or a roll and a text, not {str(turn)[:40]!r}")
+    return RecordedTurn(parts[-1], parts[0] if len(parts) == 2 else "")

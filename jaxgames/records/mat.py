@@ -1,0 +1,121 @@
+"""Backgammon records as MAT, the text format of JellyFish matches that most programs read and write.
+
+Two columns of turns, `31: 8/5 6/5`; the player who moves first may be on the right, and is on the left when we write.
+There is no cube here, so a file with doubles is refused.
+"""
+
+import re
+from collections.abc import Sequence
+
+from jaxgames.envs.backgammon.game import Backgammon
+from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.session import Session
+
+START = "4HPwATDgc/ABMA"
+WIDTH = 34
+"""Where the right column begins, counted from the left one's first character."""
+_LEFT = 5
+
+_HEADER = re.compile(r"\s*(?P<first>\S.*?) : [0-9]+\s\s+(?P<second>\S.*?) : [0-9]+\s*")
+_TURNS = re.compile(r"\s*[0-9]+\)(?P<cells>.*)")
+_CELL = re.compile(r"([1-6])([1-6]):((?:(?![1-6][1-6]:).)*)")
+_WINS = re.compile(r"\s*(?:[0-9]+\))?\s*Wins (?P<points>[0-9]+) points?.*")
+
+
+def write(records: Sequence[GameRecord]) -> str:
+    """A match of as many games. Raises `ValueError` for a game that begins elsewhere than usual."""
+    lines = ["0 point match", ""]
+    score: dict[str, int] = {}
+    for number, record in enumerate(records, 1):
+        position, _, roll = record.start.partition(":")
+        if position != START or len(roll) == 1:
+            raise ValueError(f"game {number} begins at {record.start}; MAT begins at {START}: save it as SGF or JSON")
+        names = [f"{name.strip() or 'nobody'} : {score.get(name, 0)}" for name in record.players]
+        lines += [f" Game {number}", f" {names[0]:{WIDTH + _LEFT - 2}} {names[1]}"]
+        cells = [f"{turn.chance or roll}: {_numbers(turn.text)}" for turn in record.turns]
+        for row in range(0, len(cells), 2):
+            pair = [*cells[row : row + 2], ""][:2]
+            lines.append(f"{row // 2 + 1:3}) {pair[0]:{WIDTH}}{pair[1]}".rstrip())
+        if record.points:
+            winner, points = int(record.points < 0), int(abs(record.points))
+            lines.append(" " * (_LEFT + winner * WIDTH) + f" Wins {points} point{'s' * (points > 1)}")
+            score[record.players[winner]] = score.get(record.players[winner], 0) + points
+        lines.append("")
+    return "\n".join(lines)
+
+
+def read(text: str) -> list[GameRecord]:
+    """The games of a match, in their order."""
+    reader, at = _Reader(text), 0
+    for line in text.split("\n"):
+        reader.take(line, at)
+        at += len(line) + 1
+    return reader.finished()
+
+
+class _Reader:
+    """The games read so far, and the one under way: its session, and the names in the order of its seats."""
+
+    def __init__(self, text: str):
+        self.text, self.records = text, list[GameRecord]()
+        self.session: Session | None = None
+        self.names: tuple[str, str] | None = None
+        self.right_begins = False
+
+    def take(self, line: str, at: int) -> None:
+        """Reads the line that begins at this place of the text."""
+        if wins := _WINS.fullmatch(line):
+            self._wins(int(wins["points"]), line.index("Wins"), at)
+        elif header := _HEADER.fullmatch(line):
+            self._end_game()
+            self.names = (header["first"], header["second"])
+            self.session, self.right_begins = Session(Backgammon(), START, rolls=False), False
+        elif turns := _TURNS.fullmatch(line):
+            self._turns(line, turns.start("cells"), at)
+        elif line.strip() and not re.fullmatch(r"\s*(;.*|[0-9]+ point match.*|Game [0-9]+.*)", line):
+            raise wrong_at(self.text, at, f"{line.strip()[:40]!r} is neither turns, as in ` 1) 31: 8/5 6/5`, nor names")
+
+    def finished(self) -> list[GameRecord]:
+        """All games, the last one too."""
+        self._end_game()
+        return self.records
+
+    def _turns(self, line: str, start: int, at: int) -> None:
+        if self.session is None:
+            raise wrong_at(self.text, at, "before the turns stand the names: ` Alice : 0     Bob : 0`")
+        cells = list(_CELL.finditer(line, start))
+        rest = line[start : cells[0].start() if cells else len(line)].strip()
+        if rest or not cells:
+            raise wrong_at(self.text, at + start, f"{rest[:40]!r} is no turn; write 31: 8/5 6/5 (there is no cube)")
+        if not self.session.turns and len(cells) == 1 and cells[0].start() - start >= WIDTH // 2:
+            self.right_begins = True
+        for cell in cells:
+            try:
+                self.session.roll(cell[1] + cell[2])
+                self.session.play(cell[3].strip().lower() or "pass")
+            except ValueError as error:
+                raise wrong_at(self.text, at + cell.start(), error) from None
+
+    def _wins(self, points: int, column: int, at: int) -> None:
+        if self.session is None:
+            raise wrong_at(self.text, at, "no game goes on that could be won")
+        if self.session.end is None:
+            winner = int(column >= WIDTH // 2) ^ self.right_begins
+            try:
+                self.session.resign(seat=1 - winner, points=points)
+            except ValueError as error:
+                raise wrong_at(self.text, at + column, error) from None
+        elif abs(self.session.end.points) != points:
+            reason = f"the game ends with {abs(self.session.end.points):g} points, not {points}"
+            raise wrong_at(self.text, at + column, reason)
+
+    def _end_game(self) -> None:
+        if self.session is not None and self.names is not None:
+            names = self.names[::-1] if self.right_begins else self.names
+            self.records.append(self.session.record(names))
+        self.session = None
+
+
+def _numbers(text: str) -> str:
+    """A play with 25 for the bar and 0 for off, which all programs read."""
+    return "" if text == "pass" else text.replace("bar", "25").replace("off", "0")

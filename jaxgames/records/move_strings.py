@@ -1,0 +1,91 @@
+"""Records of games whose moves have names of one character: a line of moves and a result, `44435 1-0`.
+
+Lines that begin with # hold for those that follow: `# game connect_four rows=5`, `# start 445`, `# players A | B`.
+The result is `1-0` if the player who moves first in the start position has won, `0-1`, `1/2`, or `*` if the game did
+not end; a reason such as `resigned` may follow. A dash stands for no moves.
+"""
+
+import re
+from collections.abc import Sequence
+
+from jaxgames.envs.registry import make
+from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.session import Session
+
+_RESULTS = {1.0: "1-0", -1.0: "0-1", 0.0: "1/2", None: "*"}
+_POINTS = {text: points for points, text in _RESULTS.items()}
+_GAME = re.compile(r"(connect_four|tic_tac_toe)((?: +\w+=[0-9]+)*)")
+
+
+def write(records: Sequence[GameRecord]) -> str:
+    """A line for each game, and lines about what changes between them."""
+    lines: list[str] = []
+    before = ["", "", ""]
+    for record in records:
+        options = "".join(f" {name}={value}" for name, value in sorted(record.options.items()))
+        start = record.start if record.start != _usual_start(record) else ""
+        for name in record.players:
+            if "|" in name or "\n" in name:
+                raise ValueError(f"the player's name {name!r} must be a text of one line without |")
+        now = [f"# game {record.game}{options}", f"# start {start}".strip(), f"# players {' | '.join(record.players)}"]
+        lines += [new for old, new in zip(before, now, strict=True) if new != old and (old or new != "# start")]
+        before = now
+        moves = "".join(turn.text for turn in record.turns) or "-"
+        lines.append(" ".join(filter(None, (moves, _RESULTS[record.points], record.reason))))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read(text: str) -> list[GameRecord]:
+    """The games; without a line `# game` they are of Connect Four."""
+    records, at = list[GameRecord](), 0
+    game, options, start, players = "connect_four", dict[str, int](), "", ("first", "second")
+    for line in text.splitlines(keepends=True):
+        words = line.split()
+        if line.startswith("#"):
+            name, _, rest = line[1:].strip().partition(" ")
+            if name == "game":
+                found = _GAME.fullmatch(rest.strip())
+                if not found:
+                    raise wrong_at(text, at, f"{rest!r} is no game here; write: # game connect_four rows=5")
+                game, options = found[1], {k: int(v) for k, _, v in (word.partition("=") for word in found[2].split())}
+            elif name == "start":
+                start = rest.strip()
+            elif name == "players":
+                first, _, second = rest.partition(" | ")
+                players = (first.strip(), second.strip())
+        elif words:
+            records.append(_record(text, at, line, GameRecord(game, start, options=options, players=players)))
+        at += len(line)
+    return records
+
+
+def _record(text: str, at: int, line: str, record: GameRecord) -> GameRecord:
+    """The game of one line, whose other fields are those of `record`."""
+    moves, *rest = line.split()
+    try:
+        session = Session(make(record.game, **record.options), record.start or _usual_start(record))
+    except ValueError as error:
+        raise wrong_at(text, at, error) from None
+    where = at + line.index(moves)
+    for index, move in enumerate("" if moves == "-" else moves):
+        try:
+            session.play(move)
+        except ValueError as error:
+            raise wrong_at(text, where + index, f"move {index + 1}: {error}") from None
+    result = rest[0] if rest else _RESULTS[session.end.points if session.end else None]
+    if result not in _POINTS:
+        raise wrong_at(text, at + line.rindex(result), f"{result!r} is no result; write one of {', '.join(_POINTS)}")
+    if session.end and _POINTS[result] != session.end.points:
+        raise wrong_at(text, at + line.rindex(result), f"the game ends {_RESULTS[session.end.points]}, not {result}")
+    points = _POINTS[result]
+    if points is not None and not session.over:
+        if points:
+            session.resign(seat=int(points > 0), reason=" ".join(rest[1:]) or "resigned")
+        else:
+            session.agree_draw()
+    return session.record(record.players)
+
+
+def _usual_start(record: GameRecord) -> str:
+    game = make(record.game, **record.options)
+    return game.to_string(Session(game).start)

@@ -1,0 +1,177 @@
+"""Backgammon records as SGF (Smart Game Format FF[4], GM[6]), as GNU Backgammon writes and reads them.
+
+White's points are the letters a to x from White's own 1 to 24, Black's the other way round, y the bar and z off. The
+player who moves first is White when we write. Variations and what is not known here are skipped; cubes are refused.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from jaxgames.envs.backgammon import notation
+from jaxgames.envs.backgammon.game import START, Backgammon
+from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.session import Session
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<open>\()|(?P<close>\))|(?P<node>;)|(?P<name>[A-Z]+)|\[(?P<value>(?:[^\]\\]|\\.)*)\])", re.S
+)
+_MOVE = re.compile(r"([1-6])([1-6])((?:[a-y][a-z]){0,4})")
+_RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign)?", re.IGNORECASE)
+_POSITION = ("AE", "AW", "AB", "PL")
+_BAR, _OFF = 25, 0
+
+
+class _Property(NamedTuple):
+    """A property of a node, its values, and where in the text the first of them begins."""
+
+    name: str
+    values: list[str]
+    at: int
+
+
+def write(records: Sequence[GameRecord]) -> str:
+    """A collection of games."""
+    return "\n".join(_written(record) for record in records)
+
+
+def read(text: str) -> list[GameRecord]:
+    """The games of a collection: of each tree the main line."""
+    return [_game(text, game) for game in _games(text)]
+
+
+def _written(record: GameRecord) -> str:
+    session = Session.replay(record)
+    mover, opponent, dice = notation.from_text(record.start)
+    if dice is not None and len(dice) == 1:
+        raise ValueError(f"SGF cannot say that one die of a roll is left, as in {record.start}")
+    head = f"FF[4]GM[6]CA[UTF-8]AP[jaxgames]PW[{_escaped(record.players[0])}]PB[{_escaped(record.players[1])}]"
+    if (mover, opponent) != ([*START], [*START]):
+        sides = zip("WB", (mover, opponent), strict=True)
+        set_up = (
+            f"A{colour}" + "".join(f"[{_letter(p, colour)}]" * n for p, n in enumerate(side, 1))
+            for colour, side in sides
+        )
+        head += "AE[a:y]" + "".join(text for text in set_up if len(text) > 2) + "PL[W]"
+    if session.end is not None and session.end.points:
+        winner = "W" if session.end.points > 0 else "B"
+        head += f"RE[{winner}+{abs(session.end.points):g}{'R' * bool(session.end.reason)}]"
+    nodes = []
+    for turn in session.turns:
+        colour = "WB"[turn.seat]
+        steps = filter(None, map(notation.step_of, turn.actions))
+        moves = "".join(_letter(s, colour) + _letter(max(s - die, 0), colour) for s, die in steps)
+        roll = turn.chance or "".join(map(str, dice or ()))[:2]
+        nodes.append(f";{colour}[{roll}{moves}]")
+    return f"(;{head}\n" + "\n".join(nodes) + ")\n"
+
+
+def _game(text: str, properties: list[_Property]) -> GameRecord:
+    kind = next((one for one in properties if one.name == "GM"), None)
+    if kind is None or kind.values[0].strip() != "6":
+        at = kind.at if kind else properties[0].at if properties else 0
+        raise wrong_at(text, at, "this is no game of backgammon, which says GM[6]")
+    named = {one.name: one.values[0] for one in properties}
+    moves = [one for one in properties if one.name in ("B", "W")]
+    first = moves[0].name if moves else named.get("PL", "W").upper()[:1]
+    session = Session(Backgammon(), _start(text, properties, first), rolls=False)
+    for one in moves:
+        _play(text, session, one, seat=int(one.name != first))
+    result = _RESULT.fullmatch(named.get("RE", "").strip())
+    if result and session.end is None:
+        session.resign(seat=int(result[1].upper() == first), points=int(result[2]))
+    elif result and session.end and abs(session.end.points) != int(result[2]):
+        at = next(one.at for one in properties if one.name == "RE")
+        raise wrong_at(text, at, f"the game ends with {abs(session.end.points):g} points, not {result[2]}")
+    names = {"W": named.get("PW", "White"), "B": named.get("PB", "Black")}
+    return session.record((names[first], names["B" if first == "W" else "W"]))
+
+
+def _play(text: str, session: Session, one: _Property, seat: int) -> None:
+    move = _MOVE.fullmatch("".join(one.values[0].split()))
+    if not move:
+        raise wrong_at(
+            text, one.at, f"{one.values[0]!r} is no turn; write two dice and points, 31hefe (there is no cube)"
+        )
+    if session.end is None and session.seat != seat:
+        raise wrong_at(text, one.at, "the other player is to move")
+    pairs = re.findall("..", move[3])
+    play = " ".join(f"{_point(a, one.name)}/{_point(b, one.name)}" for a, b in pairs) or "pass"
+    try:
+        session.roll(move[1] + move[2])
+        session.play(play)
+    except ValueError as error:
+        raise wrong_at(text, one.at, error) from None
+
+
+def _start(text: str, properties: list[_Property], first: str) -> str:
+    """The position in which the game begins, `first` (W or B) to roll."""
+    sides = {colour: [*START] for colour in "WB"}
+    for one in properties:
+        for value in one.values if one.name in _POSITION else ():
+            begin, _, end = value.partition(":")
+            if one.name == "PL" or not re.fullmatch("[a-y](:[a-y])?", value):
+                if one.name != "PL":
+                    raise wrong_at(text, one.at, f"{value!r} is no point; points are a to x, y is the bar")
+                continue
+            for letter in map(chr, range(ord(begin), ord(end or begin) + 1)):
+                for colour in "WB" if one.name == "AE" else one.name[1]:
+                    place = _point(letter, colour) - 1
+                    sides[colour][place] = 0 if one.name == "AE" else sides[colour][place] + 1
+    try:
+        return notation.to_text(sides[first], sides["B" if first == "W" else "W"])
+    except ValueError as error:
+        raise wrong_at(text, properties[0].at, error) from None
+
+
+def _games(text: str) -> Iterator[list[_Property]]:
+    """The properties of each game's main line."""
+    at, depth, skipped = 0, 0, 0
+    ended: set[int] = set()  # depths at which a variation has been read
+    properties: list[_Property] = []
+    while text[at:].strip():
+        token = _TOKEN.match(text, at)
+        if not token:
+            at += len(text[at:]) - len(text[at:].lstrip())
+            raise wrong_at(text, at, "expected ( ; ) or a property such as PW[name]")
+        where, at = token.start(token.lastgroup or 0), token.end()
+        if token["open"]:
+            depth += 1
+            skipped += bool(skipped or depth in ended)
+        elif token["close"]:
+            if not depth:
+                raise wrong_at(text, where, "no game is open that ) could close")
+            skipped = max(skipped - 1, 0)
+            ended = {level for level in ended if level < depth} | {depth}
+            depth -= 1
+            if not depth:
+                yield properties
+                properties, ended = [], set()
+        elif not depth:
+            raise wrong_at(text, where, "a game begins with (")
+        elif skipped:
+            continue
+        elif token["name"]:
+            properties.append(_Property(token["name"], [], where))
+        elif token["value"] is not None:
+            if not properties:
+                raise wrong_at(text, where, "a value stands after the name of its property")
+            properties[-1].values.append(re.sub(r"\\(.)", r"\1", token["value"], flags=re.S))
+    if depth:
+        raise wrong_at(text, len(text.rstrip()), "the text ends within a game; ) is missing")
+
+
+def _letter(place: int, colour: str) -> str:
+    if place in (_BAR, _OFF):
+        return "y" if place == _BAR else "z"
+    return chr(ord("a") + place - 1) if colour == "W" else chr(ord("x") - place + 1)
+
+
+def _point(letter: str, colour: str) -> int:
+    if letter in "yz":
+        return _BAR if letter == "y" else _OFF
+    return ord(letter) - ord("a") + 1 if colour == "W" else ord("x") - ord(letter) + 1
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("]", "\\]")

@@ -1,0 +1,6 @@
+"""Games under way for people: whose turn it is, what was played, what can be taken back, and the record of it."""
+
+from jaxgames.sessions.record import GameRecord
+from jaxgames.sessions.session import Session
+
+__all__ = ["GameRecord", "Session"]

@@ -1,0 +1,36 @@
+"""A game that was played, as it is written into files: `jaxgames.records` knows their formats."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class RecordedTurn(NamedTuple):
+    """A whole turn in the game's notation, and the outcome of chance before it (`31`), empty if there was none."""
+
+    text: str
+    chance: str = ""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game: its rules, who played, the start position, the turns, the result.
+
+    `start` is a position in the game's notation, with the first roll if the game begins with one. The first of
+    `players` is the one who moves first there, and `points` are that player's; None where the game did not end.
+    `reason` says how it ended if not by the rules: `resigned`, `draw agreed`. `options` are those of `make`.
+    """
+
+    game: str
+    start: str
+    turns: tuple[RecordedTurn, ...] = ()
+    points: float | None = None
+    reason: str = ""
+    players: tuple[str, str] = ("first", "second")
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def wrong_at(text: str, at: int, reason: object) -> ValueError:
+    """The error for what is wrong in a file's text, with its line and column."""
+    return ValueError(f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}: {reason}")

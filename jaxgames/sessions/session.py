@@ -1,0 +1,467 @@
+"""One game under way for people: turns by text or action by action, undo and redo, seats, chance, the result.
+
+The core of what plays in a terminal, in a browser or over a network. Plain Python around a few small compiled programs
+for each game; every state is looked at once, by the program that makes it. Seat 0 is the player who moves first in the
+start position.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int32, Key, UInt32
+
+from jaxgames.envs.core import Game, State, single
+from jaxgames.envs.registry import as_game, make
+from jaxgames.ops.pytrees import equal, take
+from jaxgames.players.host import PlayerFailed, on_host, take_forfeits
+from jaxgames.players.player import Player
+from jaxgames.players.registry import make as make_player
+from jaxgames.sessions.record import GameRecord, RecordedTurn
+
+
+class PlayedTurn(NamedTuple):
+    """A whole turn: whose it was, the chance before it (`31`, or empty), its actions and text, the states around it.
+
+    `before` is where it began, after the chance; `after` is where it ended, before the next chance.
+    """
+
+    seat: int
+    chance: str
+    actions: tuple[int, ...]
+    text: str
+    before: State
+    after: State
+
+
+class _Node(NamedTuple):
+    """A state with what is asked about it again and again."""
+
+    state: State
+    legal: list[int]
+    awaits_chance: bool
+
+
+class GameEnd(NamedTuple):
+    """How a game ended: the points of seat 0 (seat 1 has as many less), and why, empty if by the rules."""
+
+    points: float
+    reason: str = ""
+
+
+class Session:
+    """One game: what has been played, what may be played now, and who sits where. Not for several threads at once.
+
+    Args:
+        game: its rules.
+        start: a position in the game's notation, or a state; by default a new game, with its first roll.
+        seed: of the first roll and all others; after `undo` the same ones come again.
+        players: who plays on seats 0 and 1; None for a person.
+        rolls: whether the session draws chance itself; else `roll` gives every outcome, except those in `start`.
+
+    Raises `ValueError` for a text that is no position.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        start: str | State | None = None,
+        seed: int = 0,
+        players: Sequence[Player | str | None] = (None, None),
+        rolls: bool = True,
+    ):
+        game = as_game(game)
+        seats = [make_player(player, game) if isinstance(player, str) else player for player in players]
+        for player in seats:
+            if player is not None and player.game != game:
+                raise ValueError(f"{player.name} plays {player.game}, not {game}")
+        self.game, self.rolls, self.seats = game, rolls, seats
+        self.turns: list[PlayedTurn] = []
+        self.undone: list[PlayedTurn] = []
+        self._key = jax.random.key(seed)
+        self._end: GameEnd | None = None
+        if isinstance(start, State):
+            self.start = jax.device_get(single(start))
+        elif start is not None:
+            self.start = jax.device_get(game.from_string(start))
+        else:
+            self.start = jax.device_get(_init(game, self._key))
+        self._begin_turn(_look_at(self.start))
+
+    # What there is to see.
+
+    @property
+    def state(self) -> State:
+        """The state now, within a turn too."""
+        return self._nodes[-1].state
+
+    @property
+    def turn_start(self) -> State:
+        """The state in which the turn under way began."""
+        return self._nodes[0].state
+
+    @property
+    def seat(self) -> int:
+        """Whose turn it is, also while a finished turn is not handed over; at the end, who would be next."""
+        return _seat(self.start, self.turn_start)
+
+    @property
+    def player(self) -> Player | None:
+        """The player on that seat; None for a person."""
+        return self.seats[self.seat]
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The actions of the turn under way."""
+        return tuple(self._actions)
+
+    @property
+    def awaits_chance(self) -> bool:
+        """Whether the next thing is an outcome of chance, by `roll`."""
+        return not self._actions and self._nodes[-1].awaits_chance and not self.over
+
+    @property
+    def turn_complete(self) -> bool:
+        """Whether the turn under way is finished and waits for `hand_over`."""
+        return bool(self._actions) and _passed(self.turn_start, self.state)
+
+    @property
+    def end(self) -> GameEnd | None:
+        """How the game ended; None while it goes on."""
+        if self._end is not None:
+            return self._end
+        if self._actions or not _is_over(self.state):
+            return None
+        return GameEnd(_points(self.start, self.state), "too many moves" * bool(self.state.truncated))
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.end is not None
+
+    def legal_turns(self) -> dict[str, tuple[int, ...]]:
+        """The legal ways to go on to the end of the turn, by text; none where chance is awaited or the game is over."""
+        if self.over or self.awaits_chance or self.turn_complete:
+            return {}
+        return {self.game.turn_to_string(self.state, turn): turn for turn in self.game.legal_turns(self.state)}
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions now."""
+        if self.over or self.awaits_chance or self.turn_complete:
+            return []
+        return list(self._nodes[-1].legal)
+
+    # What can be done.
+
+    def roll(self, outcome: str | int | None = None) -> str:
+        """The outcome of chance that is awaited: given by its name or number, else drawn. Returns its name.
+
+        Raises `ValueError` if none is awaited, or for an unknown one.
+        """
+        if not self.awaits_chance:
+            raise ValueError("no chance is awaited now")
+        if outcome is None:
+            found, *seen = _roll(self.state, self._key, np.int32(len(self.turns) + 1))
+            outcome = int(found)
+        else:
+            outcome = self.game.string_to_outcome(outcome) if isinstance(outcome, str) else outcome
+            seen = _resolve(self.state, np.int32(outcome))
+        self._chance, self._nodes = self.game.outcome_to_string(outcome), [_node(*seen)]
+        return self._chance
+
+    def play(self, turn: str | Sequence[int]) -> PlayedTurn:
+        """Plays the rest of the turn, by its text or its actions, and hands it over.
+
+        Raises `ValueError` that says what is wrong with it, and changes nothing then.
+        """
+        self._check_open()
+        actions = self.game.string_to_turn(self.state, turn) if isinstance(turn, str) else tuple(map(int, turn))
+        kept = len(self._actions)
+        try:
+            for action in actions:
+                self.play_action(action, hand_over=False)
+            if not self.turn_complete:
+                raise ValueError(f"actions {list(actions)} are no whole turn: it goes on")
+        except ValueError:
+            del self._actions[kept:], self._nodes[kept + 1 :]
+            raise
+        return self.hand_over()
+
+    def play_action(self, action: str | int, hand_over: bool = True) -> None:
+        """Plays one action, by its name or number; if it ends the turn, hands it over, or waits for `hand_over`.
+
+        Raises `ValueError` for an action that is not legal.
+        """
+        self._check_open()
+        if isinstance(action, str):
+            action = self.game.string_to_action(self.state, action)
+        if action not in self.legal_actions():
+            raise ValueError(f"action {action} is not legal; legal are {self.legal_actions()}")
+        self._nodes.append(_node(*_apply(self.state, np.int32(action))))
+        self._actions.append(int(action))
+        if hand_over and self.turn_complete:
+            self.hand_over()
+
+    def undo_action(self) -> None:
+        """Takes back the last action of the turn under way. Raises `ValueError` if there is none."""
+        if not self._actions:
+            raise ValueError("no action of this turn can be taken back")
+        self._actions.pop()
+        self._nodes.pop()
+
+    def hand_over(self) -> PlayedTurn:
+        """Ends the turn that is finished, and rolls for the next one. Raises `ValueError` if it is not finished."""
+        if not self.turn_complete:
+            raise ValueError("the turn is not finished yet")
+        text = self.game.turn_to_string(self.turn_start, self._actions)
+        turn = PlayedTurn(self.seat, self._chance, self.actions, text, self.turn_start, self.state)
+        self.turns.append(turn)
+        self.undone.clear()
+        self._begin_turn(self._nodes[-1])
+        return turn
+
+    def undo(self) -> PlayedTurn | None:
+        """Takes back a resignation or an agreed draw; else what is played of a turn, or the last whole turn, if any."""
+        if self._end is not None:
+            self._end = None
+        elif self._actions:
+            self._begin_turn(self._nodes[0], self._chance)
+        elif self.turns:
+            turn = self.turns.pop()
+            self.undone.append(turn)
+            self._begin_turn(_look_at(turn.before), turn.chance)
+            return turn
+        else:
+            raise ValueError("nothing has been played that could be taken back")
+        return None
+
+    def redo(self) -> PlayedTurn:
+        """Plays the turn again that `undo` took back last. Raises `ValueError` if there is none."""
+        if not self.undone or self._actions or self._end:
+            raise ValueError("no turn has been taken back that could be played again")
+        turn = self.undone.pop()
+        self.turns.append(turn)
+        self._begin_turn(_look_at(turn.after))
+        if self.awaits_chance and self.undone:
+            self.roll(self.undone[-1].chance)
+        return turn
+
+    def resign(self, seat: int | None = None, points: int = 1, reason: str = "resigned") -> GameEnd:
+        """Ends the game: a seat, by default the one whose turn it is, loses `points`.
+
+        Raises `ValueError` if the game is over, and for points that it is not worth.
+        """
+        self._check_going()
+        if not 1 <= points <= self.game.max_reward:
+            raise ValueError(f"a game of {self.game.id} is worth 1 to {self.game.max_reward} points, not {points}")
+        loser = self.seat if seat is None else seat
+        self._end = GameEnd(float(points if loser == 1 else -points), reason)
+        return self._end
+
+    def agree_draw(self) -> GameEnd:
+        """Ends the game with no points for both. Raises `ValueError` if it is over."""
+        self._check_going()
+        self._end = GameEnd(0.0, "draw agreed")
+        return self._end
+
+    def suggest(self, player: Player | None = None) -> tuple[int, ...]:
+        """The actions that a player, by default the one on the seat, would play to end this turn.
+
+        The same position after as many turns always gives the same suggestion. Raises `ValueError` if nothing can be
+        played.
+        """
+        self._check_open()
+        player = player or self.player
+        if player is None:
+            raise ValueError("a person sits here; name a player to ask")
+        bits = int(_player_bits(self._key, jnp.int32(len(self.turns)), jnp.int32(len(self._actions))))
+        return choose_turn(player, self.state, bits)
+
+    def play_on(self) -> PlayedTurn | None:
+        """Lets the player on the seat play its turn; one in plain Python that fails resigns, and there is none.
+
+        Raises `ValueError` if a person sits there.
+        """
+        try:
+            return self.play(self.suggest())
+        except PlayerFailed as failure:
+            self.resign(reason=str(failure))
+            return None
+
+    # Records.
+
+    def record(self, names: Sequence[str] | None = None, tags: Mapping[str, str] | None = None) -> GameRecord:
+        """What has been played so far; `names` are those of the seats."""
+        if names is None:
+            names = [player.name if player else "person" for player in self.seats]
+        end = self.end
+        return GameRecord(
+            game=self.game.id,
+            options=game_options(self.game),
+            players=(names[0], names[1]),
+            start=self.game.to_string(self.start),
+            turns=tuple(RecordedTurn(turn.text, turn.chance) for turn in self.turns),
+            points=None if end is None else end.points,
+            reason="" if end is None else end.reason,
+            tags=dict(tags or {}),
+        )
+
+    @classmethod
+    def replay(cls, record: GameRecord, seed: int = 0, players: Sequence[Player | None] = (None, None)) -> Session:
+        """The game of a record, played under the rules up to its end.
+
+        Raises `ValueError` that names the turn that is illegal, and for a result that the rules contradict.
+        """
+        session = cls(make(record.game, **record.options), record.start, seed, players, rolls=False)
+        for number, turn in enumerate(record.turns, 1):
+            try:
+                if session.awaits_chance or turn.chance:
+                    session.roll(turn.chance)
+                session.play(turn.text)
+            except ValueError as error:
+                raise ValueError(f"turn {number}: {error}") from None
+        session.rolls = True
+        if session.over:
+            points = session.end.points if session.end else 0.0
+            if record.points is not None and points != record.points:
+                raise ValueError(f"the result is {record.points:+g} points, but the game ends with {points:+g}")
+        elif record.points is not None:
+            session._end = GameEnd(record.points, record.reason or "resigned")
+        elif session.awaits_chance:
+            session.roll()
+        return session
+
+    def _begin_turn(self, node: _Node, chance: str = "") -> None:
+        self._nodes, self._actions, self._chance = [node], list[int](), chance
+        if self.rolls and self.awaits_chance:
+            self.roll()
+
+    def _check_going(self) -> None:
+        if self.over:
+            raise ValueError("the game is over")
+
+    def _check_open(self) -> None:
+        self._check_going()
+        if self.awaits_chance:
+            raise ValueError("roll first: a roll is awaited")
+        if self.turn_complete:
+            raise ValueError("the turn is finished; hand it over or take an action back")
+
+
+def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
+    """The actions of a player from a state to the end of its turn; `bits` are the 32 random bits it may use.
+
+    Raises `PlayerFailed` for a player in plain Python that fails, or whose action is illegal.
+    """
+    start, actions, word = single(state), list[int](), bits
+    while not (actions and _passed(start, state)):
+        target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
+        chosen = state._game.turn_to(state, jax.device_get(target))
+        for action in chosen:
+            state = _node(*_apply(state, np.int32(action))).state
+        actions += chosen
+        word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
+    return tuple(actions)
+
+
+def game_options(game: Game) -> dict[str, Any]:
+    """The options of a game that are not the usual ones, as `make` takes them."""
+    values = {field.name: (getattr(game, field.name), field.default) for field in dataclasses.fields(game)}
+    return {name: value for name, (value, usual) in values.items() if value != usual}
+
+
+def _seat(start: State, state: State) -> int:
+    return int(state.current_player) ^ int(start.current_player)
+
+
+def _is_over(state: State) -> bool:
+    return bool(state.terminated) or bool(state.truncated)
+
+
+def _passed(before: State, after: State) -> bool:
+    return _is_over(after) or int(after.current_player) != int(before.current_player)
+
+
+def _points(start: State, state: State) -> float:
+    """The points of seat 0 at the end; a position that was over from the start has given its points before: none."""
+    return float(state.rewards[int(start.current_player)])
+
+
+Seen = tuple[State, Bool[Array, " actions"], Bool[Array, ""]]
+"""A state, its legal actions, and whether an outcome of chance would change its position."""
+
+
+def _node(state: State, mask: Array, awaits_chance: Array) -> _Node:
+    state, mask, awaits_chance = jax.device_get((state, mask, awaits_chance))
+    return _Node(state, np.flatnonzero(mask).tolist(), bool(awaits_chance))
+
+
+def _look_at(state: State) -> _Node:
+    return _node(*_look(state))
+
+
+def _see(state: State) -> Seen:
+    game: Game = state._game
+    if not game.outcome_probabilities:
+        return state, state.legal_action_mask, jnp.bool_(False)
+    position = state._position
+    return state, state.legal_action_mask, ~_same(position, game.chance(position, jnp.int32(0)))
+
+
+_look = jax.jit(_see)
+
+
+@partial(jax.jit, static_argnums=0)
+def _init(game: Game, key: Key[Array, ""]) -> State:
+    return game.state(game.init_position(jax.random.fold_in(key, 0)))
+
+
+@jax.jit
+def _apply(state: State, action: Int32[Array, ""]) -> Seen:
+    return _see(state._game.apply(state, action))
+
+
+@jax.jit
+def _resolve(state: State, outcome: Int32[Array, ""]) -> Seen:
+    return _see(state._game.resolve(state, outcome))
+
+
+@jax.jit
+def _roll(
+    state: State, key: Key[Array, ""], number: Int32[Array, ""]
+) -> tuple[Int32[Array, ""], State, Bool[Array, " actions"], Bool[Array, ""]]:
+    """An outcome drawn, and as `_resolve`."""
+    outcome = state._game.draw_outcome(jax.random.bits(jax.random.fold_in(key, number), dtype=jnp.uint32))
+    return outcome, *_see(state._game.resolve(state, outcome))
+
+
+@jax.jit
+def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Array, ""]) -> UInt32[Array, ""]:
+    of_turn = jax.random.fold_in(jax.random.fold_in(key, 1 << 30), turn)
+    return jax.random.bits(jax.random.fold_in(of_turn, action), dtype=jnp.uint32)
+
+
+@jax.jit
+def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
+    """The position that the player's turn leads to."""
+    positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
+    return take(player.play_once(positions, bits[None]).position, 0)
+
+
+def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
+    """As `_choose`, for players in plain Python."""
+    positions = jax.tree.map(lambda x: np.asarray(x)[None], state._position)
+    outcome = player.turn(player.params, positions, bits[None])
+    for reason in take_forfeits(player):
+        raise PlayerFailed(reason)
+    return take(jax.tree.map(np.asarray, outcome.position), 0)
+
+
+def _same(one: Any, other: Any) -> Bool[Array, ""]:
+    return equal(*(jax.tree.map(lambda x: jnp.asarray(x)[None], tree) for tree in (one, other)))[0]

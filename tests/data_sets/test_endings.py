@@ -1,0 +1,74 @@
+"""Players scored, and data labeled, by what is known exactly."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from jaxgames import make as make_game
+from jaxgames.cli import main
+from jaxgames.data_sets import ExactLabels, PlayedGames
+from jaxgames.data_sets.endings import score_endings
+from jaxgames.players import make
+from jaxgames.tables.registry import lookup_of
+
+TIC_TAC_TOE = make_game("tic_tac_toe")
+
+
+@pytest.mark.parametrize("game", ["checkers", pytest.param("backgammon", marks=pytest.mark.slow)])
+def test_exact_players_lose_nothing_and_others_do(game, capsys):
+    assert main(["score", game, "exact:random", "--endings", "64", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["perfect"] if game == "backgammon" else result["good"]) == 1 and abs(result["lost"]) < 1e-6
+    found = score_endings(make("random", make_game(game)), 64)
+    assert found.perfect < 1 and found.lost > 0 < found.error and found.positions == 64
+
+
+def test_tic_tac_toe_for_people(capsys):
+    assert main("score tic_tac_toe alphabeta:9 --endings 300".split()) == 0
+    assert "good     100.0 %" in capsys.readouterr().out
+    random = score_endings(make("random", TIC_TAC_TOE), 300)
+    assert 0.3 < random.good < 0.9 and random.lost > 0.2
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ("checkers random --endings 0", "cannot take 0 positions; expected 1 or more"),
+        ("tic_tac_toe random --endings 100000", "ask for fewer"),
+        ("checkers random --endings 5 --limit 3", "--limit is of a file"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments, words, capsys, monkeypatch):
+    monkeypatch.setattr("jaxgames.data_sets.endings.MOST_ROUNDS", 2)
+    assert main(["score", *arguments.split()]) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count("\n") == 1
+
+
+def test_labels_are_exact():
+    """Values are those of best play; actions that lose something are replaced by some that do not."""
+    random = make("random", TIC_TAC_TOE)
+    played = PlayedGames(random, random, 64)
+    before, rows = played.rows(0), ExactLabels(played).rows(0)
+    lookup, load = lookup_of(TIC_TAC_TOE)
+    scores = load()
+    worth = np.asarray(lookup.worth(scores, rows.position))
+    np.testing.assert_array_equal(rows.value, np.sign(worth))
+    assert (rows.value_weight == 1).all() and (before.value != rows.value).any()
+    action = rows.policy.argmax(axis=1)
+    after = jax.vmap(TIC_TAC_TOE.play)(rows.position, action)
+    reached = np.where(after.over, after.reward, -np.asarray(lookup.worth(scores, after.position)))
+    shorter = np.abs(reached - worth) < 0.02  # one turn more or less
+    assert shorter.all() and (rows.policy.sum(axis=1) == 1).all()
+    kept = (before.policy == rows.policy).all(axis=1)
+    assert 0.3 < kept.mean() < 0.9
+    jax.tree.map(np.testing.assert_array_equal, before.position, rows.position)
+
+
+def test_the_command_labels(tmp_path, capsys):
+    make_ = "data make --game tic_tac_toe --players random --games 16 --exact --json --out".split()
+    assert main([*make_, str(tmp_path / "exact")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["made"]["exact"] and found["values"] == found["positions"]

@@ -1,0 +1,54 @@
+"""Match results as tables."""
+
+import dataclasses
+import io
+
+from rich.console import Console
+
+from jaxgames.matches import MatchResult, result_table, results_table
+
+RESULT = MatchResult(
+    game="backgammon", a="runs/a", b="pubeval", seed=0, games=10_000, ppg=0.331, ppg_low=0.31, ppg_high=0.352,
+    win_rate=0.601, gammon_rate=0.172, backgammon_rate=0.013, loss_rate=0.399, gammon_loss_rate=0.081,
+    backgammon_loss_rate=0.002, draw_rate=0.0, stopped=0, plies_per_game=58.7, seconds=4.0, games_per_second=2500.0,
+    max_reward=3,
+)  # fmt: skip
+
+
+def text(table):
+    console = Console(file=io.StringIO(), width=80)
+    console.print(table)
+    return console.file.getvalue()
+
+
+def row(table, name):
+    return next(line for line in text(table).splitlines() if name in line)
+
+
+def test_one_match_seen_from_both_sides():
+    table = result_table(RESULT)
+    assert row(table, "points per game").split("│")[2:4] == ["           +0.331 ", "           -0.331 "]
+    assert row(table, "95 %").split("│")[2:4] == [" +0.310 to +0.352 ", " -0.352 to -0.310 "]
+    assert "60.1 %" in row(table, "won") and "39.9 %" in row(table, "won")
+    assert "drawn" not in text(table)
+    assert "59 plies a game, 2,500 games/s" in text(table)
+
+
+def test_a_table_is_a_text_too():
+    title, head, line, points, interval, *_ = str(result_table(RESULT)).splitlines()
+    assert (title, head.split(), set(line)) == ("backgammon: 10,000 games", ["runs/a", "pubeval"], {"-"})
+    assert points.split() == ["points", "per", "game", "+0.331", "-0.331"] and points.endswith(" -0.331")
+    assert interval.startswith("95 % interval ") and len(interval) == len(head) == len(points)
+
+
+def test_several_matches_fit_a_terminal():
+    table = results_table([RESULT, dataclasses.replace(RESULT, b="random", ppg=2.4)])
+    line = row(table, "pubeval")
+    assert line.split() == "runs/a pubeval +0.331 ± 0.021 60.1 / 17.2 / 1.3 10,000".split()
+    assert "random" in text(table)
+
+
+def test_stopped_games_are_told():
+    for table in (result_table, lambda result: results_table([result])):
+        assert "stopped" not in text(table(RESULT))
+        assert "3 games stopped" in text(table(dataclasses.replace(RESULT, stopped=3)))

@@ -1,0 +1,160 @@
+"""Game records: what is written is read again, other programs' files are read, broken files are pointed at."""
+
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import records
+from jaxgames.sessions.session import Session
+
+START = "4HPwATDgc/ABMA"
+FORMATS = [
+    ("tic_tac_toe", {}, "txt"),
+    ("connect_four", {}, "txt"),
+    ("connect_four", {"rows": 5, "cols": 4, "connect": 3}, "txt"),
+    ("checkers", {}, "pdn"),
+    ("checkers", {"draw_after": 10}, "pdn"),
+    ("backgammon", {}, "mat"),
+    ("backgammon", {}, "sgf"),
+    ("backgammon", {}, "json"),
+    ("checkers", {"draw_after": 10}, "json"),
+    ("connect_four", {"cols": 8}, "json"),
+]
+
+
+def played(name, options, seed, turns, start=None, names=("Ada", "Bob [2]")):
+    """A game of so many random turns, resigned if it is not over then and `turns` is odd."""
+    session, random = Session(jaxgames.make(name, **options), start, seed), np.random.default_rng(seed)
+    while not session.over and len(session.turns) < turns:
+        legal = session.game.legal_turns(session.state)
+        session.play(legal[random.integers(len(legal))])
+    if turns % 2 and not session.over:
+        session.resign(points=session.game.max_reward)
+    return session.record(names)
+
+
+def same(one, other):
+    """Equal but for where the first roll stands: in the start position or before the first turn."""
+
+    def plain(record):
+        start, _, roll = record.start.partition(":") if record.game == "backgammon" else (record.start, "", "")
+        rolls = [record.turns[0].chance or roll, *(turn.chance for turn in record.turns[1:])] if record.turns else []
+        texts = [turn.text for turn in record.turns]
+        fields = (record.game, dict(record.options), record.points, record.players, dict(record.tags))
+        return start, rolls, texts, fields
+
+    return plain(one) == plain(other)
+
+
+@pytest.mark.parametrize(("name", "options", "form"), FORMATS)
+def test_what_is_written_is_read_again(name, options, form, tmp_path):
+    games = [played(name, options, seed, turns) for seed, turns in ((1, 300), (2, 9), (3, 6), (4, 0))]
+    if form == "mat":
+        games = games[:3]  # nothing tells a game without turns from a heading
+    path = tmp_path / f"games.{form}"
+    records.save(path, games)
+    found = records.load(path, name)
+    assert len(found) == len(games)
+    for one, other in zip(games, found, strict=True):
+        assert same(one, other), (one, other)
+    assert any(game.points for game in games) and any(game.points is None for game in games)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "start"),
+    [
+        ("backgammon", "sgf", "sGfwATDgc/ABMA:52"),
+        ("backgammon", "json", "m+0EABWHPUECRg:21"),
+        ("checkers", "pdn", "W:W18,24,K30:B5,9,K12"),
+        ("connect_four", "txt", "4453"),
+        ("tic_tac_toe", "txt", "X../.O./..."),
+    ],
+)
+def test_games_from_other_starts(name, form, start):
+    for turns in (3, 4):
+        game = played(name, {}, 5, turns, start)
+        (found,) = records.loads(records.dumps([game], form), form)
+        assert same(game, found), (game, found)
+
+
+def test_a_match_in_which_the_right_player_begins():
+    text = """ ; [Site "somewhere"]
+ 7 point match
+
+ Game 1
+ alice : 0                            bob : 0
+  1)                                  31: 8/5 6/5
+  2) 62: 24/18 13/11                  41: 24/23 13/9
+                                      Wins 2 points
+
+ Game 2
+ alice : 0                            bob : 2
+  1) 43: 24/20 13/10                  11: 8/7(2) 6/5(2)
+      Wins 1 point and the match
+"""
+    first, second = records.loads(text, "mat")
+    assert first.players == ("bob", "alice") and first.points == 2 and first.reason == "resigned"
+    assert [turn.text for turn in first.turns] == ["8/5 6/5", "24/18 13/11", "24/23 13/9"]
+    assert second.players == ("alice", "bob") and second.points == 1 and second.turns[1].chance == "11"
+
+
+def test_sgf_of_gnubg_with_variations_and_comments():
+    text = (
+        "(;FF[4]GM[6]AP[GNU Backgammon:1.07]PW[gnubg]PB[me \\] you]RE[B+1R]\n"
+        ";B[31qtst]C[a \\] comment];W[62xrmk](;B[65lrlq])(;B[11qrqrstst]))"
+    )
+    (game,) = records.loads(text, "sgf")
+    assert game.players == ("me ] you", "gnubg") and game.points == 1.0
+    assert [(turn.chance, turn.text) for turn in game.turns][:2] == [("31", "8/5 6/5"), ("62", "24/18 13/11")]
+    assert len(game.turns) == 3 and game.turns[2].chance == "65"
+
+
+def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
+    moves = ["1-5", "32-28", "5-1", "28-32"] * 30
+    text = '[SetUp "1"]\n[FEN "B:WK32:BK1"]\n' + " ".join(moves) + " 1/2-1/2\n"
+    (game,) = records.loads(text, "pdn")
+    assert len(game.turns) == 120 and game.points == 0 and game.options == {"draw_after": 120}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "place", "reason"),
+    [
+        ("pdn", "1. 11-15 22-18\n2. 16-20 *", "line 2, column 4", "no piece"),
+        ("txt", "# game connect_four\n44444441 *", "line 2, column 7", "full"),
+        ("txt", "4x", "line 1, column 2", "column"),
+        ("txt", "44 1-1", "line 1, column 4", "no result"),
+        ("txt", "1212121 0-1", "line 1, column 9", "ends 1-0"),
+        ("txt", "# game chess\n1", "line 1, column 1", "no game"),
+        ("mat", " a : 0   b : 0\n  1) 31: 8/5 6/4", "line 2, column 6", "6/4"),
+        ("mat", " a : 0   b : 0\n  1) 31: 8/5 6/5  Doubles => 2", "line 2, column 6", "understood"),
+        ("mat", " a : 0   b : 0\n  1) Doubles => 2", "line 2, column 5", "cube"),
+        ("mat", " a : 0   b : 0\n nonsense", "line 2, column 1", "nonsense"),
+        ("mat", "  1) 31: 8/5 6/5", "line 1, column 1", "names"),
+        ("sgf", "(;GM[6]\n;W[31hewx])", "line 2, column 2", "lower"),
+        ("sgf", "(;GM[6]\n;W[double])", "line 2, column 2", "cube"),
+        ("sgf", "(;GM[6];W[31hefe]\n;W[31hefe])", "line 2, column 2", "other player"),
+        ("sgf", "(;GM[1];B[aa])", "line 1, column 3", "GM"),
+        ("sgf", "(;GM[6];W[31hefe]", "line 1, column 18", "missing"),
+        ("json", '{"game": "tic_tac_toe"\n "start"', "line 2, column 2", "JSON"),
+        ("json", '\n{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "1"]}', "line 2", "turn 2"),
+        ("json", '{"game": "chess", "start": "", "turns": []}', "line 1", "unknown game"),
+        ("json", '{"game": "checkers", "start": 3, "turns": []}', "line 1", "start"),
+        ("json", "[1]", "line 1", "object"),
+    ],
+)
+def test_a_broken_file_is_pointed_at(form, text, place, reason, tmp_path):
+    path = tmp_path / f"broken.{form}"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=reason) as error:
+        records.load(path)
+    assert str(error.value).startswith(f"{path}, {place}") and "\n" not in str(error.value)
+
+
+def test_what_a_format_cannot_say_is_refused():
+    game = played("backgammon", {}, 1, 3, "sGfwATDgc/ABMA:52")
+    with pytest.raises(ValueError, match="SGF or JSON"):
+        records.dumps([game], "mat")
+    with pytest.raises(ValueError, match="hold games of checkers"):
+        records.dumps([game], "pdn")
+    with pytest.raises(ValueError, match=r"end in \.mat or \.sgf or \.json"):
+        records.format_for("game.pdn", "backgammon")

@@ -1,0 +1,240 @@
+"""A game under way for people: turns by text and by action, undo and redo, chance, seats, ends, suggestions."""
+
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import players
+from jaxgames.envs.backgammon import make_position
+from jaxgames.sessions.session import Session
+
+GAMES = {name: jaxgames.make(name) for name in jaxgames.available_games()}
+START = "4HPwATDgc/ABMA"
+
+
+def state_text(session):
+    return session.game.to_string(session.state), session.seat
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_random_game_by_text_is_undone_and_redone_turn_by_turn(name):
+    session, random = Session(GAMES[name], seed=3), np.random.default_rng(1)
+    seen = [state_text(session)]
+    while not session.over and len(session.turns) < 30:
+        turns = session.legal_turns()
+        text = list(turns)[random.integers(len(turns))]
+        played = session.play(text)
+        assert (played.text, len(played.actions), played.seat) == (text, len(turns[text]), len(session.turns) % 2 ^ 1)
+        seen.append(state_text(session))
+    record = session.record()
+    while session.turns:
+        session.undo()
+        assert state_text(session) == seen[len(session.turns)]
+    with pytest.raises(ValueError, match="nothing has been played"):
+        session.undo()
+    while session.undone:
+        session.redo()
+        assert state_text(session) == seen[len(session.turns)]
+    assert session.record() == record
+    assert state_text(Session.replay(record, seed=3)) == seen[-1]
+
+
+def test_every_state_is_looked_at_once(monkeypatch):
+    """What is legal comes with the state: sessions of a server ask for it again and again."""
+    moves = Session(GAMES["backgammon"], seed=3)
+    moves.play(next(iter(moves.legal_turns())))
+    session = Session(GAMES["backgammon"], seed=3)
+    monkeypatch.setattr(type(session.state), "legal_action_mask", property(lambda state: pytest.fail("asked again")))
+    for action in moves.turns[0].actions:
+        assert action in session.legal_actions()
+        assert not session.awaits_chance
+        session.play_action(action, hand_over=False)
+    session.hand_over()
+    assert (session.legal_actions(), state_text(session)) == (moves.legal_actions(), state_text(moves))
+
+
+def test_turns_of_backgammon_are_all_plays_of_the_roll():
+    """As the lists of self-play have them: in the start position with each roll, and after some more turns."""
+    game = GAMES["backgammon"]
+    session, random = Session(game, seed=5), np.random.default_rng(2)
+    for number in range(40):
+        state = session.state
+        found = game.legal_turns(state)
+        expected = game.plays(state)
+        after = {tuple(map(tuple, _boards(game, state, turn))) for turn in found}
+        wanted = {
+            (tuple(a), tuple(b)) for a, b in zip(expected.mover.tolist(), expected.opponent.tolist(), strict=True)
+        }
+        assert len(session.legal_turns()) == len(found) == max(len(wanted), 1), game.to_string(state)
+        assert after == wanted if wanted else found == [(0,)], game.to_string(state)
+        session.play(found[random.integers(len(found))])
+        if session.over:
+            session = Session(game, seed=number)
+
+
+def _boards(game, state, actions):
+    """The checkers after some actions, in plain Python."""
+    from jaxgames.envs.backgammon.board import to_plain
+    from jaxgames.envs.backgammon.notation import step_of
+    from jaxgames.envs.backgammon.turn import Turn
+
+    turn = Turn.start(*to_plain(state._position))
+    for action in filter(None, actions):
+        turn = turn.step(*step_of(action))
+    return turn.mover, turn.opponent
+
+
+def test_single_checkers_are_taken_back_before_the_turn_is_handed_over():
+    session = Session(GAMES["backgammon"], f"{START}:31")
+    session.play_action("8/5", hand_over=False)
+    assert list(session.legal_turns()) and not session.turn_complete and session.seat == 0
+    session.undo_action()
+    assert state_text(session) == (f"{START}:31", 0)
+    for step in ("6/5", "8/5"):
+        session.play_action(step, hand_over=False)
+    assert session.turn_complete and session.seat == 0 and session.legal_actions() == []
+    with pytest.raises(ValueError, match="finished"):
+        session.play_action("24/23")
+    session.undo_action()
+    assert list(session.legal_turns())  # the three is still to be played
+    session.play("8/5")
+    assert [turn.text for turn in session.turns] == ["8/5 6/5"] and session.seat == 1
+    with pytest.raises(ValueError, match="no action"):
+        session.undo_action()
+
+
+def test_the_larger_die_is_played_where_only_one_can_be():
+    mover, opponent = np.zeros(25, int), np.zeros(25, int)
+    mover[19], opponent[[25 - 20 + 5 + 1 - 1]] = 1, 0
+    opponent[25 - 13 - 1 + 1 - 1] = 2  # holds 13: after either die the other one is blocked
+    session = Session(GAMES["backgammon"], make_position(mover, opponent, (6, 1)))
+    assert list(session.legal_turns()) == ["20/14"]
+
+
+def test_jumps_step_by_step_and_as_a_whole():
+    text = "B:W18,26,32:B15,1"
+    whole, steps = Session(GAMES["checkers"], text), Session(GAMES["checkers"], text)
+    assert list(whole.legal_turns()) == ["15x22x31"]
+    whole.play("15x31")
+    steps.play_action("15x22")
+    assert steps.actions and steps.seat == 0 and list(steps.legal_turns()) == ["22x31"]
+    steps.play_action("22x31")
+    assert state_text(whole) == state_text(steps) and steps.turns[0].text == whole.turns[0].text == "15x22x31"
+
+
+def test_a_turn_that_is_wrong_changes_nothing():
+    session = Session(GAMES["backgammon"], f"{START}:31")
+    for wrong, message in (
+        ("8/5", "must be"),
+        ("8/4 6/3", "cannot be"),
+        ("nonsense", "understood"),
+        ([96, 1], "legal"),
+        ([110], "whole"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            session.play(wrong)
+        assert state_text(session) == (f"{START}:31", 0) and session.actions == ()
+    with pytest.raises(ValueError, match="no position|position id"):
+        Session(GAMES["backgammon"], "nonsense")
+
+
+def test_chance_is_given_or_drawn_the_same_again():
+    session = Session(GAMES["backgammon"], START, rolls=False)
+    assert session.awaits_chance and session.legal_turns() == {} and session.legal_actions() == []
+    with pytest.raises(ValueError, match="roll first"):
+        session.play("8/5 6/5")
+    for wrong in ("7 1", "3", ""):
+        with pytest.raises(ValueError, match="no roll"):
+            session.roll(wrong)
+    assert session.roll("1-3") == "31"
+    session.play("8/5 6/5")
+    assert session.awaits_chance and session.roll("66") == "66"
+    assert session.turns[0].chance == "31"
+    one, other, third = (Session(GAMES["backgammon"], START, seed=seed) for seed in (7, 7, 8))
+    rolls = []
+    for game in (one, other, third):
+        rolls.append([game.play(next(iter(game.legal_turns()))).chance for _ in range(6)])
+    assert rolls[0] == rolls[1] != rolls[2] and all(rolls[0])
+    before = state_text(one)
+    one.undo(), one.play(one.turns and next(iter(one.legal_turns())))
+    assert state_text(one) == before
+
+
+def test_ends_by_the_rules_by_resigning_and_by_agreement():
+    session = Session(GAMES["tic_tac_toe"])
+    for cell in "14253":
+        session.play(cell)
+    assert session.end == (1.0, "") and session.legal_turns() == {}
+    with pytest.raises(ValueError, match="over"):
+        session.resign()
+    session.undo()
+    assert not session.over and session.seat == 0
+    assert session.resign() == (-1.0, "resigned")
+    session.undo()
+    assert session.agree_draw() == (0.0, "draw agreed") and session.over
+    session.undo()
+    assert session.resign(seat=1).points == 1.0
+    backgammon = Session(GAMES["backgammon"])
+    with pytest.raises(ValueError, match="1 to 3 points, not 4"):
+        backgammon.resign(points=4)
+    assert backgammon.resign(points=2).points == -2.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_players_play_to_the_end_of_backgammon(seed):
+    """Whoever bears off last: with the last of the dice, or with dice left."""
+    game = GAMES["backgammon"]
+    random, few = players.make("random", game), [1, 1, 1] + [0] * 22
+    session = Session(game, make_position(few, few, (2, 1)), seed=seed, players=(random, random))
+    while not session.over:
+        session.play_on()
+    assert session.end.reason == "" and abs(session.end.points) == 1
+
+
+def test_points_are_those_of_seat_0():
+    three, one = np.zeros(25, int), np.zeros(25, int)
+    three[0], one[0] = 3, 1
+    session = Session(GAMES["backgammon"], make_position(three, one, (2, 1)), rolls=False)
+    session.play("1/off(2)")
+    assert session.end is None and session.seat == 1
+    session.roll("11")
+    assert session.play("1/off").seat == 1 and session.end == (-1.0, "")
+
+
+def test_a_start_in_which_the_other_colour_moves():
+    session = Session(GAMES["connect_four"], "445")
+    assert session.seat == 0
+    session.play("5")
+    assert session.seat == 1 and session.record().start == session.game.to_string(session.start)
+    session = Session(GAMES["checkers"], "W:W18:B9,1")
+    session.play("18-15")
+    assert session.seat == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "start", "turn"),
+    [
+        ("tic_tac_toe", "alphabeta:9", "XX./OO./...", "3"),
+        ("connect_four", "alphabeta:3", "112233", "4"),
+        ("checkers", "alphabeta:3", "B:W18,26,32:B15,1", "15x22x31"),
+        ("backgammon", "pubeval", f"{START}:31", "8/5 6/5"),
+    ],
+)
+def test_players_suggest_whole_turns(name, spec, start, turn):
+    game = GAMES[name]
+    session = Session(game, start, players=(players.make(spec, game), None))
+    assert game.turn_to_string(session.state, session.suggest()) == turn
+    assert session.play_on().text == turn
+    if not session.over:
+        assert session.player is None
+        with pytest.raises(ValueError, match="person"):
+            session.play_on()
+
+
+def test_players_go_on_with_a_turn_that_a_person_began():
+    game = GAMES["backgammon"]
+    session = Session(game, f"{START}:31")
+    session.play_action("6/5")
+    assert game.turn_to_string(session.state, session.suggest(players.make("pubeval", game))) == "8/5"
+    with pytest.raises(ValueError, match="plays"):
+        Session(game, players=(players.make("random", GAMES["checkers"]), None))
