@@ -1,0 +1,280 @@
+"""Settings, each declared once: its kind, default, range or choices, a line of help, and when it has a meaning.
+
+    @dataclasses.dataclass(frozen=True)
+    class Config(Settings):
+        batch: int = setting(128, "games played at once", low=1, high=2**20)
+        optimizer: str = setting("adam", "what makes a step of a gradient", choices=("adam", "adamw"))
+        weight_decay: float = setting(0.0001, "share of the weights that a step takes", when={"optimizer": "adamw"})
+
+From the declaration come the checks, what `--set` reads, help, tables of the docs, forms of the page, and what a run's
+`config.json` may hold. A field of another `Settings` is a group: outside it is seen as if its settings stood here.
+"""
+
+import dataclasses
+import functools
+import math
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
+
+from jaxgames.ops import checks
+
+S = TypeVar("S", bound="Settings")
+BOOLS = {"true": True, "false": False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What is declared of one setting."""
+
+    name: str
+    kind: Any
+    """`int`, `float`, `bool`, `str`, one of these or None, or a tuple of one of them."""
+    default: Any
+    help: str
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    """A number that it must be greater than."""
+    choices: tuple[Any, ...] = ()
+    when: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Values of other settings, a value or a tuple of values each, without which this one has no meaning."""
+
+    @property
+    def base(self) -> Any:
+        """The type of the value, or of each value of a tuple."""
+        kinds = [kind for kind in get_args(self.kind) if kind not in (type(None), ...)]
+        return kinds[0] if kinds else self.kind
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether it is several values."""
+        return get_origin(self.kind) is tuple
+
+    @property
+    def expected(self) -> str:
+        """What is right, in a few words."""
+        if self.choices:
+            return f"one of {', '.join(map(str, self.choices))}"
+        if self.base not in (int, float):
+            return {bool: "true or false", str: "a text"}[self.base]
+        what = "a whole number" if self.base is int else "a number"
+        if self.is_tuple:
+            what = "whole numbers" if self.base is int else "numbers"
+        low, high = self.low, self.high
+        if self.above is not None:
+            what += f" above {_short(self.above)}" + ("" if high is None else f", at most {_short(high)}")
+        elif low is not None:
+            what += f" from {_short(low)} {'on' if high is None else f'to {_short(high)}'}"
+        elif high is not None:
+            what += f" up to {_short(high)}"
+        example = ",".join(map(str, self.default)) if self.is_tuple and self.default else "40,40"
+        return what + (f", such as {example}" if self.is_tuple else "") + (", or none" if self.optional else "")
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be None."""
+        return isinstance(self.kind, types.UnionType) and type(None) in get_args(self.kind)
+
+    def check(self, value: Any) -> Any:
+        """The value as its kind has it. Raises `TypeError` or `ValueError` for a wrong one."""
+        if value is None and self.optional:
+            return None
+        if not self.is_tuple:
+            return self._check_one(value)
+        if not isinstance(value, tuple | list):
+            raise TypeError(f"{self.name} {checks.describe(value)}: expected {self.expected}")
+        return tuple(self._check_one(one) for one in value)
+
+    def _check_one(self, value: Any) -> Any:
+        wrong = f"{self.name} {checks.describe(value)}: expected {self.expected}"
+        if self.choices and value not in self.choices:
+            raise (ValueError if isinstance(value, self.base) else TypeError)(wrong)
+        if self.base is bool and not isinstance(value, bool):
+            raise TypeError(wrong)
+        if self.base is str and not isinstance(value, str):
+            raise TypeError(wrong)
+        if self.base is int:
+            value = checks.whole(self.name, value, None)
+        elif self.base is float:
+            value = checks.number(self.name, value, self.expected)
+        if self.base in (int, float) and not self.choices and not self._in_range(value):
+            raise ValueError(f"{self.name} {value}: expected {self.expected}")
+        return value
+
+    def _in_range(self, value: float) -> bool:
+        low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+        finite = math.isfinite(value) or value in (self.low, self.high)
+        return finite and low <= value <= high and (self.above is None or value > self.above)
+
+    def parse(self, text: str) -> Any:
+        """The value in a text, as `--set name=text` gives it. Raises `ValueError` if there is none."""
+        try:
+            if self.optional and text == "none":
+                return None
+            values = [self._parse_one(part) for part in text.split(",") if part] if self.is_tuple else None
+            return self.check(self._parse_one(text) if values is None else tuple(values))
+        except (KeyError, ValueError, TypeError):
+            raise ValueError(f"{self.name}={text!r}: expected {self.expected}") from None
+
+    def _parse_one(self, text: str) -> Any:
+        if self.base is bool:
+            return BOOLS[text.lower()]
+        return next((choice for choice in self.choices if str(choice) == text), None) or self.base(text)
+
+    def has_meaning(self, values: Mapping[str, Any]) -> bool:
+        """Whether it has a meaning beside these values of the others."""
+        return not any(self._switched_off_by(values))
+
+    def _switched_off_by(self, values: Mapping[str, Any]) -> Iterable[str]:
+        for name, wanted in self.when.items():
+            allowed = wanted if isinstance(wanted, tuple) else (wanted,)
+            if name in values and values[name] not in allowed:
+                yield f"{name}={' or '.join(_as_text(one) for one in allowed)}"
+
+    def check_meaning(self, values: Mapping[str, Any]) -> None:
+        """Raises `ValueError` if it is set and another setting switches it off."""
+        if values[self.name] != self.default and (needs := list(self._switched_off_by(values))):
+            raise ValueError(f"{self.name}={_as_text(values[self.name])} has no effect without {' and '.join(needs)}")
+
+    def form(self) -> dict[str, Any]:
+        """What a form needs to know, ready for JSON."""
+        facts = {"least": self.low, "above": self.above, "most": self.high, "choices": list(self.choices)}
+        when = {name: list(each) if isinstance(each, tuple) else [each] for name, each in self.when.items()}
+        several = {"several": True} if self.is_tuple else {}
+        said = {name: fact for name, fact in facts.items() if fact not in (None, [])}
+        return {
+            "name": self.name, "type": self.base.__name__, "default": self.default, "help": self.help,
+            **several, **said, **({"when": when} if when else {}),
+        }  # fmt: skip
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    choices: Iterable[Any] = (),
+    when: Mapping[str, Any] | None = None,
+) -> Any:
+    """A field of a class of settings, declared as in `Setting`."""
+    facts = {"help": help, "low": low, "high": high, "above": above, "choices": tuple(choices), "when": when or {}}
+    return dataclasses.field(default=default, metadata={"setting": facts})
+
+
+def group(default: "Settings | type[Settings]", when: Mapping[str, Any] | None = None) -> Any:
+    """A field that is other settings; outside they are seen as if they stood here."""
+    factory = default if isinstance(default, type) else functools.partial(lambda value: value, default)
+    return dataclasses.field(default_factory=factory, metadata={"group": when or {}})
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """A class of settings. Raises `TypeError` or `ValueError` for values that make no sense, in one line."""
+
+    of: ClassVar[str] = "settings"
+    """What they are settings of, for errors: `a TD learner`."""
+
+    def __post_init__(self) -> None:
+        for name, declared in own(type(self)).items():
+            object.__setattr__(self, name, declared.check(getattr(self, name)))
+        for name in groups(type(self)):
+            checks.kind(name, getattr(self, name), Settings)
+        values = self.values()
+        for declared in own(type(self)).values():
+            declared.check_meaning(values)
+
+    def values(self) -> dict[str, Any]:
+        """The value of each setting, those of groups too."""
+        found = {name: getattr(self, name) for name in own(type(self))}
+        for name in groups(type(self)):
+            found |= getattr(self, name).values()
+        return found
+
+    def declarations(self) -> dict[str, Setting]:
+        """All that can be set, by name, with these values as defaults."""
+        found = {name: dataclasses.replace(one, default=getattr(self, name)) for name, one in own(type(self)).items()}
+        for name in groups(type(self)):
+            found |= getattr(self, name).declarations()
+        return found
+
+    def replace(self, **values: Any) -> Self:
+        """The same with other values; raises `ValueError` for a name that is not known."""
+        known = self.declarations()
+        for name in values:
+            if name not in known:
+                raise ValueError(f"unknown setting {name!r} of {self.of}; available: {', '.join(known)}")
+        mine = {name: value for name, value in values.items() if name in own(type(self))}
+        for name in groups(type(self)):
+            inner: Settings = getattr(self, name)
+            theirs = {key: value for key, value in values.items() if key in inner.declarations()}
+            mine |= {name: inner.replace(**theirs)} if theirs else {}
+        return dataclasses.replace(self, **mine)
+
+    def parse(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """The values in texts, as `--set name=value` gives them. Raises `ValueError` for unknown names and values."""
+        return parse(self.declarations(), texts, self.of)
+
+    def change(self, texts: Mapping[str, str]) -> Self:
+        """The same with the values in these texts."""
+        return self.replace(**self.parse(texts))
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings that have a meaning, ready for JSON."""
+        values, declared = self.values(), self.declarations()
+        found = {name: value for name, value in values.items() if declared[name].has_meaning(values)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+    @classmethod
+    def from_json(cls: type[S], found: Any) -> S:
+        """The settings in a run's configuration: all that have a meaning must be there.
+
+        Raises `ValueError` if one is unknown, missing, or no value of its kind.
+        """
+        if not isinstance(found, dict):
+            raise ValueError(f"the settings of {cls.of} are {checks.describe(found)}; expected names with values")
+        try:
+            read = cls().replace(**found)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        wanted = read.to_json()
+        if missing := [name for name in wanted if name not in found]:
+            raise ValueError(f"setting {missing[0]!r} of {cls.of} is missing; expected all of {', '.join(wanted)}")
+        return read
+
+
+def parse(declared: Mapping[str, Setting], texts: Mapping[str, str], of: str = "settings") -> dict[str, Any]:
+    """The values in texts, by their declarations. Raises `ValueError` for unknown names and values."""
+    for name in texts:
+        if name not in declared:
+            raise ValueError(f"unknown setting {name!r} of {of}; available: {', '.join(declared)}")
+    return {name: declared[name].parse(text) for name, text in texts.items()}
+
+
+@functools.cache
+def own(kind: Any) -> dict[str, Setting]:
+    """The declarations of a class, by name, without those of its groups."""
+    hints = get_type_hints(kind)
+    fields = (field for field in dataclasses.fields(kind) if "setting" in field.metadata)
+    return {
+        field.name: Setting(field.name, hints[field.name], field.default, **field.metadata["setting"])
+        for field in fields
+    }
+
+
+@functools.cache
+def groups(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a class that are other settings."""
+    return tuple(field.name for field in dataclasses.fields(kind) if "group" in field.metadata)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _short(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) and abs(number) >= 10_000 else f"{number:g}"

@@ -1,0 +1,95 @@
+"""Settings that are declared once: what is checked, read, refused and written."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from jaxgames.ops.settings import Settings, group, setting
+
+
+@dataclasses.dataclass(frozen=True)
+class Network(Settings):
+    """A network."""
+
+    hidden: tuple[int, ...] = setting((40,), "units of each hidden layer", low=1)
+    kind: str = setting("mlp", "the form", choices=("mlp", "windows"))
+    window: int = setting(4, "rows and columns of a window", low=1, high=8, when={"kind": "windows"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Config(Settings):
+    """A learner."""
+
+    of = "a test"
+    network: Network = group(Network)
+    batch: int = setting(128, "games at once", low=1, high=2**20)
+    discount: float = setting(1.0, "of a ply", above=0, high=1)
+    exact: bool = setting(False, "whether tables are asked")
+    outputs: int = setting(4, "how many", choices=(2, 4, 6))
+    limit: int | None = setting(None, "at most so many", low=0)
+
+
+def test_values_are_as_their_kinds():
+    config = Config(discount=1, network=Network(hidden=[3, 4]))
+    assert config.network.hidden == (3, 4) and type(config.discount) is float
+    assert hash(config) == hash(Config(network=Network(hidden=(3, 4))))
+
+
+@pytest.mark.parametrize(
+    "values, line",
+    [
+        ({"batch": 0}, "batch 0: expected a whole number from 1 to 1,048,576"),
+        ({"batch": 1.5}, "batch 1.5: expected a whole number"),
+        ({"batch": "4"}, "batch '4': expected a whole number"),
+        ({"batch": True}, "batch True: expected a whole number"),
+        ({"discount": 0}, "discount 0.0: expected a number above 0, at most 1"),
+        ({"discount": math.nan}, "discount nan: expected a number above 0, at most 1"),
+        ({"exact": 1}, "exact 1: expected true or false"),
+        ({"outputs": 3}, "outputs 3: expected one of 2, 4, 6"),
+        ({"limit": -1}, "limit -1: expected a whole number from 0 on, or none"),
+        ({"hidden": (0,)}, "hidden 0: expected whole numbers from 1 on, such as 40"),
+        ({"hidden": 40}, "hidden 40: expected whole numbers from 1 on, such as 40"),
+        ({"kind": "conv"}, "kind 'conv': expected one of mlp, windows"),
+        ({"window": 3}, "window=3 has no effect without kind=windows"),
+        ({"colour": 3}, "unknown setting 'colour' of a test; available: "),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(values, line):
+    with pytest.raises((ValueError, TypeError)) as error:
+        Config().replace(**values)
+    assert str(error.value).startswith(line) and "\n" not in str(error.value)
+
+
+def test_texts():
+    config = Config().change({"hidden": "80,40", "exact": "true", "outputs": "6", "limit": "7", "kind": "windows"})
+    assert config == Config(Network((80, 40), "windows"), exact=True, outputs=6, limit=7)
+    assert config.change({"limit": "none", "hidden": ""}) == Config(Network((), "windows"), exact=True, outputs=6)
+    for name, text in [("batch", "x"), ("exact", "1"), ("outputs", "5"), ("hidden", "a"), ("discount", "nan")]:
+        with pytest.raises(ValueError, match=f"^{name}='{text}': expected "):
+            config.change({name: text})
+
+
+def test_json_holds_what_has_a_meaning_and_is_read_whole():
+    for config in (Config(), Config(Network(kind="windows", window=3), limit=2)):
+        found = json.loads(json.dumps(config.to_json()))
+        assert Config.from_json(found) == config
+        assert ("window" in found) == (config.network.kind == "windows")
+    for wrong, line in [
+        (found | {"colour": 1}, "unknown setting 'colour' of a test"),
+        ({name: value for name, value in found.items() if name != "batch"}, "setting 'batch' of a test is missing"),
+        (found | {"batch": "many"}, "batch 'many': expected a whole number"),
+        ([1], "the settings of a test are a list"),
+    ]:
+        with pytest.raises(ValueError, match=line):
+            Config.from_json(wrong)
+
+
+def test_forms_know_ranges_choices_and_meaning():
+    forms = {name: declared.form() for name, declared in Config().declarations().items()}
+    assert forms["window"]["when"] == {"kind": ["windows"]} and forms["window"]["most"] == 8
+    assert forms["outputs"]["choices"] == [2, 4, 6] and forms["hidden"]["several"]
+    assert json.loads(json.dumps(forms["discount"])) == {
+        "name": "discount", "type": "float", "default": 1.0, "help": "of a ply", "above": 0, "most": 1,
+    }  # fmt: skip
