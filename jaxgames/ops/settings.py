@@ -253,9 +253,13 @@ def parse(declared: Mapping[str, Setting], texts: Mapping[str, str], of: str = "
     return {name: declared[name].parse(text) for name, text in texts.items()}
 
 
-@functools.cache
 def own(kind: Any) -> dict[str, Setting]:
     """The declarations of a class, by name, without those of its groups."""
+    return _own(kind)
+
+
+@functools.cache
+def _own(kind: Any) -> dict[str, Setting]:
     hints = get_type_hints(kind)
     fields = (field for field in dataclasses.fields(kind) if "setting" in field.metadata)
     return {
@@ -264,7 +268,6 @@ def own(kind: Any) -> dict[str, Setting]:
     }
 
 
-@functools.cache
 def groups(kind: Any) -> tuple[str, ...]:
     """The names of the fields of a class that are other settings."""
     return tuple(field.name for field in dataclasses.fields(kind) if "group" in field.metadata)
