@@ -27,7 +27,7 @@ LEVELS = (
     ("__main__",),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "numpy", "jaxgames"}
+CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "typing_extensions", "numpy", "jaxgames"}
 LONGEST = 500
 
 GAMES_NAMED = {"algos/td/config.py": 1}
