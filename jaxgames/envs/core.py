@@ -16,8 +16,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.envs.checks import any_states, one_state
-from jaxgames.envs.deprecated import rename_methods, warn_renamed
-from jaxgames.envs.heads import heads_of
 from jaxgames.envs.rules import Outcome, Position, Value
 from jaxgames.envs.state import State, single
 from jaxgames.envs.svg import grid_svg
@@ -71,12 +69,6 @@ class Game(Generic[Position]):
         return {}
 
     @property
-    def readings(self) -> Mapping[str, Any]:
-        """Deprecated: all heads, as `heads_of` gives them."""
-        warn_renamed("Game.readings", "jaxgames.envs.heads.heads_of(game)")
-        return heads_of(self)
-
-    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The ways to turn or mirror the board that the rules allow; the first leaves it as it is."""
         return (identity(self.num_actions, self.observation_shape),)
@@ -85,10 +77,6 @@ class Game(Generic[Position]):
     def step_limit(self) -> int | None:
         """After how many actions a game is truncated; None for never."""
         return None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        rename_methods(cls)
 
     # The rules, on one position seen by the player to act.
 

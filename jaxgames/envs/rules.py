@@ -4,8 +4,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.envs.deprecated import warn_renamed
-
 Position = TypeVar("Position")
 
 
@@ -20,12 +18,6 @@ class Outcome(NamedTuple, Generic[Position]):
     turn_passes: Bool[Array, "..."]
     over: Bool[Array, "..."]
     reward: Float32[Array, "..."]
-
-    @property
-    def switch(self) -> Bool[Array, "..."]:
-        """Deprecated: `turn_passes`."""
-        warn_renamed("Outcome.switch", "turn_passes")
-        return self.turn_passes
 
 
 class Value(Protocol):

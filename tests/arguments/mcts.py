@@ -215,7 +215,6 @@ MCTS = {
             "c_base": number("c_base", "a number of visits above 0", 0),
             "qtransform": choice("qtransform", "min_max, parent_and_siblings"),
         },
-        free=("siblings",),
     ),
     "mcts.gumbel": Row(
         mcts.gumbel,

@@ -5,8 +5,6 @@
 `mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
-import warnings
-
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, mixture
 from jaxgames.algos.mcts.evaluators.exact import exact_leaves
 from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
@@ -55,10 +53,3 @@ __all__ = [
     "uct3",
     "valued",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name == "Leaves":
-        warnings.warn("mcts.Leaves is now mcts.SelectedLeaf", DeprecationWarning, stacklevel=2)
-        return SelectedLeaf
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,6 @@ from jaxgames.envs.backgammon.board import Position
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.backgammon.states import board_text, make_position, play_to_string, string_to_play
-from jaxgames.envs.backgammon.states import position as position  # deprecated
 
 __all__ = [
     "ROLLS",

@@ -1,14 +1,12 @@
 """States from and to what people write: checkers and a roll, plays such as `8/5 6/5*`, boards as text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from jaxgames.envs.backgammon.board import from_plain
 from jaxgames.envs.backgammon.game import Backgammon
 from jaxgames.envs.core import State
-from jaxgames.envs.deprecated import warn_renamed
 
 
 def make_position(
@@ -30,12 +28,6 @@ def make_position(
         raise ValueError(f"current_player must be 0 or 1, not {current_player}")
     left = roll.tolist() * (2 if roll[0] == roll[1] else 1)
     return Backgammon().state(from_plain(mover.tolist(), opponent.tolist(), left), current_player)
-
-
-def position(*arguments: Any, **options: Any) -> State:
-    """Deprecated: `make_position`."""
-    warn_renamed("jaxgames.envs.backgammon.position", "make_position")
-    return make_position(*arguments, **options)
 
 
 def play_to_string(state: State, actions: Sequence[int]) -> str:

@@ -267,13 +267,6 @@ def test_constants_of_a_rule_may_be_arrays_with_a_number_for_each_tree(game, sta
         mcts.search(game, states, jax.random.key(5), 40, numbers={"k": k})
 
 
-def test_old_names_warn():
-    with pytest.warns(DeprecationWarning, match='qtransform="parent_and_siblings"'):
-        assert mcts.puct(siblings=True) == mcts.puct(qtransform="parent_and_siblings")
-    with pytest.warns(DeprecationWarning, match="mcts.SelectedLeaf"):
-        assert mcts.Leaves is mcts.SelectedLeaf
-
-
 def test_a_tree_of_other_positions_is_refused_or_marked(game, states, result):
     """Whoever forgets `advance` gets no moves of the position before."""
     alive = ~np.asarray(states.terminated)

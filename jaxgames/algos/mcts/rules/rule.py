@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -183,9 +182,7 @@ class PUCT(Rule):
 QTRANSFORMS = ("min_max", "parent_and_siblings")
 
 
-def puct(
-    c_init: float = 1.25, c_base: float = 19652.0, *, qtransform: str = "min_max", siblings: bool | None = None
-) -> PUCT:
+def puct(c_init: float = 1.25, c_base: float = 19652.0, *, qtransform: str = "min_max") -> PUCT:
     """PUCT (Silver et al., 2018): value + P sqrt(N) (c_init + ln((N + c_base + 1) / c_base)) / (n + 1).
 
     P is the network's policy, N the visits of the node with the first one, n those of the edge. Edges without visits
@@ -197,13 +194,7 @@ def puct(
         qtransform: how values are scaled to 0..1, under the names of mctx. "min_max": from the worst to the best result
             of the game. "parent_and_siblings": from the least to the greatest value among the node and its edges, as in
             MuZero (Schrittwieser et al., 2020) and by default in mctx.
-        siblings: deprecated; True for "parent_and_siblings".
     """
-    if siblings is not None:
-        warnings.warn(
-            'puct(siblings=True) is now puct(qtransform="parent_and_siblings")', DeprecationWarning, stacklevel=2
-        )
-        qtransform = QTRANSFORMS[bool(siblings)]
     qtransform = checks.choice("qtransform", qtransform, QTRANSFORMS)
     c_base = checks.number("c_base", c_base, "a number of visits above 0", lambda c: 0 < c < math.inf)
     return PUCT(check_c(c_init, "c_init"), c_base, qtransform)
