@@ -35,7 +35,7 @@ from jaxgames.matches.connect_four import solved as solved_files
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.training import run_updates
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.curves import draw
 

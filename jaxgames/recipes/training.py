@@ -7,18 +7,20 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
     recipes/td/named.py     the settings of td-gammon
     recipes/recipe.py       begin: check the plan, make the run folder
     recipes/td/recipe.py    plan and job of a TD training
-    recipes/training.py     the loop
-    recipes/updates.py      a block of updates, jitted
+    recipes/training.py     the loop, and a block of updates, jitted
     algos/td/learner.py     init and update of a learner
 """
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key
 
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, environment, tensorboard
@@ -175,3 +177,34 @@ class Training(Generic[S]):
             **environment(),
             **self.job.results(state),
         }
+
+
+@partial(jax.jit, static_argnames=("learner", "number"), donate_argnums=1)
+def run_updates(learner: Any, state: Any, key: Key[Array, ""], number: int) -> tuple[Any, Any]:
+    """`number` updates; the key of each depends on its place in the whole training only.
+
+    Args:
+        learner: hashable, with `update(state, key) -> (state, metrics)`.
+        state: counts its updates in `updates`; given away.
+        key: of the whole training.
+        number: how many.
+
+    Returns the state after them, and the metrics of each, stacked.
+    """
+    places = state.updates + jnp.arange(number, dtype=jnp.int32)
+    return jax.lax.scan(learner.update, state, jax.vmap(lambda place: jax.random.fold_in(key, place))(places))
+
+
+def seconds_per_update(learner: Any, state: Any, number: int, seconds: float) -> float:
+    """The mean time of an update on this machine, in blocks of `number` updates for about so many seconds.
+
+    Only the second half counts, when play has become sensible. What is learned here is thrown away.
+    """
+    state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
+    times: list[float] = []
+    while sum(times) < seconds:
+        began = time.perf_counter()
+        state, _ = jax.block_until_ready(run_updates(learner, state, jax.random.key(2), number))
+        times.append(time.perf_counter() - began)
+    later = times[len(times) // 2 :]
+    return sum(later) / len(later) / number

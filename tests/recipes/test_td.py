@@ -17,10 +17,10 @@ from jaxgames.envs.registry import available_games
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
-from jaxgames.recipes import RECIPES, Plan
+from jaxgames.recipes import RECIPES, Plan, strength
 from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td import step_tests, strength
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.td import step_tests
+from jaxgames.recipes.training import run_updates
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger,
     def match(a, b, games, seed, batch):
         return SimpleNamespace(ppg=np.sign(strength_of(a) - strength_of(b)))
 
-    monkeypatch.setattr(jaxgames.recipes.step_tests, "match", match)
+    monkeypatch.setattr(strength, "match", match)
     config = TDConfig(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
     network, shapes = config.network(), template(config)
 

@@ -24,7 +24,7 @@ from jaxgames import cli
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
-from jaxgames.recipes import RECIPES, Plan, training, updates
+from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
@@ -288,6 +288,6 @@ class Counting(NamedTuple):
 
 def test_the_time_of_an_update_is_that_of_the_second_half(monkeypatch):
     ends = np.cumsum([0.0, 8.0, 0.0, 4.0, 0.0, 2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 99.0]).tolist()
-    monkeypatch.setattr(updates, "time", SimpleNamespace(perf_counter=iter(ends).__next__))
+    monkeypatch.setattr(training, "time", SimpleNamespace(perf_counter=iter(ends).__next__))
     first = Counter(jnp.int32(0))
-    assert updates.seconds_per_update(Counting(), first, 2, 16.0) == pytest.approx((2 + 1 + 1) / 3 / 2)
+    assert training.seconds_per_update(Counting(), first, 2, 16.0) == pytest.approx((2 + 1 + 1) / 3 / 2)

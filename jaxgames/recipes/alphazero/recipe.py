@@ -17,16 +17,14 @@ from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
+from jaxgames.recipes import strength
 from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.alphazero.pretrained import first_params
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.td import strength
-from jaxgames.recipes.td.report import show_training
-from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates, seconds_per_update
+from jaxgames.recipes.report import Report, show_training
+from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.placement import check_all_take_part, fetched
 

@@ -15,7 +15,7 @@ from jaxgames.algos.evolution.strategies.hill_climb import HillClimb, HillClimbS
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, STEP_SIZES, Tests, first_tests
 from jaxgames.players.generic import evolved
 from jaxgames.recipes.evolution.strategy import BaseMethod, EvolutionConfig, Scores, choice, number
-from jaxgames.recipes.step_tests import after_test
+from jaxgames.recipes.strength import after_test
 
 
 @dataclasses.dataclass(frozen=True)

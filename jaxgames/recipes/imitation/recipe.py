@@ -25,10 +25,8 @@ from jaxgames.players.player import Player
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.report import show_training
-from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates
+from jaxgames.recipes.report import Report, show_training
+from jaxgames.recipes.training import Block, Job, run_updates
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.data_set import DataSetFolder
 from jaxgames.sessions.session import game_options

@@ -16,14 +16,13 @@ from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
+from jaxgames.recipes import strength
 from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.td import step_tests, strength
-from jaxgames.recipes.td.report import show_training
-from jaxgames.recipes.training import Block, Job
-from jaxgames.recipes.updates import run_updates, seconds_per_update
+from jaxgames.recipes.report import Report, show_training
+from jaxgames.recipes.td import step_tests
+from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 

@@ -6,7 +6,7 @@ from jaxgames.algos.td import TDConfig
 from jaxgames.algos.td.saved import TDCheckpoint
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
 from jaxgames.players.player import Player
-from jaxgames.recipes.step_tests import after_test
+from jaxgames.recipes.strength import after_test
 
 
 def plies_in_update(config: TDConfig, plies_per_game: int) -> int:

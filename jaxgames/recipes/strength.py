@@ -1,8 +1,12 @@
 """What is measured of a player in training: matches, and in small games every line of play."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jax
+
+from jaxgames.algos.td.step_sizes import GAMES_PER_TEST, Tests
 from jaxgames.matches import every_line, match
 from jaxgames.players.player import Player
 from jaxgames.runs.curves import Panel
@@ -59,3 +63,13 @@ def panels(watched: str, metrics: Sequence[Mapping[str, Any]]) -> list[Panel] | 
     found.append(Panel("loss", {"loss": "loss"}))
     found.append(Panel("games / s", {"games_per_second": "games per second"}, from_zero=True))
     return found
+
+
+def after_test(tests: Tests, player: Player) -> Tests:
+    """The tests after a block of about 1,000 games: the player meets its younger self, if there is one."""
+    points = None
+    if tests.has_younger:
+        younger = dataclasses.replace(player, name="younger", params=jax.tree.map(lambda x: x[0], tests.younger))
+        result = match(player, younger, GAMES_PER_TEST, seed=int(tests.number), batch=GAMES_PER_TEST)
+        points = result.ppg * GAMES_PER_TEST
+    return tests.after_block(player.params, points)
