@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 import jaxgames
-from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
+from jaxgames.algos.alphazero.saved import load_network
 from jaxgames.algos.td import load_player_value
 from jaxgames.matches import every_line, match
 from jaxgames.matches.connect_four import accuracy, solved
@@ -101,7 +101,7 @@ def install(run_folder: str) -> str:
     """Copies the weights of a run into the package; returns the game."""
     run = Run.open(run_folder)
     game_id = run.config["game"]
-    if holds_alphazero(run):
+    if run.config["kind"] == "alphazero":
         params = load_network(run, jaxgames.make(game_id))[0]
     else:
         params, _ = load_player_value(run)
@@ -113,6 +113,7 @@ def install(run_folder: str) -> str:
     card = {
         "game": game_id,
         "trained": trained,
+        "kind": run.config["kind"],
         "learner": run.config["learner"],
         "sha256": hashlib.sha256(content).hexdigest(),
         "bytes": len(content),

@@ -40,11 +40,6 @@ class SelfPlayConfig:
         return SelfPlayBackprop(game, PopulationMLP(network, encode.inputs), encode, members, self.most_plies)
 
 
-def holds_self_play(run: Run) -> bool:
-    """Whether a run is one of self-play."""
-    return isinstance(run.config.get("self_play"), dict)
-
-
 def load_self_play(run: Run) -> tuple[Params, SelfPlaySettings, SelfPlayBackprop]:
     """The weights of a run's best network, how it sees positions, and how it chooses moves.
 

@@ -1,25 +1,24 @@
 """Champions: trained players that travel with the package, in `jaxgames/champions`.
 
 Each game has a card, `GAME.json`, and weights, `GAME.npz` (arrays only, no pickle). The card says how the weights were
-learned, which player each level is, and what was measured of it. `spec` reads the levels, `load` the weights.
+learned, which player each level is, and what was measured of it. `spec` reads the levels, `Champion` the weights.
 """
 
 import functools
 import hashlib
 import io
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+from typing_extensions import override
 
-from jaxgames.algos.alphazero import saved as alphazero_saved
-from jaxgames.algos.td import saved as td_saved
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops import json_text
-from jaxgames.players.generic import by_policy, greedy
-from jaxgames.players.player import Player
+from jaxgames.runs import Run
 
 CHAMPION = "champion"
 """Stands for a run folder in specs: `champion@2`, `puct:champion:800`."""
@@ -56,24 +55,22 @@ def spec(game: Game, level: str) -> str:
     return found["levels" if game == make(game.id) else "levels_elsewhere"][level]
 
 
-def load(game: Game) -> Player:
-    """The champion's network, as a player that takes the turn to the best position, or plays by its policy.
+class Champion(Run):
+    """The champion of a game as the run that it comes from: the card is its configuration.
 
-    Raises `ValueError` for a game without a champion, other rules than the usual ones, and a wrong file of weights.
+    Raises `ValueError` for a game without a champion, and for other rules than the usual ones.
     """
-    found = card(game.id)
-    if game != make(game.id):
-        raise ValueError(f"the champion of {game.id} has learned on {make(game.id)}, not on {game}")
-    settings, name = found["learner"], f"{CHAMPION}@1"
-    content = _weights(f"{game.id}.npz", found["sha256"])
-    if settings.get("kind") == alphazero_saved.KIND:
-        config = alphazero_saved.config_of(settings)
-        policy = config.make_network(game)
-        shapes = alphazero_saved.network_shapes(game, policy)
-        return by_policy(name, game, policy.apply, unpack(shapes, content), config.discount)
-    network = td_saved.config_of(settings).network()
-    shapes = jax.eval_shape(network.init, jax.random.key(0))
-    return greedy(game, name, unpack(shapes, content), network.value)
+
+    def __init__(self, game: Game):
+        found = card(game.id)
+        if game != make(game.id):
+            raise ValueError(f"the champion of {game.id} has learned on {make(game.id)}, not on {game}")
+        super().__init__(Path(str(FOLDER)), found)
+
+    @override
+    def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
+        content = _weights(f"{self.config['game']}.npz", self.config["sha256"])
+        return self.config["trained"], unpack(template, content)
 
 
 def pack(params: Any) -> bytes:

@@ -1,18 +1,17 @@
-"""Players loaded from the folders of trainings; `champion` stands for the folder of the player in the package."""
+"""Players loaded from the folders of trainings. A new kind of training is one entry of `LOADERS`."""
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxgames.algos.alphazero.saved import holds_alphazero, load_network
-from jaxgames.algos.evolution.saved import holds_champions, load_champion, network_of
-from jaxgames.algos.evolution.saved import snapshots_of as champions_of
-from jaxgames.algos.imitation.saved import holds_imitation
+from jaxgames.algos.alphazero.saved import load_network
+from jaxgames.algos.evolution import saved as evolution_saved
 from jaxgames.algos.imitation.saved import load_network as load_imitation
-from jaxgames.algos.self_play_saved import holds_self_play, load_self_play
+from jaxgames.algos.self_play_saved import load_self_play
 from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
@@ -24,32 +23,71 @@ from jaxgames.runs import Run
 from jaxgames.runs.snapshots import Snapshots
 
 
+def _td(run: Run, game: Game, step: int | None) -> Player:
+    return greedy(game, str(run.path), *load_player_value(run, step))
+
+
+def _alphazero(run: Run, game: Game, step: int | None) -> Player:
+    params, network, discount = load_network(run, game, step)
+    return by_policy(str(run.path), game, network.apply, params, discount)
+
+
+def _imitation(run: Run, game: Game, step: int | None) -> Player:
+    return imitating(str(run.path), *load_imitation(run, game, step))
+
+
+def _evolution(run: Run, game: Game, step: int | None) -> Player:
+    return evolved(str(run.path), *evolution_saved.load_champion(run, step))
+
+
+def _self_play(run: Run, game: Game, step: int | None) -> Player:
+    if step is not None:
+        raise ValueError(f"{run.path} holds many networks in step {step}; the best one is the player {run.path}")
+    return self_play(str(run.path), *load_self_play(run))
+
+
+LOADERS: Mapping[str, Callable[[Run, Game, int | None], Player]] = {
+    "td": _td,
+    "alphazero": _alphazero,
+    "imitation": _imitation,
+    "evolution": _evolution,
+    "self_play": _self_play,
+}
+"""By the `kind` in a run's configuration: the best player of a run, or that of a checkpoint."""
+
+
+def kind_of(run: Run) -> str:
+    """What kind of training a run is, a key of `LOADERS`. Raises `ValueError` if it does not say."""
+    kind = run.config["kind"]
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise ValueError(f"{run.path}/config.json: unknown kind {kind!r} of training; expected {', '.join(LOADERS)}")
+    return kind
+
+
 def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     """The best player of the run in folder `path`, or that of one of its checkpoints, `<run>/checkpoints/step-<n>`.
 
     With `games` that of the snapshot after so many games. Raises `ValueError` if the folder is no run, has no such
     player, or is of another game.
     """
-    if path == champions.CHAMPION:
-        return champions.load(game)
     run, step = _open(path)
-    trained_on = _game_id(run) or game.id
+    return _load(run, step, str(path), game, games)
+
+
+def load_named(name: str, game: Game, games: int | None = None) -> Player:
+    """The player of a run as specs name it: by its folder, or the champion of the game. Raises as `load`."""
+    if name == champions.CHAMPION:
+        return _load(champions.Champion(game), None, name, game, games)
+    return load(name, game, games)
+
+
+def _load(run: Run, step: int | None, name: str, game: Game, games: int | None) -> Player:
+    trained_on = run.config.get("game", game.id)
     if trained_on != game.id:
-        raise ValueError(f"{path} holds a player of {trained_on}, not of {game.id}")
+        raise ValueError(f"{name} holds a player of {trained_on}, not of {game.id}")
     if games is not None:
         return _of_snapshot(run, game, games)
-    if holds_alphazero(run):
-        params, network, discount = load_network(run, game, step)
-        return by_policy(str(path), game, network.apply, params, discount)
-    if holds_imitation(run):
-        return imitating(str(path), *load_imitation(run, game, step))
-    if holds_champions(run):
-        return evolved(str(path), *load_champion(run, step))
-    if holds_self_play(run):
-        if step is not None:
-            raise ValueError(f"{path} holds many networks; the best one is the player {run.path}")
-        return self_play(str(path), *load_self_play(run))
-    return greedy(game, str(path), *load_player_value(run, step))
+    return dataclasses.replace(LOADERS[kind_of(run)](run, game, step), name=name)
 
 
 def snapshots_of(run: Run) -> tuple[int, Snapshots]:
@@ -57,11 +95,11 @@ def snapshots_of(run: Run) -> tuple[int, Snapshots]:
 
     Raises `ValueError` if it keeps none.
     """
-    every = 0
-    if holds_champions(run):
+    every, kind = 0, kind_of(run)
+    if kind == "evolution":
         every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
-        found = champions_of(run)
-    elif not (holds_alphazero(run) or holds_imitation(run)):
+        found = evolution_saved.snapshots_of(run)
+    elif kind == "td":
         config = config_of(run.config["learner"])
         every = run.config["block"] * config.games if config.sequential else 0
         found = Snapshots(run.path, template(config).state.params)
@@ -92,21 +130,21 @@ def _of_snapshot(run: Run, game: Game, games: int) -> Player:
         raise ValueError(f"{run.path} has snapshots every {every:,} games up to {last:,}, none after {games:,}")
     params = jax.tree.map(lambda x: jnp.asarray(x[0]), found.load([games // every - 1]))
     name = f"{run.path},games={games}"
-    if holds_champions(run):
-        return evolved(name, params, network_of(run.config["network"]))
+    if kind_of(run) == "evolution":
+        return evolved(name, params, evolution_saved.network_of(run.config["network"]))
     return greedy(game, name, params, config_of(run.config["learner"]).network().value)
 
 
-def load_value(path: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
+def load_value(name: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
     """The parameters of a run's player, and the function that makes of them the value of positions.
 
-    Raises `ValueError` as `load`, and if the player does not choose by the values of positions.
+    Raises `ValueError` as `load_named`, and if the player does not choose by the values of positions.
     """
-    player = load(path, game)
+    player = load_named(name, game)
     if isinstance(player.turn, LogitsTurn):
         return player.params, BoundMethod(player.turn, LogitsTurn.make_value)
     if not isinstance(player.turn, GreedyTurn):
-        raise ValueError(f"{path} does not value positions, so no search can be guided by it")
+        raise ValueError(f"{name} does not value positions, so no search can be guided by it")
     return player.params, player.turn.make_value
 
 
@@ -115,9 +153,8 @@ def game_of(path: str | Path) -> str | None:
 
     Raises `ValueError` if the folder is no run.
     """
-    if path == champions.CHAMPION:
-        return None
-    return _game_id(_open(path)[0])
+    game = _open(path)[0].config.get("game")
+    return game if isinstance(game, str) else None
 
 
 def _open(path: str | Path) -> tuple[Run, int | None]:
@@ -127,8 +164,3 @@ def _open(path: str | Path) -> tuple[Run, int | None]:
     if path.parent.name == "checkpoints" and name == "step" and step.isdecimal():
         return Run.open(path.parent.parent), int(step)
     return Run.open(path), None
-
-
-def _game_id(run: Run) -> str | None:
-    settings = next((run.config[name] for name in ("learner", "network", "self_play") if name in run.config), None)
-    return settings.get("game") if isinstance(settings, dict) else None

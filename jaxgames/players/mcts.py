@@ -253,7 +253,7 @@ def _mixed(network: Evaluator, weight: float, text: str) -> Evaluator:
 
 def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:
     """The network of a run as evaluator, and the discount that its values were learned with."""
-    player = from_folder.load(run, game)
+    player = from_folder.load_named(run, game)
     if isinstance(player.turn, LogitsTurn):
         return mcts.network(player.turn.apply, player.params), player.turn.discount
     params, make_value = from_folder.load_value(run, game)

@@ -211,7 +211,7 @@ def make(spec: str, game: Game | str) -> Player:
     options = dict(parsed.options)
     games = options.pop("games", None)
     after = None if games is None else specs.whole_number(games, f"player {spec!r}: games", 10**9)
-    return _look_ahead(from_folder.load(path, game, after), spec, plies, **options)
+    return _look_ahead(from_folder.load_named(path, game, after), spec, plies, **options)
 
 
 def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[Player, ...]:
@@ -253,10 +253,10 @@ def game_of(spec: str) -> str | None:
     if entry := _entry(parsed.name):
         run = specs.folder(parsed, entry)
         if run is not None:
-            return from_folder.game_of(run)
+            return _game_of_run(run)
         return entry.games[0] if len(entry.games) == 1 else None
     path = parsed.start if _is_folder(parsed.start) else parsed.start.rpartition("@")[0]
-    return from_folder.game_of(path) if _is_run(path) else None
+    return _game_of_run(path) if _is_run(path) else None
 
 
 def register(name: str, player: Any) -> None:
@@ -289,6 +289,11 @@ def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, 
         None if keep is None else specs.whole_number(keep, f"player {spec!r}: keep"),
         None if within is None else specs.number(within, f"player {spec!r}: within"),
     )
+
+
+def _game_of_run(text: str) -> str | None:
+    """The id of the game of what stands for a run; None for the champion, which is of any."""
+    return None if text == champions.CHAMPION else from_folder.game_of(text)
 
 
 def _is_run(text: str) -> bool:

@@ -14,7 +14,6 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.algos.alphazero.saved import settings_of
 from jaxgames.matches import every_line, match
 from jaxgames.matches.connect_four import accuracy, solved
 from jaxgames.players import champions
@@ -35,9 +34,9 @@ QUICK = {("tic_tac_toe", level) for level in champions.LEVELS} | {
 
 def test_the_recipe_of_connect_four_is_that_of_its_champion():
     """The settings with which the champion was trained are the usual ones of the command that the docs name."""
-    learner, game = CARDS["connect_four"]["learner"], jaxgames.make("connect_four")
+    learner = CARDS["connect_four"]["learner"]
     usual = recipe_named("connect-four-alphazero").config(Plan(games=900_000))
-    assert json.loads(json.dumps(settings_of(game, dataclasses.replace(usual, updates=learner["updates"])))) == learner
+    assert json.loads(json.dumps(dataclasses.asdict(dataclasses.replace(usual, updates=learner["updates"])))) == learner
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -1,6 +1,7 @@
 """Spec strings, players of any game, and players from run folders."""
 
 import dataclasses
+import re
 
 import jax
 import jax.numpy as jnp
@@ -96,7 +97,8 @@ class TestRunFolders:
 
     @pytest.fixture
     def run(self, tmp_path):
-        return Run.create(tmp_path / "a", {"learner": dataclasses.asdict(self.CONFIG)})
+        content = {"kind": "td", "game": "backgammon", "learner": dataclasses.asdict(self.CONFIG)}
+        return Run.create(tmp_path / "a", content)
 
     def test_best_player(self, run):
         network = self.CONFIG.network()
@@ -123,6 +125,19 @@ class TestRunFolders:
         (run.path / "checkpoints" / "step-7").mkdir(parents=True)
         with pytest.raises(ValueError, match="checkpoint of step 7 in .*a is foreign or damaged"):
             players.make(str(run.path / "checkpoints" / "step-7"), BACKGAMMON)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ({}, "config.json lacks 'kind'; restore the file or start a new run"),
+            ({"kind": "cfr"}, "config.json: unknown kind 'cfr' of training; expected td, alphazero, imitation, "),
+            ({"kind": ["td"]}, "config.json: unknown kind ['td'] of training; expected td, alphazero, imitation, "),
+        ],
+    )
+    def test_a_kind_that_is_none(self, tmp_path, content, message):
+        path = Run.create(tmp_path / "a", content).path
+        with pytest.raises(ValueError, match=re.escape(message)):
+            players.make(str(path), BACKGAMMON)
 
     def test_of_another_game(self, run):
         with pytest.raises(ValueError, match="a holds a player of backgammon, not of dash"):

@@ -154,7 +154,8 @@ def test_a_player_plays_what_its_search_finds(spec, rule, evaluator, simulations
 def run(tmp_path_factory):
     """A run whose network says that whoever has the center wins."""
     config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
-    run = Run.create(tmp_path_factory.mktemp("runs") / "center", {"learner": dataclasses.asdict(config)})
+    content = {"kind": "td", "game": "tic_tac_toe", "learner": dataclasses.asdict(config)}
+    run = Run.create(tmp_path_factory.mktemp("runs") / "center", content)
     value = np.zeros((9, 2, 2), np.float32)  # square, own or other mark, chance to win and to lose
     value[CENTER] = [[10, -10], [-10, 10]]
     shapes = config.network().init(jax.random.key(0))

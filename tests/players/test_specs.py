@@ -123,7 +123,8 @@ CONFIG = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(3,))
 @pytest.fixture(scope="module", params=["a", "b:c,d=1@2"])
 def path(request, tmp_path_factory):
     """A run in a folder with any name."""
-    run = Run.create(tmp_path_factory.mktemp("runs") / request.param, {"learner": dataclasses.asdict(CONFIG)})
+    content = {"kind": "td", "game": "tic_tac_toe", "learner": dataclasses.asdict(CONFIG)}
+    run = Run.create(tmp_path_factory.mktemp("runs") / request.param, content)
     run.save_best(CONFIG.network().init(jax.random.key(0)), {"games": 0})
     return str(run.path)
 

@@ -14,7 +14,7 @@ from jaxgames.web.listed import NAMES, ListedPlayers
 def run_folder(tmp_path):
     folder = tmp_path / "my run"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"format": 1, "config": {"learner": {"game": "backgammon"}}}))
+    (folder / "config.json").write_text(json.dumps({"format": 1, "config": {"kind": "td", "game": "backgammon"}}))
     return folder
 
 

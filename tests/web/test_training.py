@@ -17,9 +17,8 @@ CONFIG = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(), outputs
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    run = Run.create(
-        tmp_path_factory.mktemp("runs") / "mine", {"learner": dataclasses.asdict(CONFIG), "recipe": "td-gammon"}
-    )
+    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": dataclasses.asdict(CONFIG)}
+    run = Run.create(tmp_path_factory.mktemp("runs") / "mine", content)
     for step in range(3):
         run.log({"step": step, "games": 100 * step, "loss": 1 / (1 + step), "note": "text", "bad": float("nan")})
     run.save_best(CONFIG.network().init(jax.random.key(0)), {"games": 200, "ppg": 0.5})

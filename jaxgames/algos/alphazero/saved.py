@@ -1,6 +1,5 @@
 """What an AlphaZero training saves, and the network in it."""
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from jaxgames.envs.core import Game
 from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
-KIND = "alphazero"
 ADDED = ("reuse", "exact")
 """Settings that older runs have not; they had their usual values."""
 
@@ -25,23 +23,9 @@ class AlphaZeroCheckpoint(NamedTuple):
     games: Any
 
 
-def settings_of(game: Game, config: AlphaZeroConfig) -> dict[str, Any]:
-    """What a run's configuration says of its learner, ready for JSON."""
-    return {"kind": KIND, "game": game.id, **dataclasses.asdict(config)}
-
-
 def config_of(settings: Any) -> AlphaZeroConfig:
-    """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or of another kind."""
-    if not isinstance(settings, dict) or settings.get("kind") != KIND:
-        raise ValueError(f"these are no settings of AlphaZero: {settings!r}")
-    found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    return settings_from(found, AlphaZeroConfig(), "AlphaZero", ADDED)
-
-
-def holds_alphazero(run: Run) -> bool:
-    """Whether a run is one of AlphaZero."""
-    learner = run.config.get("learner")
-    return isinstance(learner, dict) and learner.get("kind") == KIND
+    """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or wrong."""
+    return settings_from(settings, AlphaZeroConfig(), "AlphaZero", ADDED)
 
 
 def template(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:

@@ -136,11 +136,6 @@ def network_of(settings: dict[str, Any]) -> NetworkConfig:
     return NetworkConfig(**settings)
 
 
-def holds_champions(run: Run) -> bool:
-    """Whether a run is one of evolution."""
-    return isinstance(run.config.get("network"), dict)
-
-
 def champions_template(run: Run) -> Any:
     """The shape of what a run saves as its best players: networks as rows, the best one first."""
     dimension = network_of(run.config["network"]).genomes().dimension
@@ -157,7 +152,5 @@ def load_champion(run: Run, step: int | None = None) -> tuple[Float32[Array, " d
     """The best network of a run, or that of checkpoint `step`, and how it plays. Raises `ValueError` if the run holds
     none.
     """
-    if not holds_champions(run):
-        raise ValueError(f"{run.path} holds no evolved player; expected a run of `jaxgames train` with evolution")
     saved = run.load_best(champions_template(run))[1] if step is None else run.restore_leaf("champions", step)
     return jnp.asarray(saved[0]), network_of(run.config["network"])

@@ -13,8 +13,6 @@ from jaxgames.envs.core import Game
 from jaxgames.runs import Run
 from jaxgames.runs.settings import settings_from
 
-KIND = "imitation"
-
 
 class ImitationCheckpoint(NamedTuple):
     """All that a training needs to go on bit by bit, but for the data: weights, optimizer, the updates made, the lowest
@@ -28,23 +26,9 @@ class ImitationCheckpoint(NamedTuple):
     since_best: Any
 
 
-def settings_of(game: Game, config: ImitationConfig) -> dict[str, Any]:
-    """What a run's configuration says of its learner, ready for JSON."""
-    return {"kind": KIND, "game": game.id, **dataclasses.asdict(config)}
-
-
 def config_of(settings: Any) -> ImitationConfig:
-    """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or of another kind."""
-    if not isinstance(settings, dict) or settings.get("kind") != KIND:
-        raise ValueError(f"these are no settings of imitation: {settings!r}")
-    found = {name: value for name, value in settings.items() if name not in ("kind", "game")}
-    return settings_from(found, ImitationConfig(), "imitation")
-
-
-def holds_imitation(run: Run) -> bool:
-    """Whether a run is one of imitation."""
-    learner = run.config.get("learner")
-    return isinstance(learner, dict) and learner.get("kind") == KIND
+    """The settings in a run's configuration. Raises `ValueError` if one is unknown, missing, or wrong."""
+    return settings_from(settings, ImitationConfig(), "imitation")
 
 
 def params_template(network: ImitationNetwork) -> Any:

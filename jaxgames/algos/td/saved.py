@@ -82,6 +82,7 @@ def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[
         config = config_of(run.config["learner"])
     except ValueError as error:
         raise ValueError(f"{run.path}/config.json: {error}") from None
-    shapes = template(config)
-    params = run.load_best(shapes.state.params)[1] if step is None else run.restore(shapes, step)[1].state.params
-    return params, config.network().value
+    network = config.network()
+    if step is not None:
+        return run.restore(template(config), step)[1].state.params, network.value
+    return run.load_best(jax.eval_shape(network.init, jax.random.key(0)))[1], network.value

@@ -17,8 +17,7 @@ def first_params(path: str, game: Game, network: Any) -> Any:
     Raises `ValueError` for runs of other kinds or games, and for networks of another shape.
     """
     run = Run.open(path)
-    kinds = ((imitation.holds_imitation, imitation.load_network), (alphazero.holds_alphazero, alphazero.load_network))
-    load = next((load for holds, load in kinds if holds(run)), None)
+    load = {"imitation": imitation.load_network, "alphazero": alphazero.load_network}.get(run.config["kind"])
     if load is None:
         raise ValueError(f"{path} holds no network to begin with: expected a run of imitation or of AlphaZero")
     if run.config["game"] != game.id:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.parallel import place
-from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, settings_of, template
+from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, template
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
@@ -102,6 +102,7 @@ class AlphaZeroRecipe(Recipe):
         block = min(block, max(1, updates // 10))
         blocks = math.ceil(updates / block)
         return {
+            "kind": "alphazero",
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
@@ -113,7 +114,7 @@ class AlphaZeroRecipe(Recipe):
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
             "measured_games": plan.measured_games or MEASURED_GAMES,
             "final_games": plan.final_games or FINAL_GAMES,
-            "learner": settings_of(game, dataclasses.replace(config, updates=blocks * block)),
+            "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
         }
 
     def job(self, run: Run, report: Report) -> "AlphaZeroJob":

@@ -146,6 +146,7 @@ class EvolutionRecipe(Recipe):
         method = config.method(fitnesses=self.fitnesses)
         method.check_memory(devices)
         return {
+            "kind": "evolution",
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,

@@ -15,7 +15,7 @@ import numpy as np
 from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
 from jaxgames.algos.imitation.data import chosen
 from jaxgames.algos.imitation.merge import check_split, prepare
-from jaxgames.algos.imitation.saved import ImitationCheckpoint, checkpoint_template, config_of, settings_of
+from jaxgames.algos.imitation.saved import ImitationCheckpoint, checkpoint_template, config_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import match
@@ -82,6 +82,7 @@ class ImitationRecipe(Recipe):
         block = math.ceil(each / config.blocks_per_epoch)
         steps = math.ceil(config.epochs * each / block) * block
         return {
+            "kind": "imitation",
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": game.id,
@@ -97,7 +98,7 @@ class ImitationRecipe(Recipe):
                 "training": len(training.game),
                 "validation": len(validation.game),
             },
-            "learner": settings_of(game, dataclasses.replace(config, steps=steps)),
+            "learner": dataclasses.asdict(dataclasses.replace(config, steps=steps)),
         }
 
     def job(self, run: Run, report: Report) -> "ImitationJob":

@@ -129,6 +129,7 @@ class TDRecipe(Recipe):
         blocks = -(-updates // block)
         measurements = min(max(updates * plies / self.plies_per_measurement, FEWEST), MOST)
         return {
+            "kind": "td",
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": config.game,

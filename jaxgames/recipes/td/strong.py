@@ -141,6 +141,7 @@ class StrongRecipe(TDRecipe):
             place(make_learner(config), devices)
         blocks = [math.gcd(block, config.updates) for block, config in zip(most, configs, strict=True)]
         return {
+            "kind": "td",
             "recipe": self.name,
             "setting": plan.label(plan.setting or next(iter(self.stages))),
             "game": self.game,

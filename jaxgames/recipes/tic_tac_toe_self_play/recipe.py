@@ -73,6 +73,7 @@ class SelfPlayRecipe(Recipe):
         games = plan.games or GAMES
         per_line = -(-games // (BLOCKS * WINDOW)) * WINDOW
         return {
+            "kind": "self_play",
             "recipe": self.name,
             "setting": plan.setting or next(iter(SETTINGS)),
             "game": NETWORK.game,

@@ -90,7 +90,8 @@ class Server:
 def make_training(folder: Path) -> Path:
     """A training of tic-tac-toe with 40 lines of metrics and one checkpoint, whose network knows nothing."""
     config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(3,))
-    run = Run.create(folder, {"recipe": "td-gammon", "learner": dataclasses.asdict(config)})
+    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": dataclasses.asdict(config)}
+    run = Run.create(folder, content)
     for step in range(1, 41):
         run.log({"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "points": 0.9 - 1.2 / (step + 1)})
     run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(config)))

@@ -56,7 +56,7 @@ def _of_snapshots(run: Run, name: str) -> tuple[int, list[Player]]:
     """The interval in games, and the players; networks of all methods become players of one kind."""
     every, snapshots = from_folder.snapshots_of(run)
     rows = snapshots.load(np.arange(len(snapshots)))
-    if "learner" in run.config:
+    if run.config["kind"] == "td":
         network = config_of(run.config["learner"]).network()
         params = [{"params": _row(rows["params"], i)} for i in range(len(snapshots))]
     else:
