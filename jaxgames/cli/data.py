@@ -91,7 +91,7 @@ def _merge(options: argparse.Namespace) -> None:
     from jaxgames.data_sets import merge_data
     from jaxgames.runs.data_set import DataSetFolder
 
-    header = DataSetFolder.open(options.data[0]).header
+    header = DataSetFolder.open_complete(options.data[0]).header
     game = make(header["game"], **header["options"])
     merge_data(
         game, options.data, options.out, _tests(game, options.without), options.validation, options.split,

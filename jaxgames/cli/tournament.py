@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays what is still to be played, and prints the results."""
-    from jaxgames.matches.tournament_folder import TournamentFolder
+    from jaxgames.matches.tournament import TournamentFolder
     from jaxgames.runs import check_extras
 
     if options.png or options.out:
@@ -44,8 +44,9 @@ def run(options: argparse.Namespace) -> None:
     if options.resume:
         if any(plan.values()) or options.out is None:
             raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
-        folder = TournamentFolder.resume(options.out)
-        plan |= {name: value for name, value in folder.config.items() if name in plan}
+        folder = TournamentFolder.open(options.out)
+        folder.claim()
+        plan |= {name: value for name, value in folder.header.items() if name in plan}
     else:
         _check(plan)
 
@@ -75,7 +76,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
     file, pairs = plan["games_out"], len(players) * (len(players) - 1) // 2
     form = records.format_for(file, game.id) if file else ""
     folder = opened()
-    earlier = folder.lines() if folder else []
+    earlier = folder.results.read() if folder else []
     known = {tuple(found["pair"]): MatchResult(**found["match"]) for found in earlier}
     if file:
         _cut(Path(file), earlier[-1]["bytes"] if earlier else 0, options.resume)
@@ -87,7 +88,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
                 out.write(records.dumps(games, form) + ("\n" if form == "pdn" else ""))
             size = Path(file).stat().st_size
         if folder:
-            folder.add({"pair": list(pair), "match": result.to_dict(), "bytes": size})
+            folder.results.append({"pair": list(pair), "match": result.to_dict(), "bytes": size})
 
     def progress(pair: tuple[int, int], done: int) -> None:
         names = " against ".join(players[number].name for number in pair)
@@ -98,7 +99,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
     )
     line.clear()
     if folder:
-        folder.write("result.json", result.to_dict())
+        folder.write_json("result.json", result.to_dict())
         draw(result, folder.path / "tournament.png")
     if options.png:
         draw(result, options.png)
@@ -113,7 +114,7 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
     game = _game(plan, [plan["knockout"]])
     players, folder = load_all(plan["knockout"], game), opened()
     known = {}
-    for found in folder.lines() if folder else ():
+    for found in folder.results.read() if folder else ():
         meeting = Meeting(**found["meeting"])
         known[found["round"], meeting.a, meeting.b] = meeting
     played = [0]
@@ -121,13 +122,13 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
     def progress(number: int, meeting: Any) -> None:
         played[0] += 1
         if folder and (number, meeting.a, meeting.b) not in known:
-            folder.add({"round": number, "meeting": meeting._asdict()})
+            folder.results.append({"round": number, "meeting": meeting._asdict()})
         line.show(f"round {number + 1}: {played[0]:,} of {len(players) - 1:,} meetings")
 
     result = knockout(players, plan["behind"], plan["most_games"], plan["seed"], known=known, progress=progress)
     line.clear()
     if folder:
-        folder.write("result.json", result.to_dict())
+        folder.write_json("result.json", result.to_dict())
     print_json(result.to_dict()) if options.json else show_knockout(result)
 
 

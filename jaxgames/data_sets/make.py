@@ -47,7 +47,7 @@ def make_data(
     Raises `ValueError` if there is anything else in the folder.
     """
     header = header_of(maker.game, game_options(maker.game), dict(maker.made), maker.shards)
-    folder = DataSetFolder.begin(path, header)
+    folder = DataSetFolder.begin_or_go_on(path, header)
     for number in folder.missing():
         folder.write(number, to_arrays(maker.rows(number)))
         progress(maker.shards - len(folder.missing()), maker.shards)
@@ -76,7 +76,7 @@ def merge_data(
         "counts": counts._asdict(), "sources": [folder.header["made"] for folder in folders],
     }  # fmt: skip
     shards = -(-rows_of(rows) // ROWS_PER_SHARD)
-    folder = DataSetFolder.begin(path, header_of(game, options, made, shards))
+    folder = DataSetFolder.begin_or_go_on(path, header_of(game, options, made, shards))
     for number in range(shards):
         part = slice(number * ROWS_PER_SHARD, (number + 1) * ROWS_PER_SHARD)
         folder.write(number, to_arrays(chosen(rows, part)))
@@ -85,7 +85,7 @@ def merge_data(
 
 def info(path: str | Path) -> dict[str, Any]:
     """What is in a data set, ready for JSON. Raises `ValueError` if it is none, or broken."""
-    folder = DataSetFolder.open(path)
+    folder = DataSetFolder.open_complete(path)
     columns = folder.read_all(("policy_weight", "value", "value_weight", "game", "validation"))
     known = columns["value"][columns["value_weight"] > 0]
     return {

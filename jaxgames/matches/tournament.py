@@ -4,6 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -18,6 +19,8 @@ from jaxgames.matches.ratings import Rating, bradley_terry
 from jaxgames.ops.pytrees import take
 from jaxgames.players import Player, as_players, generic
 from jaxgames.players.host import on_host
+from jaxgames.runs.folder import Folder
+from jaxgames.runs.json_lines import JsonLines
 from jaxgames.sessions.record import GameRecord
 
 Pair = tuple[int, int]
@@ -79,6 +82,20 @@ class TournamentResult:
         matches = [result.to_dict() for result in self.matches.values()]
         fields = {"game": self.game, "players": list(self.players), "games": self.games, "seed": self.seed}
         return fields | {"ratings": ratings, "matches": matches}
+
+
+class TournamentFolder(Folder):
+    """The folder of a tournament, whose header is what was asked for; `results` is a file of lines."""
+
+    HEADER = "tournament.json"
+    KIND = "a tournament"
+    EXPECTED = "a folder of `jaxgames tournament --out`"
+    RESTORE = "restore the file or begin in another folder"
+    ANOTHER = "go on there with --resume, or choose another folder"
+
+    def __init__(self, path: str | Path, header: Mapping[str, Any]):
+        super().__init__(path, header)
+        self.results = JsonLines(self.path / "results.jsonl", synced=True)
 
 
 def tournament(

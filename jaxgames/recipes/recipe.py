@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -69,7 +68,7 @@ class Recipe(ABC):
         if leads:
             Run.check_free(path)
         content = self.content(plan, report) | ({"tensorboard": True} if plan.tensorboard else {})
-        return self.resume(Run.create(path, content) if leads else Run(Path(path), content), report)
+        return self.resume(Run.create(path, content) if leads else Run(path, {"config": content}), report)
 
     def resume(self, run: Run, report: Report) -> Training:
         """Goes on in a run folder."""

@@ -4,7 +4,6 @@ A checkpoint is a folder with `arrays/` (written by orbax, which never pickles) 
 are, and size and SHA-256 of every file. It is written under another name and renamed when all of it is on the disk.
 """
 
-import hashlib
 import math
 import os
 import re
@@ -17,7 +16,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.ops import json_text
-from jaxgames.runs.files import remove_folder, remove_leftovers, replace, sync, to_json
+from jaxgames.runs.files import (
+    Fingerprint,
+    damage,
+    fingerprint,
+    remove_folder,
+    remove_leftovers,
+    replace,
+    sync,
+    to_json,
+)
 
 MANIFEST = "manifest.json"
 ARRAYS = "arrays"
@@ -59,7 +67,7 @@ def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndar
         "format": FORMAT,
         "info": info,
         "leaves": [list(leaf) for leaf in leaves],
-        "files": {path.relative_to(temporary).as_posix(): _fingerprint(path) for path in files},
+        "files": {path.relative_to(temporary).as_posix(): list(fingerprint(path)) for path in files},
     }
     for path in files:
         sync(path)
@@ -166,7 +174,7 @@ class CheckpointDir:
         return {(int(match[1]), int(match[2] or 0)): path for match, path in matches if match}
 
 
-def _items(folder: Path, files: dict[str, tuple[int, str]]) -> dict[str, Any]:
+def _items(folder: Path, files: dict[str, Fingerprint]) -> dict[str, Any]:
     """The arrays by their numbers, once every file has been verified."""
     _verify(folder, files)
     if not files:
@@ -191,23 +199,14 @@ def _checkpointer() -> Any:
     return ocp.Checkpointer(handler, multiprocessing_options=alone)
 
 
-def _fingerprint(path: Path) -> list[Any]:
-    with open(path, "rb") as file:
-        return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]
-
-
-def _verify(folder: Path, files: dict[str, tuple[int, str]]) -> None:
+def _verify(folder: Path, files: dict[str, Fingerprint]) -> None:
     """Raises ValueError unless the checkpoint has exactly these files, unaltered."""
-    for name, (size, digest) in files.items():
+    for name, expected in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ValueError(f"is damaged: its {MANIFEST} names a file outside of it: {name}")
-        if not path.is_file():
-            raise ValueError(f"is damaged: {name} is missing")
-        if path.stat().st_size != size:
-            raise ValueError(f"is damaged: {name} has {path.stat().st_size} bytes instead of {size}")
-        if _fingerprint(path)[1] != digest:
-            raise ValueError(f"is damaged: the contents of {name} have changed")
+        if wrong := damage(path, expected, name):
+            raise ValueError(f"is damaged: {wrong}")
     for path in (folder / ARRAYS).rglob("[!.]*"):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in files:

@@ -9,61 +9,40 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from typing_extensions import override
 
-from jaxgames.ops import json_text
-from jaxgames.runs.files import WriteLock, lock, plain, remove_leftovers, replace, to_json
+from jaxgames.runs.files import replace
+from jaxgames.runs.folder import Folder
 
-HEADER = "data.json"
-FORMAT = 1
 BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 """What NumPy raises for a file that is cut off or no archive of arrays."""
 
 
-class DataSetFolder:
-    """One folder. Make one with `begin`, or open one that is complete with `open`."""
+class DataSetFolder(Folder):
+    """One folder. Its header says `game`, `options`, `version`, `made` (how), `shards` (how many there will be)."""
 
-    def __init__(self, path: Path, header: dict[str, Any]):
-        self.path, self.header = path, header
-        self._lock: WriteLock | None = None
+    HEADER = "data.json"
+    KIND = "a data set"
+    EXPECTED = "a folder of `jaxgames data make`"
+    RESTORE = "make the data again"
+    FIELDS = {"game": str, "options": dict, "version": str, "made": dict, "shards": int}
+
+    @override
+    @classmethod
+    def read_header(cls, path: str | Path) -> dict[str, Any]:
+        header = super().read_header(path)
+        if header["shards"] < 1:
+            file = Path(path) / cls.HEADER
+            raise ValueError(f"{file} says {header['shards']} shards: expected 1 or more; {cls.RESTORE}")
+        return header
 
     @classmethod
-    def begin(cls, path: str | Path, header: Mapping[str, Any]) -> "DataSetFolder":
-        """A new data set, or one whose making was stopped and goes on.
-
-        Args:
-            path: a new or empty folder, or one that was begun with the same header.
-            header: `game`, `options`, `version`, `made` (how), `shards` (how many there will be).
-
-        Raises `ValueError` if there is anything else in the folder.
-        """
-        path = Path(path)
-        header = {"format": FORMAT, **plain(dict(header), "header", finite=True)}
-        if (path / HEADER).exists():
-            found = _read_header(path)
-            for name in sorted(header.keys() | found.keys()):
-                if found.get(name) != header.get(name):
-                    raise ValueError(
-                        f"{path} was begun otherwise: {name} is {found.get(name)} there, not {header.get(name)}; "
-                        f"choose another folder"
-                    )
-        elif path.is_file() or (path.is_dir() and any(path.iterdir())):
-            raise ValueError(f"{path} exists already and is never overwritten; choose another folder")
-        path.mkdir(parents=True, exist_ok=True)
-        folder = cls(path, header)
-        folder._lock = lock(path / ".lock")
-        remove_leftovers(path)
-        if not (path / HEADER).exists():
-            replace(path / HEADER, to_json(header, "header", indent=2))
-        return folder
-
-    @classmethod
-    def open(cls, path: str | Path) -> "DataSetFolder":
+    def open_complete(cls, path: str | Path) -> Self:
         """A data set with all of its shards. Raises `ValueError` if the folder is none, or shards are missing."""
-        path = Path(path)
-        folder = cls(path, _read_header(path))
+        folder = cls.open(path)
         missing = folder.missing()
         if missing:
             raise ValueError(
@@ -119,24 +98,3 @@ class DataSetFolder:
     def bytes_on_disk(self) -> int:
         """Of all shards."""
         return sum(self.shard(number).stat().st_size for number in range(self.shards))
-
-
-def _read_header(path: Path) -> dict[str, Any]:
-    """The header of a data set. Raises `ValueError` if there is none, or it is of another format."""
-    file = path / HEADER
-    try:
-        header = json_text.loads(file.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        what = "does not exist" if not path.exists() else f"is no data set: it has no {HEADER}"
-        raise ValueError(f"{path} {what}; expected a folder of `jaxgames data make`") from None
-    except ValueError:
-        raise ValueError(f"{file} is broken: it is no JSON; make the data again") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        found = header.get("format") if isinstance(header, dict) else header
-        raise ValueError(f"{file} has format {found!r}; this version of jaxgames reads format {FORMAT}")
-    for name, kind in (("game", str), ("options", dict), ("version", str), ("made", dict), ("shards", int)):
-        if type(header.get(name)) is not kind:
-            raise ValueError(f"{file} lacks {name!r}; make the data again")
-    if header["shards"] < 1:
-        raise ValueError(f"{file} says {header['shards']} shards: expected 1 or more; make the data again")
-    return header

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
@@ -107,6 +108,26 @@ def lock(path: Path) -> WriteLock:
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
+
+
+Fingerprint = tuple[int, str]
+"""What a file is known by: how many bytes it has, and their SHA-256."""
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    """That of a file as it is now."""
+    with open(path, "rb") as file:
+        return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def damage(path: Path, expected: Fingerprint, name: str) -> str | None:
+    """What is wrong with a file that had this fingerprint when it was written, in words that call it `name`."""
+    size, digest = expected
+    if not path.is_file():
+        return f"{name} is missing"
+    if (found := path.stat().st_size) != size:
+        return f"{name} has {found} bytes instead of {size}"
+    return None if fingerprint(path)[1] == digest else f"the contents of {name} have changed"
 
 
 def plain(value: Any, name: str, finite: bool = False) -> Any:

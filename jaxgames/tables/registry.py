@@ -14,7 +14,7 @@ from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
 from jaxgames.tables.connect_four.small_boards import SmallBoard
-from jaxgames.tables.folder import MANIFEST, open_table
+from jaxgames.tables.folder import TableFolder, open_table
 from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, LeafKnowledge, Lookup, WholeLookup
 from jaxgames.tables.retrograde import Index, solve_all
 from jaxgames.tables.tic_tac_toe import TicTacToeIndex
@@ -84,7 +84,7 @@ def is_small(game: Game) -> bool:
 def _checkers(game: Game) -> tuple[Knowledge, Load]:
     smallest = index_of(game.id, 2)
     for pieces in range(MOST_PIECES, 1, -1):
-        if (usual_folder(smallest).with_name(f"{game.id}-{pieces}") / MANIFEST).is_file():
+        if TableFolder.is_at(usual_folder(smallest).with_name(f"{game.id}-{pieces}")):
             found = Lookup(index_of(game.id, pieces))
             return found, functools.partial(_read, found)
     lookup = Lookup(index_of(game.id, AT_ONCE))

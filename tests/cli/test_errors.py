@@ -18,7 +18,7 @@ from jaxgames import cli
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.cli import output, train
 from jaxgames.records import json_lines
-from jaxgames.runs import Run, console, files, run
+from jaxgames.runs import Run, console, files, folder, run
 
 TINY = "td --game tic_tac_toe --games 200 --devices 1 --set hidden=4 --set batch=32 --set encoding=cells".split()
 TINY += "--measured-games 20 --final-games 20 --seed 5 --json".split()
@@ -138,13 +138,13 @@ def test_refused_before_anything_is_made(tmp_path, capsys, command, words):
 
 def test_folders_that_cannot_be_written(tmp_path, capsys, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(run.os, "access", lambda *_: False)  # root may write anywhere
+        patch.setattr(folder.os, "access", lambda *_: False)  # root may write anywhere
         status = cli.main(begin(tmp_path / "a"))
     one_line(capsys, status, f"{tmp_path}/a cannot be made, as {tmp_path} cannot be written; choose another folder")
     with monkeypatch.context() as patch:
-        patch.setattr(run, "LEAST_FREE", 2**62)
+        patch.setattr(folder, "LEAST_FREE", 2**62)
         status = cli.main(begin(tmp_path / "a"))
-    one_line(capsys, status, f"{tmp_path}/a cannot be made, as the disk is full; free some space")
+    one_line(capsys, status, f"{tmp_path}/a needs {2**62:,} bytes, but the disk has ")
     at_call(monkeypatch, files.os, "open", 1, lambda: refuse(errno.EROFS, f"{tmp_path}/a/.lock"))
     one_line(
         capsys, cli.main(begin(tmp_path / "a")), ".lock: Read-only file system; choose a place that can be written"

@@ -7,11 +7,12 @@ import pytest
 
 from jaxgames import records
 from jaxgames.cli import main
-from jaxgames.matches.tournament_folder import LINES, TournamentFolder
+from jaxgames.matches.tournament import TournamentFolder
 from jaxgames.sessions.session import Session
 
 SPECS = ["random", "weak:0.3:random", "weak:0.6:random"]
 GAME = ["--game", "tic_tac_toe", "--games", "10"]
+LINES = "results.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,7 @@ def test_a_knockout_of_the_networks_of_a_run(tmp_path, capsys, monkeypatch):
         (["random", "--knockout", "runs/none"], "takes neither"),
         (["random", "uct:3", "--behind", "5"], "--knockout"),
         (["--resume"], "--out FOLDER"),
-        (["--resume", "--out", "nowhere"], "holds no tournament"),
+        (["--resume", "--out", "nowhere"], "nowhere does not exist; expected a folder of `jaxgames tournament --out`"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, message, capsys, tmp_path, monkeypatch):
@@ -97,9 +98,12 @@ def test_bad_input_gets_one_line(arguments, message, capsys, tmp_path, monkeypat
 
 def test_folders_and_files_that_are_taken(played, tmp_path, capsys):
     out, games = played
-    for arguments, message in ((["--out", str(out)], "not empty"), (["--games-out", str(games)], "there already")):
+    for arguments, message in (
+        (["--out", str(out)], "exists already and is never overwritten; go on there with --resume"),
+        (["--games-out", str(games)], "there already"),
+    ):
         assert main(["tournament", *SPECS[:2], *GAME, *arguments]) == 2
         assert message in capsys.readouterr().err
     (tmp_path / "tournament.json").write_text("{")
-    with pytest.raises(ValueError, match="tournament.json"):
-        TournamentFolder.resume(tmp_path)
+    with pytest.raises(ValueError, match="tournament.json is broken: it is no JSON"):
+        TournamentFolder.open(tmp_path)

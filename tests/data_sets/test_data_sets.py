@@ -164,7 +164,7 @@ def test_the_command_makes_tells_and_merges(tmp_path, capsys):
         ("data make --game tic_tac_toe --players random random random --out {0}/x", "3 players"),
         ("data make --game checkers --players pubeval --out {0}/x", "pubeval plays backgammon, not checkers"),
         ("data info {0}/x", "does not exist; expected a folder of `jaxgames data make`"),
-        ("data info {0}", "is no data set: it has no data.json"),
+        ("data info {0}", "is not a data set: it has no data.json"),
         ("data merge {0}/x --out {0}/y", "does not exist"),
     ],
 )

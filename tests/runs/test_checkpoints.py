@@ -281,7 +281,7 @@ def list_a_file_elsewhere(folder):
     path = folder.parent / "secret"
     path.write_bytes(b"x")
     manifest = json.loads((folder / "manifest.json").read_text())
-    entry = checkpoints._fingerprint(path)
+    entry = list(files.fingerprint(path))
     change_the_manifest(folder, files={"../secret": entry, **manifest["files"]})
 
 

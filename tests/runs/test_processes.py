@@ -56,7 +56,7 @@ import numpy as np
 from jax.sharding import PartitionSpec
 from jaxgames.runs import Run
 from jaxgames.runs.placement import fetched, spread
-run = Run(pathlib.Path(file), {}) if int(number) else Run.create(file, {})
+run = Run(file, {"config": {}}) if int(number) else Run.create(file, {})
 mesh = jax.make_mesh((2,), ("all",))
 state = spread(np.arange(5.0), mesh)
 with processes.ending_together():

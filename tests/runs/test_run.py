@@ -45,11 +45,11 @@ def test_creation_that_was_killed_can_be_repeated(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "is no run: it has no config.json; expected the folder of a training"),
+        (None, "is not a run: it has no config.json; expected the folder of a training"),
         ("", "config.json is broken: it is no JSON"),
         ('{"format": 1, "conf', "config.json is broken: it is no JSON"),
-        ("[1]", "config.json is no configuration of a run; expected"),
-        ('{"learning_rate": 1}', "config.json is no configuration of a run; expected"),
+        ("[1]", "config.json is broken: it is no JSON object; restore the file or start a new run"),
+        ('{"format": 1, "learning_rate": 1}', "config.json lacks 'config'; restore the file or start a new run"),
         ('{"format": 2, "config": {}}', "config.json has format 2; this version of jaxgames reads format 1"),
     ],
 )
@@ -65,7 +65,7 @@ def test_paths_that_are_no_folder(tmp_path):
     with pytest.raises(ValueError, match="x does not exist; expected the folder of a training"):
         Run.open(tmp_path / "x")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ValueError, match="file is no run"):
+    with pytest.raises(ValueError, match="file is not a run"):
         Run.open(tmp_path / "file")
 
 

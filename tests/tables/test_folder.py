@@ -68,11 +68,13 @@ def test_a_build_that_was_killed_goes_on(tmp_path, monkeypatch, built):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("01-01.values", b"", "is no file of a table"),
+        ("01-01.values", b"", "01-01.values has 0 bytes instead of"),
         ("01-01.turns", None, "is missing; remove the folder and build it anew"),
-        ("table.json", b"{", "is broken; remove"),
+        ("table.json", b"{", "is broken: it is no JSON; remove"),
         ("table.json", b'{"format": 1, "table": "chess-2", "slices": {}}', "holds 'chess-2', expected 'checkers-2'"),
-        ("table.json", b'{"format": 9, "table": "checkers-2", "slices": {}}', "is broken; remove"),
+        ("table.json", b'{"format": 1, "table": "checkers-2", "slices": {"01-01": {}}}', "a slice lacks its files"),
+        ("table.json", b'{"format": 1, "table": "checkers-2", "slices": {"01-01": 3}}', "a slice lacks its files"),
+        ("table.json", b'{"format": 9, "table": "checkers-2", "slices": {}}', "has format 9; this version"),
     ],
 )
 def test_files_that_are_broken_or_foreign_are_refused_in_one_line(copy, capsys, name, content, said):
@@ -91,7 +93,7 @@ def test_a_flipped_bit_is_noticed(copy, capsys):
     content[-1] ^= 1
     path.write_bytes(content)
     assert main(["tables", "info", "checkers", "--pieces", "2", "--out", str(copy)]) == 2
-    assert "10-10.turns is broken: its checksum is not that of table.json" in capsys.readouterr().err
+    assert "10-10.turns have changed; remove the folder and build it anew" in capsys.readouterr().err
 
 
 def test_what_cannot_be_built_is_said_before_it_begins(tmp_path, capsys, monkeypatch):
@@ -102,12 +104,12 @@ def test_what_cannot_be_built_is_said_before_it_begins(tmp_path, capsys, monkeyp
     assert "1 pieces: expected 2 to 6" in refused("checkers", "--pieces", "1")
     assert "no tables can be built for 'go'" in refused("go")
     (tmp_path / "mine").write_text("x")
-    assert "is in use and holds no table" in refused("checkers", "--pieces", "2", "--out", str(tmp_path))
+    assert "is never overwritten; choose another" in refused("checkers", "--pieces", "2", "--out", str(tmp_path))
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     said = refused("checkers", "--pieces", "5", "--out", str(tmp_path / "five"))
     needed = sum(folder_module.bytes_of(part.size) for part in index_of("checkers", 5).slices)
-    assert f"checkers-5 needs {int(needed * 1.05):,} bytes" in said and "where 1,000 are free" in said
+    assert f"five needs {int(needed * 1.05):,} bytes, but the disk has 1,000;" in said
     assert not (tmp_path / "five").exists()
 
 

@@ -77,7 +77,7 @@ def of_arrays(game: Game, arrays: dict[str, np.ndarray], where: str) -> LabeledP
 
 def open_of(path: str | Path, game: Game, options: dict[str, Any]) -> DataSetFolder:
     """The data set in a folder. Raises `ValueError` for one of another game, of other options or another version."""
-    folder = DataSetFolder.open(path)
+    folder = DataSetFolder.open_complete(path)
     for name, own in (("game", game.id), ("version", game.version), ("options", options)):
         if folder.header[name] != own:
             raise ValueError(f"{path} holds data of {name} {folder.header[name]!r}, not {own!r}")

@@ -119,7 +119,7 @@ class ImitationRecipe(Recipe):
                 f"{self.name} learns from data: --data FOLDER; they are made by: jaxgames data make --game "
                 f"{self.game or plan.game or 'GAME'} --players alphabeta:5 --games 1000 --out FOLDER"
             )
-        header = DataSetFolder.open(plan.data).header
+        header = DataSetFolder.open_complete(plan.data).header
         name = self.game or plan.game or header["game"]
         if header["game"] != name:
             raise ValueError(f"{plan.data} holds data of {header['game']}, not of {name}")
@@ -149,7 +149,7 @@ def learned_rows(
 @functools.lru_cache(maxsize=1)
 def _split_rows(path: Path, game: Game, validation: float, split: str, seed: int) -> LabeledPositions:
     """The rows of a data set, split; those of a merged one are as they were split then."""
-    folder = DataSetFolder.open(path)
+    folder = DataSetFolder.open_complete(path)
     rows = load(folder, game)
     if folder.header["made"].get("by") == "merge":
         return rows

@@ -9,8 +9,9 @@ from jaxgames.ops import json_text
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.runs import Run, metrics
+from jaxgames.runs import Run
 from jaxgames.runs.files import lock, plain, replace, to_json
+from jaxgames.runs.json_lines import JsonLines
 
 PLAN, CELLS, LOCK = "study.json", "cells.jsonl", "study.lock"
 
@@ -26,7 +27,8 @@ class Study:
     def __init__(self, folder: Path, quick: bool, seed: int, report: Report):
         self.folder, self.quick, self.seed, self.report = folder, quick, seed, report
         self._lock = lock(folder / LOCK)
-        entries = metrics.read(folder / CELLS)
+        self._lines = JsonLines(folder / CELLS)
+        entries = self._lines.read()
         self._count, self._cells = len(entries), {entry["cell"]: entry for entry in entries}
         self._asked: set[str] = set()
         self.seconds = 0.0
@@ -80,7 +82,7 @@ class Study:
             seconds = time.perf_counter() - began
             self._count += 1
             entry = {"step": self._count, "cell": name, "settings": wanted, "seconds": seconds, "result": result}
-            metrics.append(self.folder / CELLS, entry)
+            self._lines.append(entry)
             self._cells[name] = entry
             self._asked.discard(name)
             self.report.say(f"  {name}: {seconds:,.1f} s")

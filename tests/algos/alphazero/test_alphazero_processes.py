@@ -31,7 +31,7 @@ def train_in_two(command, path, folder):
 
 def last_checkpoint(path):
     run = Run.open(path)
-    job = recipe_named(run.config["recipe"]).job(Run(path, run.config | {"devices": 1}), Report(quiet=True))
+    job = recipe_named(run.config["recipe"]).job(Run(path, {"config": run.config | {"devices": 1}}), Report(quiet=True))
     return run.restore(job.template())[1]
 
 

@@ -35,7 +35,7 @@ def rows(texts, games=None, policies=None, values=None, weights=None):
 
 def write(path, parts, **changes):
     header = header_of(GAME, {}, {"by": "test"}, len(parts)) | changes
-    folder = DataSetFolder.begin(path, header)
+    folder = DataSetFolder.begin_or_go_on(path, header)
     for number, part in enumerate(parts):
         folder.write(number, to_arrays(part))
     return folder
@@ -60,14 +60,14 @@ def test_a_making_goes_on_only_as_it_was_begun(tmp_path):
     folder.shard(1).unlink()
     header = folder.header
     with pytest.raises(ValueError, match=r"not complete: shard-00001.npz"):
-        DataSetFolder.open(tmp_path / "d")
-    assert DataSetFolder.begin(tmp_path / "d", header).missing() == [1]
+        DataSetFolder.open_complete(tmp_path / "d")
+    assert DataSetFolder.begin_or_go_on(tmp_path / "d", header).missing() == [1]
     with pytest.raises(ValueError, match=r"begun otherwise: made is .*test.*, not .*other"):
-        DataSetFolder.begin(tmp_path / "d", header | {"made": {"by": "other"}})
+        DataSetFolder.begin_or_go_on(tmp_path / "d", header | {"made": {"by": "other"}})
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     with pytest.raises(ValueError, match="never overwritten"):
-        DataSetFolder.begin(tmp_path / "full", header)
+        DataSetFolder.begin_or_go_on(tmp_path / "full", header)
 
 
 def test_broken_data_say_so_in_one_line(tmp_path):
@@ -94,7 +94,7 @@ def test_broken_data_say_so_in_one_line(tmp_path):
         folder.write(0, arrays | {"game": np.zeros(5, np.int64)})
     (tmp_path / "d" / "data.json").write_text("{")
     with pytest.raises(ValueError, match="broken: it is no JSON"):
-        DataSetFolder.open(tmp_path / "d")
+        DataSetFolder.open_complete(tmp_path / "d")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_broken_data_say_so_in_one_line(tmp_path):
 def test_data_of_something_else_are_refused(tmp_path, changes, line):
     header = header_of(GAME, {}, {"by": "test"}, 1) | changes
     (tmp_path / "d").mkdir()
-    DataSetFolder.begin(tmp_path / "d", header)
+    DataSetFolder.begin_or_go_on(tmp_path / "d", header)
     if not line.startswith(("says", "lacks")):
         DataSetFolder(tmp_path / "d", header).write(0, to_arrays(rows(["4"])))
     with pytest.raises(ValueError, match=line):

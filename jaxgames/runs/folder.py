@@ -1,0 +1,177 @@
+"""A folder on disk that one process writes and any number read: runs, data sets, tournaments, tables, reproductions.
+
+It holds a header, which is a file of JSON that says what the folder is, and files that are complete or absent whatever
+kills the process. A kind of folder is a subclass of `Folder`.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from jaxgames.ops import json_text
+from jaxgames.runs.files import LEFTOVERS, WriteLock, lock, plain, remove_leftovers, replace, to_json
+
+LOCK = ".lock"
+LEAST_FREE = 1 << 16
+"""Bytes that must be free to begin a folder."""
+
+
+class Folder:
+    """One folder. Make one with `begin`, or open one that was begun with `open`."""
+
+    HEADER: ClassVar[str]
+    """The name of the header's file."""
+    KIND: ClassVar[str]
+    """What the folder is, with its article: `a run`."""
+    EXPECTED: ClassVar[str]
+    """What is right where there is no such folder, for errors."""
+    RESTORE: ClassVar[str]
+    """What to do where the header is broken, for errors."""
+    ANOTHER: ClassVar[str] = "choose another folder"
+    """What to do where there is something in the folder already, for errors."""
+    FORMAT: ClassVar[int] = 1
+    FIELDS: ClassVar[Mapping[str, type]] = {}
+    """What every header has besides its format."""
+
+    def __init__(self, path: str | Path, header: Mapping[str, Any]):
+        self.path = Path(path)
+        file = self.path / self.HEADER
+        self.header: dict[str, Any] = _Header.of({"format": self.FORMAT, **header}, file, self.RESTORE)
+        self._lock: WriteLock | None = None
+
+    @classmethod
+    def begin(cls, path: str | Path, header: Mapping[str, Any]) -> Self:
+        """Begins a new or empty folder, which this process then writes.
+
+        Raises `ValueError` if there is anything in it, if it cannot be made, or if the header is no JSON.
+        """
+        header = plain(dict(header), "header", finite=True)
+        cls.check_place(path)
+        Path(path).mkdir(parents=True, exist_ok=True)
+        folder = cls(path, header)
+        folder.claim()
+        remove_leftovers(folder.path)
+        folder.write_header()
+        return folder
+
+    @classmethod
+    def begin_or_go_on(cls, path: str | Path, header: Mapping[str, Any]) -> Self:
+        """As `begin`; or opens the folder to go on if it was begun with the same header."""
+        if not cls.is_at(path):
+            return cls.begin(path, header)
+        folder = cls(path, cls.read_header(path))
+        folder.check_begun_with(plain(dict(header), "header", finite=True))
+        folder.claim()
+        remove_leftovers(folder.path)
+        return folder
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Opens a folder that was begun. Raises `ValueError` if it is none, or its header is broken."""
+        return cls(path, cls.read_header(path))
+
+    @classmethod
+    def is_at(cls, path: str | Path) -> bool:
+        """Whether there is such a folder."""
+        return (Path(path) / cls.HEADER).exists()
+
+    @classmethod
+    def check_place(cls, path: str | Path) -> None:
+        """Raises `ValueError` if `begin` would fail there: nothing is overwritten, and the folder must be writable."""
+        path = Path(path)
+        if path.is_file() or (path.is_dir() and any(not _left_by_begin(entry) for entry in path.iterdir())):
+            raise ValueError(f"{path} exists already and is never overwritten; {cls.ANOTHER}")
+        above = _nearest(path)
+        if not above.is_dir():
+            raise ValueError(f"{path} cannot be made, as {above} is no folder; choose another name")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise ValueError(f"{path} cannot be made, as {above} cannot be written; choose another folder")
+        check_room(path, LEAST_FREE)
+
+    @classmethod
+    def read_header(cls, path: str | Path) -> dict[str, Any]:
+        """The header of a folder. Raises `ValueError` if there is none, or it is no header of this kind."""
+        path = Path(path)
+        file = path / cls.HEADER
+        try:
+            header = json_text.loads(file.read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            what = "does not exist" if not path.exists() else f"is not {cls.KIND}: it has no {cls.HEADER}"
+            raise ValueError(f"{path} {what}; expected {cls.EXPECTED}") from None
+        except IsADirectoryError:
+            raise ValueError(f"{file} is a folder; {cls.RESTORE}") from None
+        except ValueError:
+            raise ValueError(f"{file} is broken: it is no JSON; {cls.RESTORE}") from None
+        if not isinstance(header, dict):
+            raise ValueError(f"{file} is broken: it is no JSON object; {cls.RESTORE}")
+        if header.get("format") != cls.FORMAT:
+            raise ValueError(
+                f"{file} has format {header.get('format')!r}; this version of jaxgames reads format {cls.FORMAT}"
+            )
+        for name, kind in cls.FIELDS.items():
+            if type(header.get(name)) is not kind:
+                raise ValueError(f"{file} lacks {name!r}; {cls.RESTORE}")
+        return header
+
+    def check_begun_with(self, header: Mapping[str, Any]) -> None:
+        """Raises `ValueError` if the folder was begun with another header."""
+        header = {"format": self.FORMAT, **header}
+        for name in sorted(header.keys() | self.header.keys()):
+            there, here = self.header.get(name), header.get(name)
+            if there != here:
+                what = f"{name} is {there} there, not {here}"
+                raise ValueError(f"{self.path} was begun otherwise: {what}; {self.ANOTHER}")
+
+    def claim(self) -> None:
+        """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another has it."""
+        if self._lock is None:
+            self._lock = lock(self.path / LOCK)
+
+    def write_header(self) -> None:
+        """Writes the header, replaced atomically."""
+        self.write_json(self.HEADER, self.header)
+
+    def write_json(self, name: str, content: Mapping[str, Any]) -> Path:
+        """Writes a file of JSON into the folder, replaced atomically."""
+        replace(self.path / name, to_json(dict(content), name, indent=2))
+        return self.path / name
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Raises `ValueError` if the disk has no room for so many bytes in a folder, which need not be there yet."""
+    disk = shutil.disk_usage(_nearest(path))
+    if disk.free < needed and disk.total:
+        raise ValueError(
+            f"{path} needs {needed:,} bytes, but the disk has {disk.free:,}; free some space or choose another disk"
+        )
+
+
+def _nearest(path: Path) -> Path:
+    """What is there of a path."""
+    return next(parent for parent in (path, *path.absolute().parents) if os.path.lexists(parent))
+
+
+def _left_by_begin(entry: Path) -> bool:
+    """What a `begin` that was killed leaves in an otherwise empty folder."""
+    return entry.name == LOCK or entry.name.startswith(LEFTOVERS)
+
+
+class _Header(dict[str, Any]):
+    """A header that says which key it lacks, and in which file."""
+
+    file: Path
+    restore: str
+
+    @classmethod
+    def of(cls, content: Any, file: Path, restore: str) -> Any:
+        """`content` with all dictionaries in it replaced."""
+        if not isinstance(content, dict):
+            return content
+        header = cls({key: cls.of(value, file, restore) for key, value in content.items()})
+        header.file, header.restore = file, restore
+        return header
+
+    def __missing__(self, key: str) -> Any:
+        raise ValueError(f"{self.file} lacks {key!r}; {self.restore}")
