@@ -1,5 +1,7 @@
 """The machine that figures were measured on, the versions of what took part, and the commit of this project."""
 
+import ast
+import collections
 import contextlib
 import importlib.metadata
 import os
@@ -98,9 +100,43 @@ def commit() -> dict[str, Any]:
 
 
 def changed_since(sha: str, paths: tuple[str, ...]) -> bool | None:
-    """Whether anything below `paths` is not as it was at a commit; None if git cannot tell."""
-    found = git("diff", "--name-only", sha, "--", *paths)
-    return None if found is None else bool(found)
+    """Whether the code below `paths` is not as it was at a commit; None if git cannot tell.
+
+    Code that only moved from one of the files to another has not changed, nor has what Python does not run: comments,
+    docstrings, where a name is imported from.
+    """
+    # A file that was renamed is listed twice: as gone and as new.
+    listed = git("diff", "--name-only", "--no-renames", sha, "--", *paths)
+    if listed is None:
+        return None
+    before: collections.Counter[str] = collections.Counter()
+    now: collections.Counter[str] = collections.Counter()
+    for name in listed.splitlines():
+        before.update(statements(name, git("show", f"{sha}:{name}") or ""))
+        now.update(statements(name, (ROOT / name).read_text("utf-8") if (ROOT / name).exists() else ""))
+    return before != now
+
+
+def statements(name: str, text: str) -> list[str]:
+    """What a file says at its top level, statement by statement, without imports; a file of data is one piece."""
+    if not name.endswith(".py"):
+        return [text]
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            node.decorator_list = [one for one in node.decorator_list if ast.unparse(one) != "override"]
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, field, None), list):
+                setattr(node, field, [one for one in getattr(node, field) if not without_effect(one)])
+    return [ast.dump(node) for node in tree.body]
+
+
+def without_effect(node: ast.stmt) -> bool:
+    """Whether a statement is an import, a docstring or `__all__`."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    return named or isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def git(*arguments: str) -> str | None:

@@ -2,8 +2,8 @@
 
 By default all of them, as in `docs/benchmarks.md`: a table for each machine, in it a column for each series of JAX
 (`jax 0.12`); peer and ratio of a row are those of its newest. `--short` prints the few rows of the README, of the
-machine that measured last. A row is marked stale where git says that its code has changed since the commit on which it
-was measured.
+machine that measured last. A row is marked stale where its code has changed since the commit on which it was measured;
+code that only moved to another file has not.
 """
 
 import argparse

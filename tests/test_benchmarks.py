@@ -399,7 +399,19 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     marked = ("checkers, PUCT", ""), ("backgammon, PUCT", helpers.table.STALE), ("all games", helpers.table.STALE)
     for what, wanted in marked:
         assert helpers.table.mark({"what": what}, result | {"commit": sha}) == wanted
-    newest = helpers.machine.commit()["commit"]
+    code.write_text('"""Docs."""\nimport math\nbatch = 3  # games\ndef f(x):\n    """Of x."""\n    return x + batch\n')
+    git(["git", "add", "-A"])
+    git(["git", *identity, "commit", "-qm", "code"])
+    result["commit"] = helpers.machine.commit()["commit"]
+    moved = code.with_name("f.py")
+    code.write_text('"""Batches."""\n\nbatch = 3\n')
+    moved.write_text("from search import batch\n\n\n@override\ndef f(x):\n    return x + batch\n")
+    for last, wanted in (("x + batch", ""), ("x - batch", helpers.table.STALE)):
+        moved.write_text(moved.read_text().replace("x + batch", last))
+        git(["git", "add", "-A"])
+        helpers.table.is_stale.cache_clear()
+        assert helpers.table.mark({}, result) == wanted
+    newest = result["commit"]
     code.write_text("3")
     assert newest != sha and helpers.machine.commit() == {"commit": newest, "clean": False}
 
