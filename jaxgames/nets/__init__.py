@@ -1,18 +1,22 @@
-"""Networks in flax.linen: multilayer perceptrons of any sizes, activations and initialisations."""
+"""Networks in flax.linen, described as settings: multilayer perceptrons, and networks with a policy and a value."""
 
 from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS, Activation, activation, output_activation
 from jaxgames.nets.blocks import InBlocks
 from jaxgames.nets.initializers import INITIALIZERS, Initializer, initializer
 from jaxgames.nets.mlp import MLP, first_layer
+from jaxgames.nets.spec import MLP_ONLY, POLICY_VALUE, NetworkSpec
 
 __all__ = [
     "ACTIVATIONS",
     "INITIALIZERS",
     "MLP",
+    "MLP_ONLY",
     "OUTPUT_ACTIVATIONS",
+    "POLICY_VALUE",
     "Activation",
     "InBlocks",
     "Initializer",
+    "NetworkSpec",
     "activation",
     "first_layer",
     "initializer",

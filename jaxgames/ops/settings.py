@@ -132,6 +132,11 @@ class Setting:
             if name in values and values[name] not in allowed:
                 yield f"{name}={' or '.join(_as_text(one) for one in allowed)}"
 
+    def allows(self, name: str, choices: tuple[Any, ...]) -> bool:
+        """Whether it can have a meaning where setting `name` has one of these values."""
+        wanted = self.when.get(name, choices)
+        return any(one in choices for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
+
     def check_meaning(self, values: Mapping[str, Any]) -> None:
         """Raises `ValueError` if it is set and another setting switches it off."""
         if values[self.name] != self.default and (needs := list(self._switched_off_by(values))):
@@ -164,10 +169,16 @@ def setting(
     return dataclasses.field(default=default, metadata={"setting": facts})
 
 
-def group(default: "Settings | type[Settings]", when: Mapping[str, Any] | None = None) -> Any:
-    """A field that is other settings; outside they are seen as if they stood here."""
+def group(default: "Settings | type[Settings]", choices: Mapping[str, tuple[Any, ...]] | None = None) -> Any:
+    """A field that is other settings; outside they are seen as if they stood here.
+
+    Args:
+        default: the settings, or their class.
+        choices: the values that are possible here, of settings of which not all are. A setting with one possible value
+            is not seen outside, nor are those that it switches off.
+    """
     factory = default if isinstance(default, type) else functools.partial(lambda value: value, default)
-    return dataclasses.field(default_factory=factory, metadata={"group": when or {}})
+    return dataclasses.field(default_factory=factory, metadata={"group": choices or {}})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,8 +191,10 @@ class Settings:
     def __post_init__(self) -> None:
         for name, declared in own(type(self)).items():
             object.__setattr__(self, name, declared.check(getattr(self, name)))
-        for name in groups(type(self)):
-            checks.kind(name, getattr(self, name), Settings)
+        for name, choices in groups(type(self)).items():
+            inner = checks.kind(name, getattr(self, name), Settings).declarations()
+            for key, allowed in choices.items():
+                dataclasses.replace(inner[key], choices=allowed).check(inner[key].default)
         values = self.values()
         for declared in own(type(self)).values():
             declared.check_meaning(values)
@@ -189,27 +202,46 @@ class Settings:
     def values(self) -> dict[str, Any]:
         """The value of each setting, those of groups too."""
         found = {name: getattr(self, name) for name in own(type(self))}
-        for name in groups(type(self)):
-            found |= getattr(self, name).values()
+        for name, choices in groups(type(self)).items():
+            inner: Settings = getattr(self, name)
+            found |= {key: value for key, value in inner.values().items() if key in inner.narrowed(choices)}
         return found
 
     def declarations(self) -> dict[str, Setting]:
         """All that can be set, by name, with these values as defaults."""
         found = {name: dataclasses.replace(one, default=getattr(self, name)) for name, one in own(type(self)).items()}
-        for name in groups(type(self)):
-            found |= getattr(self, name).declarations()
+        for name, choices in groups(type(self)).items():
+            found |= getattr(self, name).narrowed(choices)
+        return found
+
+    def narrowed(self, choices: Mapping[str, tuple[Any, ...]]) -> dict[str, Setting]:
+        """Its declarations where some settings have these choices only, see `group`."""
+        found = {}
+        for name, one in self.declarations().items():
+            possible = all(one.allows(other, allowed) for other, allowed in choices.items())
+            if possible and len(choices.get(name, ())) != 1:
+                when = {other: wanted for other, wanted in one.when.items() if len(choices.get(other, ())) != 1}
+                found[name] = dataclasses.replace(one, choices=choices.get(name, one.choices), when=when)
         return found
 
     def replace(self, **values: Any) -> Self:
-        """The same with other values; raises `ValueError` for a name that is not known."""
+        """The same with other values; what they switch off has its usual value again.
+
+        Raises `ValueError` for a name that is not known, and for values that make no sense.
+        """
         known = self.declarations()
         for name in values:
             if name not in known:
                 raise ValueError(f"unknown setting {name!r} of {self.of}; available: {', '.join(known)}")
-        mine = {name: value for name, value in values.items() if name in own(type(self))}
-        for name in groups(type(self)):
+        after = self.values() | values
+        mine = {
+            name: values.get(name, one.default)
+            for name, one in own(type(self)).items()
+            if name in values or not one.has_meaning(after)
+        }
+        for name, choices in groups(type(self)).items():
             inner: Settings = getattr(self, name)
-            theirs = {key: value for key, value in values.items() if key in inner.declarations()}
+            theirs = {key: value for key, value in values.items() if key in inner.narrowed(choices)}
             mine |= {name: inner.replace(**theirs)} if theirs else {}
         return dataclasses.replace(self, **mine)
 
@@ -268,9 +300,9 @@ def _own(kind: Any) -> dict[str, Setting]:
     }
 
 
-def groups(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a class that are other settings."""
-    return tuple(field.name for field in dataclasses.fields(kind) if "group" in field.metadata)
+def groups(kind: Any) -> dict[str, Mapping[str, tuple[Any, ...]]]:
+    """The fields of a class that are other settings, each with the values that are possible there."""
+    return {field.name: field.metadata["group"] for field in dataclasses.fields(kind) if "group" in field.metadata}
 
 
 def _as_text(value: Any) -> str:

@@ -93,3 +93,38 @@ def test_forms_know_ranges_choices_and_meaning():
     assert json.loads(json.dumps(forms["discount"])) == {
         "name": "discount", "type": "float", "default": 1.0, "help": "of a ply", "above": 0, "most": 1,
     }  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Narrow(Settings):
+    """A learner of networks that have some forms only."""
+
+    of = "another test"
+    network: Network = group(Network((8,)), {"kind": ("mlp",)})
+
+
+@dataclasses.dataclass(frozen=True)
+class Wide(Settings):
+    """A learner of networks in windows of some sizes."""
+
+    network: Network = group(Network(kind="windows", window=3), {"window": (3, 5)})
+
+
+def test_a_group_may_have_less_choices():
+    narrow = Narrow()
+    assert list(narrow.declarations()) == ["hidden"] and narrow.to_json() == {"hidden": [8]}
+    assert Narrow.from_json({"hidden": [3, 2]}) == narrow.change({"hidden": "3,2"}) == Narrow(Network((3, 2)))
+    with pytest.raises(ValueError, match="unknown setting 'kind' of another test; available: hidden$"):
+        narrow.change({"kind": "windows"})
+    with pytest.raises(ValueError, match="^kind 'windows': expected one of mlp$"):
+        Narrow(Network(kind="windows"))
+    with pytest.raises(ValueError, match="^window='4': expected one of 3, 5$"):
+        Wide().change({"window": "4"})
+    assert Wide().declarations()["window"].form()["when"] == {"kind": ["windows"]}
+
+
+def test_what_a_change_switches_off_has_its_usual_value_again():
+    config = Config(Network(kind="windows", window=3))
+    assert config.change({"kind": "mlp"}) == Config()
+    with pytest.raises(ValueError, match="^window=3 has no effect without kind=windows$"):
+        config.change({"kind": "mlp", "window": "3"})

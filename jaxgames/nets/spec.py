@@ -1,0 +1,90 @@
+"""One description of all networks: their form and sizes as settings, and the flax modules that they make."""
+
+import dataclasses
+from typing import Any
+
+from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS
+from jaxgames.nets.initializers import initializer
+from jaxgames.nets.mlp import MLP
+from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
+from jaxgames.nets.policy_value_conv import PolicyValueConv
+from jaxgames.ops.settings import Settings, setting
+
+FORMS = ("mlp", "windows", "residual", "conv")
+DENSE = ("mlp", "windows", "conv")
+"""The forms with dense hidden layers."""
+
+MLP_ONLY: dict[str, tuple[Any, ...]] = {"form": ("mlp",), "dtype": ("float32",)}
+"""The choices, as `group` takes them, of those who make their network by `NetworkSpec.mlp`."""
+POLICY_VALUE: dict[str, tuple[Any, ...]] = {
+    "activation": ("relu",), "output": ("tanh", "identity"), "initializer": ("lecun_normal",), "biases": (True,),
+}  # fmt: skip
+"""The choices of those who make it by `NetworkSpec.policy_value`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkSpec(Settings):
+    """What a network is, but for its inputs and outputs. Raises `ValueError` for what makes no sense.
+
+        network: NetworkSpec = group(NetworkSpec(hidden=(40,), activation="sigmoid", output="sigmoid"), MLP_ONLY)
+
+    A learner's settings hold it so, with defaults of their own, and say which values are possible there.
+    """
+
+    of = "a network"
+    form: str = setting(
+        "mlp",
+        "mlp: fully connected; windows: the same behind features of every window of the board; residual: a tower of "
+        "convolutions; conv: plain convolutions, then dense layers",
+        choices=FORMS,
+    )
+    hidden: tuple[int, ...] = setting((256, 256), "units of each dense hidden layer", low=1, when={"form": DENSE})
+    activation: str = setting("relu", "function of the hidden layers", choices=ACTIVATIONS, when={"form": DENSE})
+    output: str = setting("tanh", "function of the last layer, or of the value", choices=OUTPUT_ACTIVATIONS)
+    initializer: str = setting(
+        "lecun_normal",
+        "how weights begin: uniform, zeros, lecun_normal, glorot_uniform, or with a number as uniform:0.1",
+    )
+    biases: bool = setting(True, "whether units have biases", when={"form": "mlp"})
+    blocks: int = setting(3, "residual blocks of two convolutions each", low=1, when={"form": "residual"})
+    channels: int = setting(
+        32, "features of a window, or of each convolution of a tower", low=1, when={"form": ("windows", "residual")}
+    )
+    window: int = setting(4, "rows and columns of a window", low=1, when={"form": "windows"})
+    convolutions: tuple[int, ...] = setting((32, 32), "channels of each convolution", low=1, when={"form": "conv"})
+    dtype: str = setting(
+        "float32", "of the computation; bfloat16 is for GPUs and TPUs", choices=("float32", "bfloat16")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        initializer(self.initializer)
+
+    def mlp(self, outputs: int) -> MLP:
+        """The layers with so many outputs. Raises `ValueError` for another form, and for a dtype they do not have."""
+        if (self.form, self.dtype) != ("mlp", "float32"):
+            raise ValueError(f"form={self.form}, dtype={self.dtype}: expected form=mlp, dtype=float32")
+        return MLP((*self.hidden, outputs), self.activation, self.output, self.initializer, self.biases)
+
+    def policy_value(
+        self, num_actions: int, shape: tuple[int, ...], max_reward: float
+    ) -> PolicyValueMLP | ResidualTower | PolicyValueConv:
+        """The network with a logit for each action, and a value within plus and minus `max_reward`.
+
+        Args:
+            num_actions: logits.
+            shape: of an observation; all forms but `mlp` need planes, [rows, columns, planes].
+            max_reward: the most points of a game.
+
+        Raises `ValueError` for a form that does not fit the observations.
+        """
+        if len(shape) != 3 and (self.form in ("windows", "residual") or (self.form == "conv" and self.convolutions)):
+            raise ValueError(f"observations {list(shape)} are no planes [rows, columns, planes]: choose form=mlp")
+        if self.form == "windows" and self.window > min(shape[:2]):
+            raise ValueError(f"window {self.window}: expected 1 to {min(shape[:2])} for observations {list(shape)}")
+        if self.form == "residual":
+            return ResidualTower(num_actions, self.blocks, self.channels, max_reward, self.dtype)
+        if self.form == "conv":
+            return PolicyValueConv(num_actions, self.convolutions, self.hidden, max_reward, self.output, self.dtype)
+        windows = (self.window, self.channels) if self.form == "windows" else ()
+        return PolicyValueMLP(num_actions, self.hidden, max_reward, self.dtype, *windows)
