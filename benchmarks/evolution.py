@@ -19,8 +19,9 @@ from _games_timing import in_turn
 from _machine import cores
 
 from jaxgames.algos.evolution import Neuroevolution, OpenES, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.operators import Multiplicative, Truncation
-from jaxgames.algos.evolution.strategies.neuroevolution import UniformGenomes
+from jaxgames.algos.evolution.operators import Multiplicative, Truncation, candidate_bits
+from jaxgames.algos.evolution.operators.draws import fractions
+from jaxgames.ops.random_bits import fold_in
 
 TITLE = "Evolution: games per second of whole generations"
 GAMES = ("tic_tac_toe", "connect_four", "checkers")
@@ -98,7 +99,7 @@ def without_play(report: Report, options: argparse.Namespace) -> None:
     genetic = Neuroevolution(
         population,
         DIMENSION,
-        UniformGenomes(DIMENSION),
+        _first,
         Truncation(round(KEPT * population)),
         Multiplicative(0.2),
     )
@@ -117,6 +118,12 @@ def without_play(report: Report, options: argparse.Namespace) -> None:
     what = f"OpenES gradient without play, {population:,} x {DIMENSION}"
     once(report, what, strategy.gradient, jax.jit(strategy.init)(key), scores, GRADIENT_MS, options)
     memory(report, strategy, score, key)
+
+
+def _first(key: jax.Array, numbers: jax.Array) -> jax.Array:
+    """First genomes: genes uniform in [-1, 1), each row drawn by the key and its number alone."""
+    bits = fold_in(candidate_bits(key, numbers)[:, None], jax.lax.iota(jnp.uint32, DIMENSION)[None])
+    return fractions(bits) * np.float32(2) - np.float32(1)
 
 
 def once(report: Report, what: str, function, state, argument, most: float, options: argparse.Namespace) -> None:

@@ -252,12 +252,6 @@ def test_without_evosax_one_line_says_what_to_install(monkeypatch, tmp_path, cap
     assert error.count("\n") == 1 and "strategies of evosax need evosax: pip install evosax" in error
 
 
-def test_the_old_name_of_heads_is_still_read():
-    usual = RECIPES["checkers-evolution"].settings["best"]
-    with pytest.warns(DeprecationWarning, match="'head'"):
-        assert with_changes(usual, {"reading": "highest"}).network.head == "highest"
-
-
 @pytest.mark.parametrize("strategy", ["CMA_ES", pytest.param("PSO", marks=pytest.mark.slow)])
 def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
     recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"strategy": strategy})})

@@ -4,12 +4,9 @@ Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `p
 that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
 """
 
-import warnings
-from typing import Any
-
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
 from jaxgames.algos.evolution.games.duel import duel
-from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame, MoveTable, by_table, right_turns
+from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame
 from jaxgames.algos.evolution.games.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.games.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.genomes import Genomes
@@ -17,16 +14,6 @@ from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
 from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.strategies.open_es import OpenES
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Others":
-        warnings.warn("Others is called FixedPlayer now", DeprecationWarning, stacklevel=2)
-        return FixedPlayer
-    if name == "CMAES":
-        raise AttributeError("CMAES is gone: strategies.evosax.Evosax('CMA_ES', population, dimension) serves")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
 
 __all__ = [
     "SCORES",
@@ -47,12 +34,9 @@ __all__ = [
     "Policy",
     "RandomMoves",
     "Results",
-    "MoveTable",
-    "by_table",
     "duel",
     "evaluate",
     "generation",
     "play",
     "population_mesh",
-    "right_turns",
 ]

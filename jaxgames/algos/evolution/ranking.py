@@ -11,12 +11,12 @@ from jaxtyping import Array, Float32, Int32, UInt32
 from jaxgames.ops import checks
 
 
-def check_scores(scores: Any, *counts: int) -> Float32[Array, " n"]:
+def check_scores(scores: Any, count: int) -> Float32[Array, " n"]:
     """One score for each candidate, float32[n]; raises `TypeError` or `ValueError` for anything else."""
-    expected = f"expected one score for each candidate, {' or '.join(f'float32[{count}]' for count in counts)}"
+    expected = f"expected one score for each candidate, float32[{count}]"
     if not checks.is_array(scores):
         raise TypeError(f"scores {checks.describe(scores)}: {expected}")
-    if scores.shape not in [(count,) for count in counts] or not jnp.issubdtype(scores.dtype, jnp.floating):
+    if scores.shape != (count,) or not jnp.issubdtype(scores.dtype, jnp.floating):
         raise ValueError(f"scores {checks.describe(scores)}: {expected}")
     return jnp.asarray(scores, jnp.float32)
 

@@ -1,7 +1,6 @@
 """The strategies by name, and settings read from texts and from run folders."""
 
 import dataclasses
-import warnings
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
@@ -26,9 +25,6 @@ def with_changes(config: EvolutionConfig, changes: Mapping[str, str]) -> Evoluti
     for names that are not known or not used, and values that make no sense.
     """
     changes = dict(changes)
-    if "reading" in changes:
-        warnings.warn("the setting 'reading' is called 'head' now", DeprecationWarning, stacklevel=2)
-        changes["head"] = changes.pop("reading")
     strategy = changes.pop("strategy", config.strategy)
     kind = _kind_of(strategy)
     if strategy == config.strategy:

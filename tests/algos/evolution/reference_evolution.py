@@ -6,6 +6,8 @@ Python's whole numbers. Genomes are float32; everything else is plain Python.
 
 import math
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 MASK = 2**32 - 1
@@ -186,3 +188,18 @@ class Groups:
         before = [list(group) for group in self.genomes]
         for group in range(len(self.genomes)):
             self.turn(group, self.rivals(group, before, key_of(SHUFFLING), everyone=True), key_of)
+
+
+# First genomes.
+
+
+def uniform(dimension: int, low: float = -1.0, high: float = 1.0):
+    """First genomes whose genes are uniform in [low, high], each row drawn by its number alone."""
+
+    def first(key, numbers):
+        def row(number):
+            return jax.random.uniform(jax.random.fold_in(key, number), (dimension,), jnp.float32, low, high)
+
+        return jax.vmap(row)(numbers)
+
+    return first

@@ -1,4 +1,4 @@
-"""Scores of games, tables of right moves, and what the policies refuse."""
+"""Scores of games, and what the policies refuse."""
 
 import dataclasses
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.algos import evolution
 from jaxgames.algos.evolution import (
     SCORES,
     Afterstate,
@@ -16,12 +15,10 @@ from jaxgames.algos.evolution import (
     Details,
     Genomes,
     HallOfFame,
-    MoveTable,
     Networks,
     Outputs,
     RandomMoves,
     Results,
-    by_table,
     play,
 )
 from jaxgames.nets import MLP
@@ -74,18 +71,6 @@ def test_luck_is_common_or_everyones_own():
     np.testing.assert_array_equal(alone[::-1], program(own, same, numbers[::-1]))
 
 
-def test_table_of_right_moves():
-    """Bias alone decides: candidate i always takes the free cell i, or the first free one."""
-    genomes = np.zeros((2, POLICY.dimension), np.float32)
-    genomes[0, -9 + 4], genomes[1, -9 + 8] = 1, 1
-    texts, actions = ["XO./.../...", "X../.O./..."], [4, 8]
-    states = [GAME.from_string(text) for text in texts]
-    positions = jax.tree.map(lambda *x: jnp.stack(x), *(state._position for state in states))
-    right = jax.vmap(GAME.play)(positions, jnp.asarray(actions, jnp.int32)).position
-    table = MoveTable(positions, right, jnp.asarray([100.0, 125.0]), jnp.float32(-100))
-    np.testing.assert_array_equal(by_table(POLICY, jnp.asarray(genomes), table), [[100, -100], [-100, 125]])
-
-
 def test_hall_of_fame():
     hall = HallOfFame.of(jnp.zeros((2, 3)))
     for number in (1.0, 2.0, 3.0):
@@ -124,12 +109,3 @@ def test_hall_of_fame():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-def test_old_names_are_still_read():
-    with pytest.warns(DeprecationWarning, match="FixedPlayer"):
-        assert evolution.Others is evolution.FixedPlayer
-    with pytest.warns(DeprecationWarning, match="head="):
-        assert Outputs(GAME, POLICY.genomes, "cells", reading="highest") == POLICY
-    with pytest.raises(AttributeError, match="Evosax"):
-        _ = evolution.CMAES

@@ -7,7 +7,6 @@ import pytest
 
 from jaxgames.algos.evolution.operators import Multiplicative, Segments, candidate_bits
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
-from jaxgames.algos.evolution.strategies.neuroevolution import UniformGenomes
 from tests.algos.evolution import reference_evolution as reference
 
 GROUPS, MEMBERS, DIMENSION = 4, 6, 5
@@ -35,7 +34,7 @@ def play(genome, opponent, place, number, key):
 @pytest.mark.parametrize(("schedule", "cuts"), [("sequential", None), ("sequential", 2), ("parallel", None)])
 def test_rounds_equal_the_reference(schedule, cuts):
     crossover = None if cuts is None else Segments(cuts=cuts)
-    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS, crossover=crossover, schedule=schedule)
+    evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS, crossover=crossover, schedule=schedule)
     state = evolution.init(KEY)
     kept = {name: SETTINGS[name] for name in ("keep", "best", "iterations")}
     wanted = reference.Groups(np.asarray(state.genomes), play, **kept, mutation=("multiplicative", 0.2), cuts=cuts)
@@ -70,14 +69,14 @@ def folded(key, numbers):
 
 def test_the_thesis_plays_so_many_games():
     """20 groups of 10, of which 5 are kept: 38 opponents; 100 iterations, in the first all 10 play, then 5 new ones."""
-    thesis = GroupGA(693, UniformGenomes(693))
+    thesis = GroupGA(693, reference.uniform(693))
     assert thesis.opponents == 38 and thesis.games == 20 * (10 + 99 * 5) * 38
     assert round(900 * thesis.games, -6) == 345_000_000
 
 
 def test_parts_that_do_not_fit():
     """Of 7 members 3 are new: 3 parts, of which the last two share 2 members."""
-    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS | dict(members=7, keep=4, iterations=1))
+    evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS | dict(members=7, keep=4, iterations=1))
     assert evolution.games == GROUPS * 3 * 3 * 6
     state, metrics = jax.jit(lambda state: evolution.update(state, play_matrix))(evolution.init(KEY))
     opponents = np.asarray(state.genomes)[:-1, :2].reshape(-1, DIMENSION)  # of the last group, after all others
@@ -92,7 +91,7 @@ def test_games_that_are_no_numbers_are_the_worst():
     """A candidate whose play breaks down is not kept, and in the parallel schedule what it plays within its own group
     is left out.
     """
-    evolution = GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS, schedule="parallel")
+    evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS, schedule="parallel")
     state = evolution.init(KEY)
 
     def broken(genomes, opponents, numbers, key):
@@ -120,8 +119,8 @@ def test_games_that_are_no_numbers_are_the_worst():
 )
 def test_wrong_settings(settings, message):
     with pytest.raises(ValueError, match=message):
-        GroupGA(DIMENSION, UniformGenomes(DIMENSION), **SETTINGS | settings)
+        GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS | settings)
 
 
 def test_mutation_is_the_default_of_the_thesis():
-    assert GroupGA(DIMENSION, UniformGenomes(DIMENSION)).mutation == Multiplicative(0.2)
+    assert GroupGA(DIMENSION, reference.uniform(DIMENSION)).mutation == Multiplicative(0.2)

@@ -13,11 +13,11 @@ from jaxgames.algos.evolution.operators import (
     Tournament,
     Truncation,
 )
-from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution, NewOnly, UniformGenomes
+from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
 from tests.algos.evolution import reference_evolution as reference
 
 POPULATION, DIMENSION = 12, 9
-FIRST = UniformGenomes(DIMENSION, -2.0, 3.0)
+FIRST = reference.uniform(DIMENSION, -2.0, 3.0)
 KEY = jax.random.key(11)
 EVERYONE = jnp.arange(POPULATION, dtype=jnp.int32)
 
@@ -76,7 +76,7 @@ def test_children_come_from_the_better_with_any_selection(selection):
     """Without mutation every child is a candidate of before, and the best half has at least two thirds of them."""
     population = 400
     numbers = jnp.arange(population, dtype=jnp.int32)
-    algorithm = Neuroevolution(population, 2, UniformGenomes(2), selection, Gaussian(0.0), elites=0)
+    algorithm = Neuroevolution(population, 2, reference.uniform(2), selection, Gaussian(0.0), elites=0)
     ask = jax.jit(algorithm.ask)
     state = algorithm.init(KEY)
     before = np.asarray(ask(state, numbers))
@@ -87,35 +87,6 @@ def test_children_come_from_the_better_with_any_selection(selection):
     assert (scores[np.argmax(same, axis=1)] >= 0).mean() > 2 / 3
 
 
-def test_unchanged_candidates_need_no_new_scores():
-    """With the same scores for the elites as before, telling all scores and telling only the new ones is the same."""
-    algorithm = make(elites=3)
-    new = NewOnly(algorithm)
-
-    def run(algorithm, state):
-        numbers = jnp.arange(algorithm.population, dtype=jnp.int32)
-
-        def generation(state, _):
-            state = algorithm.tell(state, -jnp.sum((algorithm.ask(state, numbers) - 1.0) ** 2, axis=1))
-            return state, state.scores[0]
-
-        return jax.lax.scan(generation, state, length=20)
-
-    first = jax.jit(algorithm.tell)(algorithm.init(KEY), scores_of(0))
-    first = first._replace(scores=-jnp.sum((first.pool - 1.0) ** 2, axis=1))
-    state, best = jax.jit(lambda state: run(new, state))(first)
-    both, _ = jax.jit(lambda state: run(algorithm, state))(first)
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5), state._replace(key=0), both._replace(key=0))
-    assert np.all(np.diff(best) >= 0) and best[-1] > best[0]
-
-
-def test_the_first_generation_has_no_scores_to_keep():
-    """Candidates that have none count as the worst."""
-    algorithm = make(elites=3)
-    after = jax.jit(NewOnly(algorithm).tell)(algorithm.init(KEY), jnp.full(9, -5.0, jnp.float32))
-    np.testing.assert_allclose(after.pool, FIRST(KEY, EVERYONE[3:8]), rtol=1e-6)
-
-
 def test_wrong_settings():
     with pytest.raises(ValueError, match="elites=6 of a population of 12 that keeps 5: expected 0 to 5"):
         make(elites=6)
@@ -123,7 +94,5 @@ def test_wrong_settings():
         make(selection=Tournament(), elites=12)
     with pytest.raises(ValueError, match="expected at most 12"):
         make(selection=Truncation(13))
-    with pytest.raises(ValueError, match=r"scores float32\[11\]: expected .* float32\[12\] or float32\[10\]"):
+    with pytest.raises(ValueError, match=r"scores float32\[11\]: expected .* float32\[12\]"):
         jax.eval_shape(make().tell, jax.eval_shape(make().init, KEY), jnp.zeros(11, jnp.float32))
-    with pytest.raises(ValueError, match=r"scores float32\[12\]: expected .* float32\[10\]"):
-        jax.eval_shape(NewOnly(make()).tell, jax.eval_shape(make().init, KEY), jnp.zeros(12, jnp.float32))

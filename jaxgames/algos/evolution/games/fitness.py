@@ -1,17 +1,16 @@
-"""The fitness of candidates: by their games with others, or by their moves in given positions."""
+"""The fitness of candidates by their games with others."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float32, Int32, Key
+from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.games.play import Opponents, Results, check_sides, play
-from jaxgames.algos.evolution.games.policies import POLICY, POLICY_PARTS, Policy, Positions
+from jaxgames.algos.evolution.games.policies import POLICY, POLICY_PARTS, Policy
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import equal
 
 Score = Callable[[Results], Float32[Array, "n games"]]
 
@@ -114,37 +113,6 @@ class ByPlay:
         if self.sides != "both":
             return found
         return 0.5 * (found[:, : self.opponents.count] + found[:, self.opponents.count :])
-
-
-class MoveTable(NamedTuple):
-    """Positions [m] and what is right in each: the position after the right turn, and its worth.
-
-    The checkers platform's table: +100 for a right move, +125 for a right capture, -100 for a wrong move.
-    """
-
-    positions: Any
-    right: Any
-    worth: Float32[Array, " m"]
-    wrong: Float32[Array, ""]
-
-
-def by_table(policy: Policy, genomes: Float32[Array, "n dimension"], table: MoveTable) -> Float32[Array, "n m"]:
-    """The score of each candidate for its turn in each position of a table; an illegal turn is wrong, too."""
-    return jnp.where(right_turns(policy, genomes, table), table.worth[None], table.wrong[None, None])
-
-
-def right_turns(policy: Policy, genomes: Float32[Array, "n dimension"], table: MoveTable) -> Bool[Array, "n m"]:
-    """Whether each candidate finds the right turn in each position."""
-    n, m = len(genomes), len(table.worth)
-    outcome, legal = policy.turn(genomes, _rows(table.positions, n), jnp.zeros((n, m), jnp.uint32))
-    found, right = (
-        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree) for tree in (outcome.position, _rows(table.right, n))
-    )
-    return equal(found, right).reshape(n, m) & legal
-
-
-def _rows(positions: Any, n: int) -> Positions:
-    return jax.tree.map(lambda x: jnp.broadcast_to(x[None], (n, *x.shape)), positions)
 
 
 class HallOfFame(NamedTuple):

@@ -1,7 +1,6 @@
 """How a population of networks plays: each with its own positions, all of them at once."""
 
 import dataclasses
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -116,14 +115,9 @@ class Outputs(_Networks):
 
     head: str = "highest"
     strict: bool = False
-    reading: dataclasses.InitVar[str | None] = None
-    """The old name of `head`, for one version."""
 
-    def __post_init__(self, reading: str | None = None) -> None:
+    def __post_init__(self) -> None:
         super().__post_init__()
-        if reading is not None:
-            warnings.warn("Outputs(reading=...) is called head=... now", DeprecationWarning, stacklevel=3)
-            object.__setattr__(self, "head", reading)
         checks.text("head", self.head, "highest")
         known = heads_of(self.game)
         if self.head not in known:

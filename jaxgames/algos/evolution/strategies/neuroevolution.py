@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jaxtyping import Array, Float32, Int32, Key
 
@@ -20,13 +19,11 @@ from jaxgames.algos.evolution.operators import (
     candidate_bits,
     offspring,
 )
-from jaxgames.algos.evolution.operators.draws import fractions
 from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.ops import checks
-from jaxgames.ops.random_bits import fold_in
 
 InitGenomes = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
-"""The genomes that a run begins with, by the candidates' numbers: `Genomes.init`, or `UniformGenomes(dimension)`."""
+"""The genomes that a run begins with, by the candidates' numbers, as `Genomes.init` draws them."""
 
 
 class NeuroevolutionState(NamedTuple):
@@ -100,17 +97,11 @@ class Neuroevolution:
 
         return lax.cond(state.generation == 0, lambda: self.first(state.key, numbers), bred)
 
-    def tell(self, state: NeuroevolutionState, scores: Float32[Array, " scored"]) -> NeuroevolutionState:
+    def tell(self, state: NeuroevolutionState, scores: Float32[Array, " population"]) -> NeuroevolutionState:
         """The next generation's state, given the scores of this one's candidates; higher is better, NaN is the worst,
-        and of equal scores the lower number's is the better.
-
-        Scores of all candidates, or only of those that are new: candidates `elites` to population - 1. The elites then
-        keep the scores they had, which is right if the opponents are the same again (see `NewOnly`). Raises
-        `ValueError` for any other number of scores.
+        and of equal scores the lower number's is the better. Raises `ValueError` for another number of scores.
         """
-        scores = check_scores(scores, self.population, self.population - self.elites)
-        if scores.shape == (self.population - self.elites,):
-            scores = jnp.concatenate([state.scores[: self.elites], scores])
+        scores = check_scores(scores, self.population)
         best = best_first(scores)[: len(state.pool)]
         after = state._replace(
             pool=self.ask(state, best), scores=scores.at[best].get(mode="clip"), generation=state.generation + 1
@@ -127,55 +118,3 @@ class Neuroevolution:
 
     def _generation_key(self, state: NeuroevolutionState) -> Key[Array, ""]:
         return jax.random.fold_in(state.key, state.generation)
-
-
-@dataclasses.dataclass(frozen=True)
-class NewOnly:
-    """`Neuroevolution` for opponents that stay the same: the same algorithm, of whose candidates only the new ones are
-    asked for and scored.
-
-    Candidate i here is candidate `elites` + i there. The elites of a generation keep the scores they had; in the first
-    generation these candidates have none, and count as the worst.
-    """
-
-    algorithm: Neuroevolution
-
-    @property
-    def population(self) -> int:
-        """The number of new candidates of a generation."""
-        return self.algorithm.population - self.algorithm.elites
-
-    @property
-    def dimension(self) -> int:
-        """The number of genes."""
-        return self.algorithm.dimension
-
-    def init(self, key: Key[Array, ""]) -> NeuroevolutionState:
-        """The state before the first generation."""
-        return self.algorithm.init(key)
-
-    def ask(self, state: NeuroevolutionState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
-        """The genomes of these new candidates."""
-        return self.algorithm.ask(state, numbers + self.algorithm.elites)
-
-    def tell(self, state: NeuroevolutionState, scores: Float32[Array, " population"]) -> NeuroevolutionState:
-        """The next generation's state, given the scores of the new candidates."""
-        return self.algorithm.tell(state, check_scores(scores, self.population))
-
-    def champion(self, state: NeuroevolutionState) -> Float32[Array, " dimension"]:
-        """The best genome so far."""
-        return self.algorithm.champion(state)
-
-
-@dataclasses.dataclass(frozen=True)
-class UniformGenomes:
-    """First genomes whose genes are uniform in [low, high]."""
-
-    dimension: int
-    low: float = -1.0
-    high: float = 1.0
-
-    def __call__(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
-        """The genomes of these candidates, each drawn by the key and its number alone."""
-        bits = fold_in(candidate_bits(key, numbers)[:, None], lax.iota(jnp.uint32, self.dimension)[None])
-        return fractions(bits) * np.float32(self.high - self.low) + np.float32(self.low)
