@@ -24,6 +24,16 @@ BOOLS = {"true": True, "false": False}
 
 
 @dataclasses.dataclass(frozen=True)
+class Above:
+    """All numbers above one, as a condition of `when`."""
+
+    number: float
+
+    def __contains__(self, value: float) -> bool:
+        return value > self.number
+
+
+@dataclasses.dataclass(frozen=True)
 class Setting:
     """What is declared of one setting."""
 
@@ -38,7 +48,9 @@ class Setting:
     """A number that it must be greater than."""
     choices: tuple[Any, ...] = ()
     when: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Values of other settings, a value or a tuple of values each, without which this one has no meaning."""
+    """Values of other settings, a value, a tuple of values, or `Above`, without which this one has no meaning."""
+    derived: bool = False
+    """Whether it follows from what else is known of a training, so that no text sets it."""
 
     @property
     def base(self) -> Any:
@@ -128,14 +140,17 @@ class Setting:
 
     def _switched_off_by(self, values: Mapping[str, Any]) -> Iterable[str]:
         for name, wanted in self.when.items():
-            allowed = wanted if isinstance(wanted, tuple) else (wanted,)
-            if name in values and values[name] not in allowed:
-                yield f"{name}={' or '.join(_as_text(one) for one in allowed)}"
+            if name in values and values[name] not in _several(wanted):
+                yield (
+                    f"{name} above {wanted.number:g}"
+                    if isinstance(wanted, Above)
+                    else (f"{name}={' or '.join(_as_text(one) for one in _several(wanted))}")
+                )
 
     def allows(self, name: str, choices: tuple[Any, ...]) -> bool:
         """Whether it can have a meaning where setting `name` has one of these values."""
-        wanted = self.when.get(name, choices)
-        return any(one in choices for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
+        wanted = _several(self.when.get(name, choices))
+        return any(one in wanted for one in choices)
 
     def check_meaning(self, values: Mapping[str, Any]) -> None:
         """Raises `ValueError` if it is set and another setting switches it off."""
@@ -145,7 +160,10 @@ class Setting:
     def form(self) -> dict[str, Any]:
         """What a form needs to know, ready for JSON."""
         facts = {"least": self.low, "above": self.above, "most": self.high, "choices": list(self.choices)}
-        when = {name: list(each) if isinstance(each, tuple) else [each] for name, each in self.when.items()}
+        when = {
+            name: {"above": each.number} if isinstance(each, Above) else list(_several(each))
+            for name, each in self.when.items()
+        }
         several = {"several": True} if self.is_tuple else {}
         said = {name: fact for name, fact in facts.items() if fact not in (None, [])}
         return {
@@ -163,10 +181,11 @@ def setting(
     above: float | None = None,
     choices: Iterable[Any] = (),
     when: Mapping[str, Any] | None = None,
+    derived: bool = False,
 ) -> Any:
     """A field of a class of settings, declared as in `Setting`."""
     facts = {"help": help, "low": low, "high": high, "above": above, "choices": tuple(choices), "when": when or {}}
-    return dataclasses.field(default=default, metadata={"setting": facts})
+    return dataclasses.field(default=default, metadata={"setting": facts | {"derived": derived}})
 
 
 def group(default: "Settings | type[Settings]", choices: Mapping[str, tuple[Any, ...]] | None = None) -> Any:
@@ -247,7 +266,8 @@ class Settings:
 
     def parse(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """The values in texts, as `--set name=value` gives them. Raises `ValueError` for unknown names and values."""
-        return parse(self.declarations(), texts, self.of)
+        declared = {name: one for name, one in self.declarations().items() if not one.derived}
+        return parse(declared, texts, self.of)
 
     def change(self, texts: Mapping[str, str]) -> Self:
         """The same with the values in these texts."""
@@ -303,6 +323,11 @@ def _own(kind: Any) -> dict[str, Setting]:
 def groups(kind: Any) -> dict[str, Mapping[str, tuple[Any, ...]]]:
     """The fields of a class that are other settings, each with the values that are possible there."""
     return {field.name: field.metadata["group"] for field in dataclasses.fields(kind) if "group" in field.metadata}
+
+
+def _several(wanted: Any) -> Any:
+    """What a condition allows, as a container of values."""
+    return wanted if isinstance(wanted, tuple | Above) else (wanted,)
 
 
 def _as_text(value: Any) -> str:

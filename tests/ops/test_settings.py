@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from jaxgames.ops.settings import Settings, group, setting
+from jaxgames.ops.settings import Above, Settings, group, setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,3 +128,26 @@ def test_what_a_change_switches_off_has_its_usual_value_again():
     assert config.change({"kind": "mlp"}) == Config()
     with pytest.raises(ValueError, match="^window=3 has no effect without kind=windows$"):
         config.change({"kind": "mlp", "window": "3"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Shares(Settings):
+    """Settings of which one needs a number above another, and one follows from a plan."""
+
+    share: float = setting(0.0, "how many", low=0, high=1)
+    size: int = setting(8, "of those", low=2, when={"share": Above(0)})
+    updates: int = setting(100, "of the whole training", low=1, derived=True)
+
+
+def test_a_setting_may_need_a_number_above_another():
+    assert Shares().change({"share": "0.5", "size": "4"}) == Shares(0.5, 4)
+    with pytest.raises(ValueError, match="^size=4 has no effect without share above 0$"):
+        Shares().change({"size": "4"})
+    assert Shares().to_json() == {"share": 0.0, "updates": 100}
+    assert json.loads(json.dumps(Shares().declarations()["size"].form()))["when"] == {"share": {"above": 0}}
+
+
+def test_what_follows_from_a_plan_is_set_by_no_text():
+    with pytest.raises(ValueError, match="^unknown setting 'updates' of settings; available: share, size$"):
+        Shares().change({"updates": "3"})
+    assert Shares.from_json({"share": 0, "updates": 3}) == Shares().replace(updates=3) == Shares(updates=3)
