@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 2
 
 .PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg lint newest wheels-for docs \
-	certify mutants bench
+	interface release certify mutants bench
 
 setup: $(READY)
 
@@ -100,6 +100,14 @@ wheels-for: $(READY)
 	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d wheels \
 		--python-version $(PY) --implementation cp $(PLATFORMS) -c $(PINS) $(WHEELS)
 	@du -ch wheels/*.whl | tail -1
+
+# The public interface, names and signatures: to be read by whoever changes it, beside the changelog.
+interface: $(READY)
+	$(BIN)/python tests/interface.py > tests/interface.txt.new && mv tests/interface.txt.new tests/interface.txt
+
+# Wheel and sdist in dist, their metadata checked, the core of the tests from the unpacked sdist and against the wheel.
+release: $(READY)
+	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/python .ci/release.py $(CORE)
 
 # The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
 # counts what it prints. The variable turns an advertisement off.

@@ -1,8 +1,8 @@
 """Pins what only checks: prints `name==version` of each such package that is installed here, for `.ci/constraints.txt`.
 
-What only checks is what the extras `docs` and `dev` of pyproject.toml ask for, with all that these packages need in
-their turn, but for what users install: the core dependencies and the other extras, with all that they need. Users get
-the newest of everything.
+What only checks is what the extras `dev`, `docs` and `release` of pyproject.toml ask for, with all that these packages
+need in their turn, but for what users install: the core dependencies and the other extras, with all that they need.
+Users get the newest of everything.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-CHECKS = ("dev", "docs")
+CHECKS = ("dev", "docs", "release")
 
 
 def name_of(requirement: str) -> str:

@@ -12,7 +12,7 @@ from jaxgames.envs import (
     time_limit,
 )
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "Game",
     "State",
