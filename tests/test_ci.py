@@ -1,4 +1,4 @@
-"""What `make` and CI say they do: pins, the list of the core, the Python that is taken."""
+"""What `make`, CI and a release say they do: pins, the list of the core, the Python that is taken, what is published."""
 
 import os
 import re
@@ -10,6 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import yaml
+
+import jaxgames
 
 ROOT = Path(__file__).parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
@@ -109,6 +112,85 @@ def test_installations_for_checks_take_the_pins(target, tmp_path):
     said = subprocess.run(["make", "-n", *places, target], cwd=ROOT, check=True, capture_output=True, text=True)
     installed = [line for line in said.stdout.splitlines() if "pip install" in line]
     assert installed and all("-c .ci/constraints.txt" in line for line in installed)
+
+
+@pytest.fixture
+def release(monkeypatch):
+    """The script that builds what is published."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / ".ci"), *sys.path])
+    import release
+
+    yield release
+    sys.modules.pop("release")
+
+
+def test_a_release_is_tested_from_both_files(release, monkeypatch, tmp_path):
+    """The commands in their order, with those that build and install left out."""
+    dist, ran = tmp_path / "dist", []
+
+    def note(command, place=None):
+        ran.append(([Path(part).name if "/" in part else part for part in command[1:]], place and place.name))
+        if "build" in command:
+            dist.mkdir()
+            (dist / "jaxgames-9-py3-none-any.whl").touch()
+            source = tmp_path / "jaxgames-9"
+            (source / "tests").mkdir(parents=True)
+            (source / "pyproject.toml").touch()
+            shutil.make_archive(str(dist / "jaxgames-9"), "gztar", tmp_path, "jaxgames-9")
+
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release, "DIST", dist)
+    monkeypatch.setattr(release, "shell", note)
+    monkeypatch.setattr(sys, "argv", ["release.py", "one_test.py"])
+    assert release.main() == 0
+    built, checked, _, installed, bare, source = ran
+    assert built[0][:2] == ["-m", "build"] and checked[0][:4] == ["-m", "twine", "check", "--strict"]
+    assert len(checked[0]) == 6  # both files
+    assert {"constraints.txt", "jaxgames-9-py3-none-any.whl[cli]"} <= set(installed[0])
+    assert [place for _, place in (bare, source)] == ["bare", "jaxgames-9"]
+    assert bare[0] == source[0] and bare[0][-1] == "one_test.py"
+    monkeypatch.setattr(sys, "argv", ["release.py"])
+    ran.clear(), shutil.rmtree(dist), shutil.rmtree(tmp_path / "jaxgames-9")
+    assert release.main() == 0 and len(ran) == 2
+
+
+def test_the_sdist_has_what_tests_read():
+    """Each file of the root that a test opens; folders whole."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
+    named = build["sdist"]["include"]
+    own = {"pyproject.toml", ".gitignore", "LICENSE"}  # hatchling adds these itself
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    for name in {path.split("/")[0] for path in listed} - own:
+        assert any(Path(name).match(pattern) for pattern in named), name
+
+
+def test_one_version_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == jaxgames.__version__ and "version" in PROJECT["dynamic"]
+    assert f"## [{jaxgames.__version__}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert citation["cff-version"] == "1.2.0" and {"title", "message", "authors"} <= citation.keys()
+
+
+def test_the_five_texts_are_cited():
+    """Each publication that the reports name, by its author and year."""
+    reports = (ROOT / "docs" / "reproductions" / "index.md").read_text("utf-8")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
+    assert len(cited) == 5
+    for text in cited:
+        system = text["notes"].split("rebuilt as ")[1]
+        (row,) = (line for line in reports.splitlines() if line.startswith(f"| `{system}`"))
+        families = [author["family-names"] for author in text["authors"] if "family-names" in author]
+        assert all(name in row for name in [*families, *([str(text["year"])] if "year" in text else [])])
+
+
+def test_workflows_call_what_anybody_can_call():
+    steps = {}
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+        steps[path.stem] = [step.get("run", "") for step in job["steps"]]
+    assert ".ci/run" in steps["check"] and "make test-matrix" in steps["matrix"]
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    assert hook["rev"] == f"v{PINS['ruff']}"
 
 
 STEPS = ("lint", "test", "test-oldest", "test-core")
