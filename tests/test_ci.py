@@ -1,4 +1,4 @@
-"""What `make`, CI and a release say they do: pins, the list of the core, the Python that is taken, what is published."""
+"""What `make`, CI and a release say they do: pins, the core of the tests, the Python that is taken, what is published."""
 
 import os
 import re
