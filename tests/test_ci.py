@@ -1,4 +1,4 @@
-"""What `make`, CI and a release say they do: pins, the core of the tests, the Python that is taken, what is published."""
+"""What `make`, CI and a release say they do: pins, the core of the tests, the Python that is taken, what is built."""
 
 import os
 import re
