@@ -65,7 +65,7 @@ class Champion(Run):
         found = card(game.id)
         if game != make(game.id):
             raise ValueError(f"the champion of {game.id} has learned on {make(game.id)}, not on {game}")
-        super().__init__(Path(str(FOLDER)), found)
+        super().__init__(Path(str(FOLDER)), {"config": found})
 
     @override
     def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
