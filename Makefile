@@ -135,7 +135,7 @@ test-kaggle: $(READY) $(KAGGLE)/.ready
 	$(BIN)/jaxgames export kaggle champion --out $(KAGGLE_OUT)/submission.py
 	$(KAGGLE)/bin/python tests/kaggle/referee.py $(KAGGLE_OUT)/submission.py --out $(KAGGLE_OUT)/referee.json
 	for player in champion kaggle:$(KAGGLE_OUT)/submission.py; do $(BIN)/jaxgames score connect_four $$player \
-		--positions tests/data/connect_four/move_scores_500.jsonl; done
+		--positions jaxgames/matches/move_scores_500.jsonl; done
 
 # 1,000 games played by GNU Backgammon itself (apt install gnubg) against a player of ours, read back under our rules; then
 # the same match by its Python package.

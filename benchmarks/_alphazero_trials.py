@@ -30,8 +30,7 @@ from jaxgames.algos.imitation import make_learner as make_imitation
 from jaxgames.data_sets import PlayedGames
 from jaxgames.data_sets.solved_positions import SolvedPositions
 from jaxgames.envs.core import Game
-from jaxgames.matches.connect_four import accuracy
-from jaxgames.matches.connect_four import solved as solved_files
+from jaxgames.matches import solved as solved_files
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved
@@ -127,7 +126,7 @@ def imitated(game: Game) -> tuple[Any, str, list[float]]:
     """Weights learned from games of `EXAMPLES`, what was done for them, and CPU seconds of games and of learning."""
     times, player = [cpu_seconds()], make_player(EXAMPLES, game)
     games = PlayedGames(player, player, GAMES)
-    tests = SolvedPositions(game, [solved_files.REPOSITORY / solved.FILE]).tests()  # and none of them is learned
+    tests = SolvedPositions(game, [solved_files.MOVE_SCORES]).tests()  # and none of them is learned
     shards = map(games.rows, range(games.shards))
     rows, _ = prepare(game, jax.tree.map(lambda *parts: np.concatenate(parts), *shards), tests)
     rows = jax.tree.map(lambda x: x[np.random.default_rng(0).permutation(len(rows.game))], rows)
@@ -198,11 +197,12 @@ def training(run: Run, printed: Path) -> dict[str, Any]:
     """What a training by the recipe measured, and its moves in all solved positions."""
     result = json.loads(printed.read_text("utf-8").replace(str(run.path), "RUN"))
     kept = {key: result[key] for key in ("recipe", "setting", "games", "seconds", "matches", "solved")}
-    game, files = jaxgames.make("connect_four"), solved_files.REPOSITORY
+    game, own = jaxgames.make("connect_four"), solved_files.MOVE_SCORES
     pons = []
     for file, spec in SCORED:
-        player, positions = make_player(spec.replace("RUN", str(run.path)), game), solved_files.read(files / file)
-        found = accuracy.score(player, positions, file)
+        path = own if file == own.name else Path("tests/data/connect_four") / file
+        player, positions = make_player(spec.replace("RUN", str(run.path)), game), solved_files.read(path)
+        found = solved_files.score(player, positions, file)
         pons.append({"file": file, "player": spec} | {name: getattr(found, name) for name in COUNTED})
     curve = [line for line in run.metrics() if "reporting_good" in line]
     config = run.config | {"from": Path(run.config["from"]).name if run.config["from"] else None}

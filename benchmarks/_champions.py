@@ -17,15 +17,14 @@ import numpy as np
 import jaxgames
 from jaxgames.algos.alphazero.saved import load_network
 from jaxgames.algos.td import load_player_value
-from jaxgames.matches import every_line, match
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import every_line, match, solved
 from jaxgames.players import Player, champions
 from jaxgames.players import make as make_player
 from jaxgames.runs import Run
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "jaxgames" / "champions"
-SOLVED = "tests/data/connect_four/move_scores_500.jsonl"
+SOLVED = "jaxgames/matches/move_scores_500.jsonl"
 
 LEVELS = {
     "tic_tac_toe": ("weak:0.5:champion@1", "weak:0.15:champion@1", "champion@1"),
@@ -155,7 +154,7 @@ def played(game: jaxgames.Game, level: str, opponent: str, games: int) -> dict:
 
 def scored(game: jaxgames.Game, level: str) -> dict:
     """The shares of perfect and good moves on solved positions."""
-    result = accuracy.score(make_player(f"champion:{level}", game), solved.read(ROOT / SOLVED, None), SOLVED, SEED)
+    result = solved.score(make_player(f"champion:{level}", game), solved.read(ROOT / SOLVED, None), SOLVED, SEED)
     print(level, result.perfect, result.good, round(result.seconds), "s", flush=True)
     return {"level": level, "file": SOLVED, "seed": SEED, "perfect": result.perfect, "good": result.good}
 

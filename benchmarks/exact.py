@@ -63,6 +63,7 @@ def solver(options: argparse.Namespace) -> dict[str, Any]:
 
     from jaxgames.envs.connect_four.board import from_plain
     from jaxgames.envs.connect_four.game import ConnectFour
+    from jaxgames.matches.solved import MOVE_SCORES
     from jaxgames.tables.connect_four.solver import Solver
 
     game, rows = ConnectFour(), []
@@ -92,7 +93,7 @@ def solver(options: argparse.Namespace) -> dict[str, Any]:
     for name in ("Test_L3_R1", "Test_L2_R1"):
         lines = [line.split() for line in (options.pons / name).read_text().splitlines()]
         measure(name, [game.parse(moves) for moves, _ in lines], np.array([int(score) for _, score in lines]))
-    sets = [json.loads(line) for line in (DATA / "connect_four" / "move_scores_500.jsonl").read_text().splitlines()]
+    sets = [json.loads(line) for line in MOVE_SCORES.read_text().splitlines()]
     for low, high, moves in ((14, 16, False), (16, 16, False), (16, 16, True)):
         chosen = [row for row in sets if low <= np.count_nonzero(row["board"]) <= high]
         positions = [from_plain(np.array(row["board"]).reshape(6, 7)) for row in chosen]

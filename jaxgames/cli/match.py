@@ -48,9 +48,10 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(result.to_dict())
     else:
-        from jaxgames.matches.table import show
+        from jaxgames.matches import result_table
+        from jaxgames.runs.console import show
 
-        show([result])
+        show(result_table(result))
 
 
 def _players() -> str:

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Lets the player move in each position and prints the shares."""
     from jaxgames import make
-    from jaxgames.matches.connect_four import accuracy, solved
+    from jaxgames.matches import solved
     from jaxgames.players import make as make_player
 
     if options.endings is not None:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
         line.show(f"{done:,} of {len(positions):,} positions")
 
     try:
-        result = accuracy.score(player, positions, options.positions, options.seed, progress=progress)
+        result = solved.score(player, positions, options.positions, options.seed, progress=progress)
     finally:
         line.clear()
     if options.json:

@@ -67,9 +67,10 @@ def run(options: argparse.Namespace) -> None:
 def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
     from jaxgames import records
     from jaxgames.matches.match import MatchResult
-    from jaxgames.matches.standings import draw, show
+    from jaxgames.matches.report import draw_tournament, tournament_tables
     from jaxgames.matches.tournament import tournament
     from jaxgames.players import make as make_player
+    from jaxgames.runs.console import show
 
     game = _game(plan, plan["players"])
     players = [make_player(spec, game) for spec in plan["players"]]
@@ -100,16 +101,17 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
     line.clear()
     if folder:
         folder.write_json("result.json", result.to_dict())
-        draw(result, folder.path / "tournament.png")
+        draw_tournament(result, folder.path / "tournament.png")
     if options.png:
-        draw(result, options.png)
-    print_json(result.to_dict()) if options.json else show(result)
+        draw_tournament(result, options.png)
+    print_json(result.to_dict()) if options.json else show(*tournament_tables(result))
 
 
 def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
     from jaxgames.matches.knockout import Meeting, knockout
-    from jaxgames.matches.standings import show_knockout
+    from jaxgames.matches.report import knockout_table
     from jaxgames.players.from_folder import load_all
+    from jaxgames.runs.console import show
 
     game = _game(plan, [plan["knockout"]])
     players, folder = load_all(plan["knockout"], game), opened()
@@ -129,7 +131,9 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
     line.clear()
     if folder:
         folder.write_json("result.json", result.to_dict())
-    print_json(result.to_dict()) if options.json else show_knockout(result)
+    if options.json:
+        return print_json(result.to_dict())
+    show(knockout_table(result), f"best: {result.players[result.winner]}")
 
 
 def _check(plan: dict[str, Any]) -> None:

@@ -11,10 +11,9 @@ from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.data_sets.played import labeled
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.matches.stepping import after_actions
 from jaxgames.records import load
 from jaxgames.sessions.record import GameRecord
-from jaxgames.sessions.session import PlayedTurn, Session
+from jaxgames.sessions.session import PlayedTurn, Session, after_actions
 
 GAMES_PER_SHARD = 1024
 

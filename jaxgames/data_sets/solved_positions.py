@@ -11,11 +11,11 @@ from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.data_sets.played import legal_actions
 from jaxgames.envs.connect_four.board import from_plain
 from jaxgames.envs.core import Game
-from jaxgames.matches.connect_four import solved
+from jaxgames.matches import solved
 
 
 class SolvedPositions:
-    """The positions of files that `jaxgames.matches.connect_four.solved` reads, each a game of its own.
+    """The positions of files that `jaxgames.matches.solved` reads, each a game of its own.
 
     Raises `ValueError` for files that are none, and of another board than the game's.
     """

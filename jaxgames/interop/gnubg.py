@@ -16,11 +16,10 @@ import numpy as np
 from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.backgammon.game import Backgammon
 from jaxgames.envs.core import Game, State
-from jaxgames.matches.stepping import after_actions
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, whole_number
-from jaxgames.sessions.session import choose_turn
+from jaxgames.sessions.session import after_actions, choose_turn
 
 FIELDS = 53
 """Numbers and names of a FIBS board, separated by colons."""

@@ -5,7 +5,7 @@ results, and every line of play of one player.
 from jaxgames.matches.exhaustive import LinesResult, every_line
 from jaxgames.matches.knockout import KnockoutResult, knockout
 from jaxgames.matches.match import MatchResult, match
-from jaxgames.matches.table import result_table, results_table, show
+from jaxgames.matches.report import result_table, results_table
 
 __all__ = [
     "KnockoutResult",
@@ -16,5 +16,4 @@ __all__ = [
     "match",
     "result_table",
     "results_table",
-    "show",
 ]

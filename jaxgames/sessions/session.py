@@ -8,7 +8,7 @@ start position.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -363,11 +363,17 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     while not (actions and _passed(start, state)):
         target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
         chosen = state._game.turn_to(state, jax.device_get(target))
-        for action in chosen:
-            state = _node(*_apply(state, np.int32(action))).state
+        state = after_actions(state, chosen)
         actions += chosen
         word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
     return tuple(actions)
+
+
+def after_actions(state: State, actions: Iterable[int]) -> State:
+    """The state after legal actions, before chance acts, on the host."""
+    for action in actions:
+        state = _node(*_apply(state, np.int32(action))).state
+    return state
 
 
 def game_options(game: Game) -> dict[str, Any]:

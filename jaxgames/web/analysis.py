@@ -11,10 +11,9 @@ import numpy as np
 
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.envs.core import State
-from jaxgames.matches.stepping import after_actions
 from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
 from jaxgames.players.player import Player
-from jaxgames.sessions.session import Session
+from jaxgames.sessions.session import Session, after_actions
 from jaxgames.web.evaluate import VALUES, describe, network_of, searches, sighted
 from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, grows
 

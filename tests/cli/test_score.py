@@ -5,6 +5,7 @@ import json
 import pytest
 
 from jaxgames.cli import main
+from jaxgames.matches.solved import MOVE_SCORES
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ def files(data_dir):
 
 @pytest.mark.parametrize(("name", "perfect", "good"), [("move_scores_500.jsonl", 0.25, 0.7), ("Test_L3_R1", 0.52, 0.7)])
 def test_shares_as_json(files, name, perfect, good, capsys):
-    path = str(files / name)
+    path = str(MOVE_SCORES if name == MOVE_SCORES.name else files / name)
     assert main(["score", "connect_four", "random", "--positions", path, "--limit", "400", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["player"], result["positions"], result["file"]) == ("random", 400, path)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -15,10 +14,10 @@ from jaxgames.data_sets import PlayedGames, RecordedGames, SolvedPositions, make
 from jaxgames.data_sets.played import OtherDraws
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import PairedGames
+from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.players import make as make_player
 from jaxgames.records import save
 
-SOLVED = Path(__file__).parent.parent / "data" / "connect_four" / "move_scores_500.jsonl"
 TTT = jaxgames.make("tic_tac_toe")
 
 
@@ -114,15 +113,15 @@ def test_a_making_that_was_stopped_leads_to_the_same_bytes(played, tmp_path):
 
 def test_solved_positions_have_their_best_moves():
     game = jaxgames.make("connect_four")
-    maker = SolvedPositions(game, [SOLVED])
+    maker = SolvedPositions(game, [MOVE_SCORES])
     rows = maker.rows(0)
-    lines = [json.loads(line) for line in SOLVED.read_text().splitlines()]
+    lines = [json.loads(line) for line in MOVE_SCORES.read_text().splitlines()]
     best = [np.array(line["move score"]) == line["score"] for line in lines]
     np.testing.assert_allclose(rows.policy, [row / row.sum() for row in best], atol=1e-3)
     np.testing.assert_array_equal(rows.value, [np.sign(line["score"]) for line in lines])
     np.testing.assert_array_equal(rows.mask, [np.array(line["move score"]) != -99 for line in lines])
     with pytest.raises(ValueError, match=r"holds positions of .*rows=6.*, not of .*rows=5"):
-        SolvedPositions(jaxgames.make("connect_four", rows=5), [SOLVED])
+        SolvedPositions(jaxgames.make("connect_four", rows=5), [MOVE_SCORES])
 
 
 @pytest.mark.parametrize(
@@ -143,10 +142,11 @@ def test_the_command_makes_tells_and_merges(tmp_path, capsys):
     assert main([*make, "--out", str(tmp_path / "a")]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["games"] == 60 and made["shards"] == 2 and made["wins"] > 0 and made["validation"] == 0
-    assert main(["data", "make", "--game", "connect_four", "--solved", str(SOLVED), "--out", str(tmp_path / "s")]) == 0
+    solved = ["--solved", str(MOVE_SCORES), "--out", str(tmp_path / "s")]
+    assert main(["data", "make", "--game", "connect_four", *solved]) == 0
     assert "  positions                        500" in capsys.readouterr().out
     merge = ["data", "merge", *(str(tmp_path / name) for name in "as"), "--out", str(tmp_path / "m"), "--json"]
-    assert main([*merge, "--without", str(SOLVED), "--validation", "0.2"]) == 0
+    assert main([*merge, "--without", str(MOVE_SCORES), "--validation", "0.2"]) == 0
     merged = json.loads(capsys.readouterr().out)
     counts = merged["made"]["counts"]
     assert counts["rows"] == made["positions"] + 500 and counts["tests"] >= 500

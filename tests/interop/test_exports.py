@@ -13,7 +13,7 @@ from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
 from jaxgames.interop.networks import network_of
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import solved
 
 GAME = jaxgames.make("connect_four")
 START = [*[0] * 5, 5, 0, 3, *[0] * 4, 5, *[0] * 10, 2, 0]
@@ -151,14 +151,12 @@ def test_a_submission_is_a_player(submission, data_dir, monkeypatch):
     text = file.read_text().replace("SECONDS = 1.0", "SECONDS = 0.1").replace("perf_counter", "process_time")
     file.with_name("quick.py").write_text(text)
     player = kaggle.submission_player(GAME, str(file.with_name("quick.py")))
-    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl", 30))
+    found = solved.score(player, solved.read(solved.MOVE_SCORES, 30))
     assert found.good > 0.7
     bad = file.with_name("bad.py")
     bad.write_text("def agent(observation, configuration):\n    return observation.board.index(7)\n")
     with pytest.raises(ValueError, match="no move in a position of the positions: kaggle:.*: ValueError: 7 is not in"):
-        accuracy.score(
-            kaggle.submission_player(GAME, str(bad)), solved.read(data_dir / "connect_four" / "Test_L3_R1", 5)
-        )
+        solved.score(kaggle.submission_player(GAME, str(bad)), solved.read(data_dir / "connect_four" / "Test_L3_R1", 5))
 
 
 @pytest.mark.parametrize(

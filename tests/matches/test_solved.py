@@ -10,8 +10,8 @@ import pytest
 
 from jaxgames import make, players
 from jaxgames.envs.connect_four.board import from_plain
-from jaxgames.matches.connect_four import accuracy, solved
-from jaxgames.matches.connect_four.accuracy import judge
+from jaxgames.matches import solved
+from jaxgames.matches.solved import judge
 from tests.matches.plain_solver import Solver
 
 GAME = make("connect_four")
@@ -80,9 +80,9 @@ def test_every_score_of_a_small_board():
 
 
 @pytest.mark.slow
-def test_scores_of_moves(data_dir):
+def test_scores_of_moves():
     """Moves judged by solving what they lead to, and by the scores of another solver."""
-    positions = solved.read(data_dir / "connect_four" / "move_scores_500.jsonl")
+    positions = solved.read(solved.MOVE_SCORES)
     late = [one for one in positions if np.count_nonzero(one.board) == 16][:30]
     for one in late:
         columns = [column for column, score in enumerate(one.moves) if score != solved.ILLEGAL]
@@ -110,12 +110,12 @@ def test_what_is_perfect_and_good():
     assert set(expected) == {(True, True), (False, True), (False, False)}
 
 
-def test_shares(data_dir):
-    path = data_dir / "connect_four" / "move_scores_500.jsonl"
+def test_shares():
+    path = solved.MOVE_SCORES
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     first = [next(score for score in row["move score"] if score != -99) for row in rows]
     positions = solved.read(path)
-    result = accuracy.score(LEFTMOST, positions, "file", batch=200)
+    result = solved.score(LEFTMOST, positions, "file", batch=200)
     assert result.perfect == pytest.approx(np.mean([a == row["score"] for a, row in zip(first, rows, strict=True)]))
     sign = [np.sign(a) == np.sign(row["score"]) for a, row in zip(first, rows, strict=True)]
     assert result.good == pytest.approx(np.mean(sign)) and result.good > result.perfect
@@ -123,12 +123,12 @@ def test_shares(data_dir):
 
     random = players.make("random", GAME)
     done = []
-    results = [accuracy.score(random, positions, seed=3, batch=n, progress=done.append) for n in (500, 170)]
+    results = [solved.score(random, positions, seed=3, batch=n, progress=done.append) for n in (500, 170)]
     assert results[0].perfect == results[1].perfect and results[0].good == results[1].good
     assert done == 2 * list(range(1, 501))
     share = [np.mean(np.array(row["move score"])[np.array(row["move score"]) != -99] == row["score"]) for row in rows]
     assert results[0].perfect == pytest.approx(np.mean(share), abs=4 * np.sqrt(0.25 / 500))
-    assert accuracy.score(random, positions, seed=4, batch=500).perfect != results[0].perfect
+    assert solved.score(random, positions, seed=4, batch=500).perfect != results[0].perfect
 
 
 def test_boards_of_any_size(tmp_path):
@@ -137,9 +137,9 @@ def test_boards_of_any_size(tmp_path):
     (one,) = solved.read(path)
     game = solved.board_of([one])
     assert (game.rows, game.cols, one.moves) == (4, 4, (2, 0, 0, 0))
-    assert accuracy.score(players.make("random", game), [one]).positions == 1
+    assert solved.score(players.make("random", game), [one]).positions == 1
     with pytest.raises(ValueError, match="leftmost plays .*rows=6.*the positions are of .*rows=4"):
-        accuracy.score(LEFTMOST, [one])
+        solved.score(LEFTMOST, [one])
 
 
 GOOD = '{"board": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0], "score": 0, "move score": [0,0,0,0]}'
@@ -191,4 +191,4 @@ def test_bad_files(tmp_path):
     with pytest.raises(ValueError, match="cannot take 0 positions; expected 1 or more"):
         solved.read(tmp_path / "empty", limit=0)
     with pytest.raises(ValueError, match="there are no positions to score"):
-        accuracy.score(LEFTMOST, [])
+        solved.score(LEFTMOST, [])

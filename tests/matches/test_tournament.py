@@ -10,8 +10,7 @@ from jaxgames import players, records
 from jaxgames.matches import match
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import _play_plies
-from jaxgames.matches.ratings import SCALE, bradley_terry
-from jaxgames.matches.tournament import sample_positions, swap, time_per_move, tournament
+from jaxgames.matches.tournament import SCALE, bradley_terry, sample_positions, swap, time_per_move, tournament
 from jaxgames.players import Player, generic
 from jaxgames.sessions.session import Session
 from tests.players.dash import GAME, Dash, Lead

@@ -14,8 +14,7 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
-from jaxgames.matches import every_line, match
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import every_line, match, solved
 from jaxgames.players import champions
 from jaxgames.players.player import Player
 from jaxgames.players.weak import weak
@@ -95,9 +94,9 @@ def test_tic_tac_toe_loses_no_line():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", CARDS["connect_four"].get("solved", ()), ids=lambda row: row["level"])
-def test_solved_positions_of_the_card(data_dir, row):
+def test_solved_positions_of_the_card(row):
     player = players.make(f"champion:{row['level']}", jaxgames.make("connect_four"))
-    found = accuracy.score(player, solved.read(data_dir / "connect_four" / "move_scores_500.jsonl"), seed=row["seed"])
+    found = solved.score(player, solved.read(solved.MOVE_SCORES), seed=row["seed"])
     assert abs(found.perfect - row["perfect"]) < 0.03 and abs(found.good - row["good"]) < 0.03
 
 

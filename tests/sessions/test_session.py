@@ -1,12 +1,14 @@
 """A game under way for people: turns by text and by action, undo and redo, chance, seats, ends, suggestions."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import make_position
-from jaxgames.sessions.session import Session
+from jaxgames.sessions.session import Session, after_actions
 
 GAMES = {name: jaxgames.make(name) for name in jaxgames.available_games()}
 START = "4HPwATDgc/ABMA"
@@ -238,3 +240,19 @@ def test_players_go_on_with_a_turn_that_a_person_began():
     assert game.turn_to_string(session.state, session.suggest(players.make("pubeval", game))) == "8/5"
     with pytest.raises(ValueError, match="plays"):
         Session(game, players=(players.make("random", GAMES["checkers"]), None))
+
+
+def test_all_actions_of_a_turn_are_played():
+    """Of states outside of jitted code: none is left out, and chance does not act after the last one."""
+    game = GAMES["backgammon"]
+    state = game.from_string("4HPwATDgc/ABMA:11")
+    turn = max(game.legal_turns(state), key=len)
+    assert len(turn) > 1
+    expected, apply = state, jax.jit(game.apply)
+    for action in turn:
+        assert bool(expected.legal_action_mask[action])
+        expected = apply(expected, jnp.int32(action))
+    found = after_actions(state, turn)
+    assert all(map(np.array_equal, *map(jax.tree.leaves, (found, expected))))
+    assert all(isinstance(leaf, np.ndarray | np.generic) for leaf in jax.tree.leaves(found))
+    assert after_actions(state, ()) is state

@@ -13,6 +13,7 @@ from jaxgames.envs.connect_four.board import from_plain, to_plain
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.connect_four.notation import winning_cells
 from jaxgames.envs.rollout import rollout
+from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.tables.connect_four.solver import Solver
 
 GAME = ConnectFour()
@@ -54,8 +55,8 @@ def test_published_scores(data_dir, entries):
     assert found.nodes > 10 * len(lines)
 
 
-def test_published_scores_of_moves(data_dir):
-    rows = map(json.loads, (data_dir / "connect_four" / "move_scores_500.jsonl").read_text().splitlines())
+def test_published_scores_of_moves():
+    rows = map(json.loads, MOVE_SCORES.read_text().splitlines())
     rows = [row for row in rows if np.count_nonzero(row["board"]) == 16][:3]
     positions = stack([from_plain(np.array(row["board"]).reshape(6, 7)) for row in rows])
     found = jax.jit(Solver(GAME).moves)(positions)

@@ -9,7 +9,7 @@ from jaxgames import make as make_game
 from jaxgames.envs.connect_four.board import either
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.rollout import rollout
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import solved
 from jaxgames.matches.match import match
 from jaxgames.players import make
 from jaxgames.tables.connect_four.small_boards import SmallBoard
@@ -85,7 +85,7 @@ def test_late_positions_are_played_exactly(data_dir):
     game = make_game("connect_four")
     positions = solved.read(data_dir / "connect_four" / "Test_L3_R1")
     late = [one for one in positions if np.count_nonzero(one.board == 0) <= LATE][:150]
-    assert accuracy.score(make("exact:random", game), late).perfect == 1
+    assert solved.score(make("exact:random", game), late).perfect == 1
     states = rollout(game, jax.vmap(game.init)(jax.random.split(jax.random.key(0), 8)), jax.random.key(1), 5)[0]
     bits = jax.random.bits(jax.random.key(2), (8,))
     play = jax.jit(lambda player: player.play_once(states._position, bits).position)

@@ -7,29 +7,28 @@ import numpy as np
 
 from jaxgames.algos import mcts
 from jaxgames.envs.core import Game
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import solved
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
 from jaxgames.runs import Panel
 
-FILE = "move_scores_500.jsonl"
+FILE = solved.MOVE_SCORES.name
 HALVES = {"choosing": slice(0, None, 2), "reporting": slice(1, None, 2)}
 """The lines of the file that choose the best network in training, and those that only report: every second one."""
 SIMULATIONS = 800
 
 
 def positions_of(game: Game) -> list[solved.Solved]:
-    """The solved positions of the repository; none for other boards, or without the repository."""
-    path = solved.REPOSITORY / FILE
-    found = solved.read(path) if path.exists() else []
-    return found if found and solved.board_of(found) == game else []
+    """The solved positions that come with the package; none for other boards."""
+    found = solved.read(solved.MOVE_SCORES)
+    return found if solved.board_of(found) == game else []
 
 
 def measure(player: Player, positions: Sequence[solved.Solved]) -> dict[str, float]:
     """Percent of perfect and of good moves on each half, such as `choosing_perfect`; nothing without positions."""
     if not positions:
         return {}
-    right = 100.0 * np.array(accuracy.judge_moves(player, positions)[0])
+    right = 100.0 * np.array(solved.judge_moves(player, positions)[0])
     return {
         f"{half}_{name}": float(np.mean(right[lines, column]))
         for half, lines in HALVES.items()
@@ -67,5 +66,5 @@ def final(player: Player, network: mcts.Evaluator, discount: float, positions: S
         turn = MCTSTurn(player.game, rule, SIMULATIONS, discount=discount)
         players.append(Player(name, player.game, turn, network))
     for one in players if half else []:
-        found.append(accuracy.score(one, half, f"{FILE}, every second line").to_dict())
+        found.append(solved.score(one, half, f"{FILE}, every second line").to_dict())
     return found

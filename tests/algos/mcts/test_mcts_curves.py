@@ -4,7 +4,7 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import solved
 
 NEAR = 3.0
 CURVES = {
@@ -19,10 +19,10 @@ CURVES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", CURVES)
-def test_moves_are_as_good_as_published(spec, data_dir):
-    positions = solved.read(data_dir / "connect_four" / "move_scores_500.jsonl")
+def test_moves_are_as_good_as_published(spec):
+    positions = solved.read(solved.MOVE_SCORES)
     for simulations, (perfect, good) in CURVES[spec].items():
         player = players.make(spec.format(simulations), jaxgames.make("connect_four"))
-        found = accuracy.score(player, positions * 4, batch=1000)
+        found = solved.score(player, positions * 4, batch=1000)
         assert 100 * found.perfect == pytest.approx(perfect, abs=NEAR)
         assert 100 * found.good == pytest.approx(good, abs=NEAR)

@@ -13,7 +13,7 @@ from jaxtyping import Array, UInt32
 
 from jaxgames.algos import mcts
 from jaxgames.envs.core import Outcome
-from jaxgames.matches.connect_four import accuracy, solved
+from jaxgames.matches import solved
 from jaxgames.matches.match import interval
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
@@ -25,7 +25,7 @@ from jaxgames.recipes.reproduce.study import Study
 PAIRS, QUICK_PAIRS = 250, 4
 SIMULATIONS, QUICK_SIMULATIONS = 1000, 16
 SLOTS, QUICK_SLOTS = 1024, 64
-POSITIONS = solved.REPOSITORY / "move_scores_500.jsonl"
+POSITIONS = solved.MOVE_SCORES
 """Half of the positions of the thesis; they come with the repository only."""
 
 
@@ -334,7 +334,7 @@ def _score_rows(
     repeats, cell = study.amount(REPEATS, 1), f"move scores: {name}"
 
     def measure() -> dict[str, Any]:
-        found = accuracy.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
+        found = solved.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
         return {"perfect": 100 * found.perfect, "good": 100 * found.good}
 
     found = study.cell(cell, {"positions": len(positions), "repeats": repeats}, measure)

@@ -1,1 +1,0 @@
-"""Solved positions of Connect Four, a solver, and how well players do on them."""
