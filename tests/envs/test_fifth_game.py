@@ -1,6 +1,6 @@
 """A fifth game, written in one file as docs/games/your-own.md shows it: its rules, and what it gets from the core.
 
-tests/test_docs.py runs the Python of that page, `check_game` included.
+tests/docs/test_docs.py runs the Python of that page, `check_game` included.
 """
 
 import jax

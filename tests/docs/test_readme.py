@@ -11,7 +11,7 @@ import pytest
 from jaxgames import cli
 from jaxgames.recipes import RECIPES, Plan
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 
 

@@ -9,7 +9,7 @@ import pytest
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.tic_tac_toe import LABELS, RERUN
 
-FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
+FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "evolution.json").read_text("utf-8"))
 TEXT = (FOLDER / "evolution.md").read_text("utf-8")
 EXACT = [result for result in RESULTS if "mean" in result]

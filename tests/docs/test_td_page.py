@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
+FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "td.json").read_text("utf-8"))
 
 

@@ -16,7 +16,7 @@ import jaxgames
 from jaxgames.envs import registry
 from tests.envs.othello import Othello
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PACKAGES = (
     *("envs", "envs.backgammon", "algos.evolution", "algos.mcts", "algos.td", "nets"),

@@ -7,7 +7,7 @@ from statistics import median
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
 from jaxgames.recipes.tic_tac_toe_self_play.variants import SETTINGS, VARIANTS
 
-FOLDER = Path(__file__).parent.parent.parent / "docs" / "recipes"
+FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))
 TEXT = (FOLDER / "tic-tac-toe-self-play.md").read_text("utf-8")
 ROWS = [line for line in TEXT.splitlines() if line.startswith("| `") and "percentile" not in line]
