@@ -27,8 +27,7 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.imitation import ImitationConfig, prepare
 from jaxgames.algos.imitation import make_learner as make_imitation
-from jaxgames.data_sets import PlayedGames
-from jaxgames.data_sets.solved_positions import SolvedPositions
+from jaxgames.data_sets import played_games, solved_tests
 from jaxgames.envs.core import Game
 from jaxgames.matches import solved as solved_files
 from jaxgames.players import make as make_player
@@ -125,8 +124,8 @@ def picture(trials: dict[str, Any]) -> None:
 def imitated(game: Game) -> tuple[Any, str, list[float]]:
     """Weights learned from games of `EXAMPLES`, what was done for them, and CPU seconds of games and of learning."""
     times, player = [cpu_seconds()], make_player(EXAMPLES, game)
-    games = PlayedGames(player, player, GAMES)
-    tests = SolvedPositions(game, [solved_files.MOVE_SCORES]).tests()  # and none of them is learned
+    games = played_games(player, player, GAMES)
+    tests = solved_tests(game, [solved_files.MOVE_SCORES])  # and none of them is learned
     shards = map(games.rows, range(games.shards))
     rows, _ = prepare(game, jax.tree.map(lambda *parts: np.concatenate(parts), *shards), tests)
     rows = jax.tree.map(lambda x: x[np.random.default_rng(0).permutation(len(rows.game))], rows)

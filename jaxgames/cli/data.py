@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
 
 
 def _make(options: argparse.Namespace) -> None:
-    from jaxgames.data_sets import ExactLabels, make_data
+    from jaxgames.data_sets import exact_labels, make_data
 
     game = make_game(options.game, options.set)
     line = ProgressLine(quiet=options.json)
@@ -58,7 +58,7 @@ def _make(options: argparse.Namespace) -> None:
 
     try:
         maker = _maker(game, options)
-        make_data(ExactLabels(maker) if options.exact else maker, options.out, progress)
+        make_data(exact_labels(maker) if options.exact else maker, options.out, progress)
     except KeyboardInterrupt as stop:
         raise type(stop)("go on with the same command") from None
     finally:
@@ -68,18 +68,18 @@ def _make(options: argparse.Namespace) -> None:
 
 def _maker(game: Any, options: argparse.Namespace) -> Any:
     """What makes the rows."""
-    from jaxgames.data_sets import PlayedGames, RecordedGames, SolvedPositions
+    from jaxgames.data_sets import played_games, recorded_games, solved_positions
     from jaxgames.players import make as make_player
 
     if options.records:
-        return RecordedGames(game, options.records)
+        return recorded_games(game, options.records)
     if options.solved:
-        return SolvedPositions(game, options.solved)
+        return solved_positions(game, options.solved)
     if len(options.players) > 2:
         raise ValueError(f"{len(options.players)} players; name one that plays itself, or two")
     players = [make_player(spec, game) for spec in options.players]
     numbers = (options.games, options.seed, options.moves_of, options.games_per_shard, options.most_plies)
-    return PlayedGames(players[0], players[-1], *numbers)
+    return played_games(players[0], players[-1], *numbers)
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -105,7 +105,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
     from pathlib import Path
 
     from jaxgames.algos.imitation.data import load, open_of
-    from jaxgames.data_sets import SolvedPositions
+    from jaxgames.data_sets import solved_tests
     from jaxgames.ops.pytrees import concatenate
     from jaxgames.sessions.session import game_options
 
@@ -115,7 +115,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
             rows = load(open_of(source, game, game_options(game)), game)
             found.append((rows.position, rows.mask))
         elif game.id == "connect_four":
-            found.append(SolvedPositions(game, [source]).tests())
+            found.append(solved_tests(game, [source]))
         else:
             raise ValueError(f"{source}: expected a folder of data; files of solved positions are of connect_four")
     return concatenate(found) if found else None

@@ -3,10 +3,23 @@
 A maker says how many shards there are and makes each of them by itself, so a making that was stopped goes on.
 """
 
-from jaxgames.data_sets.exact_labels import ExactLabels
-from jaxgames.data_sets.make import Maker, make_data, merge_data
-from jaxgames.data_sets.played import PlayedGames
-from jaxgames.data_sets.recorded import RecordedGames
-from jaxgames.data_sets.solved_positions import SolvedPositions
+from jaxgames.data_sets.make import make_data, merge_data
+from jaxgames.data_sets.makers import (
+    Maker,
+    exact_labels,
+    played_games,
+    recorded_games,
+    solved_positions,
+    solved_tests,
+)
 
-__all__ = ["ExactLabels", "Maker", "PlayedGames", "RecordedGames", "SolvedPositions", "make_data", "merge_data"]
+__all__ = [
+    "Maker",
+    "exact_labels",
+    "make_data",
+    "merge_data",
+    "played_games",
+    "recorded_games",
+    "solved_positions",
+    "solved_tests",
+]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
-from jaxgames.data_sets.played import PlayedGames
+from jaxgames.data_sets.makers import played_games
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops.pytrees import concatenate, num_rows, take
 from jaxgames.players.generic import random
@@ -79,7 +79,7 @@ def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) 
     """Different positions of games of random players."""
     covers = jax.jit(lookup.covers)  # compiled for each round, in a moment
     one = random(player.game)
-    games, found = PlayedGames(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
+    games, found = played_games(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
     for shard in range(games.shards):
         rows = games.rows(shard)
         wanted = np.asarray(covers(rows.position)) & (rows.mask.sum(axis=1) > 1)

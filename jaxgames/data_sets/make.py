@@ -2,41 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from jaxgames.algos.imitation.data import LabeledPositions, chosen, header_of, joined, load, open_of, rows_of, to_arrays
+from jaxgames.algos.imitation.data import chosen, header_of, joined, load, open_of, rows_of, to_arrays
 from jaxgames.algos.imitation.merge import SplitCounts, prepare
+from jaxgames.data_sets.makers import Maker
 from jaxgames.envs.core import Game
 from jaxgames.runs.data_set import DataSetFolder
 from jaxgames.sessions.session import game_options
 
 ROWS_PER_SHARD = 65_536
 """Of merged data."""
-
-
-class Maker(Protocol):
-    """Makes labeled positions, in shards that do not depend on each other."""
-
-    @property
-    def game(self) -> Game:
-        """The game."""
-        ...
-
-    @property
-    def shards(self) -> int:
-        """How many shards there are."""
-        ...
-
-    @property
-    def made(self) -> Mapping[str, Any]:
-        """All that decides the data, ready for JSON."""
-        ...
-
-    def rows(self, shard: int) -> LabeledPositions:
-        """The rows of one shard."""
-        ...
 
 
 def make_data(

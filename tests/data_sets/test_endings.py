@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames import make as make_game
 from jaxgames.cli import main
-from jaxgames.data_sets import ExactLabels, PlayedGames
+from jaxgames.data_sets import exact_labels, played_games
 from jaxgames.data_sets.endings import score_endings
 from jaxgames.players import make
 from jaxgames.tables.registry import lookup_of
@@ -50,8 +50,8 @@ def test_bad_input_gets_one_line(arguments, words, capsys, monkeypatch):
 def test_labels_are_exact():
     """Values are those of best play; actions that lose something are replaced by some that do not."""
     random = make("random", TIC_TAC_TOE)
-    played = PlayedGames(random, random, 64)
-    before, rows = played.rows(0), ExactLabels(played).rows(0)
+    played = played_games(random, random, 64)
+    before, rows = played.rows(0), exact_labels(played).rows(0)
     lookup, load = lookup_of(TIC_TAC_TOE)
     scores = load()
     worth = np.asarray(lookup.worth(scores, rows.position))

@@ -12,7 +12,7 @@ import jaxgames
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.algos.imitation.saved import load_network
 from jaxgames.cli import main
-from jaxgames.data_sets import PlayedGames, make_data, merge_data
+from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan
@@ -38,7 +38,7 @@ def data(tmp_path_factory):
     """Games of a search against random moves, of which only the search is learned."""
     path = tmp_path_factory.mktemp("data") / "t"
     search, random = (make_player(name, GAME) for name in ("uct:64", "random"))
-    make_data(PlayedGames(search, random, 300, moves_of="first"), path)
+    make_data(played_games(search, random, 300, moves_of="first"), path)
     return path
 
 
@@ -122,7 +122,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
 def test_a_network_whose_outputs_name_squares_learns_and_plays(tmp_path):
     game = jaxgames.make("checkers")
     player = make_player("alphabeta:1", game)
-    make_data(PlayedGames(player, player, 16, most_plies=60), tmp_path / "raw")
+    make_data(played_games(player, player, 16, most_plies=60), tmp_path / "raw")
     merge_data(game, [tmp_path / "raw"], tmp_path / "data", validation=0.2)
     arguments = "train checkers-imitation --setting adamczyk-2018 --json --data".split() + [str(tmp_path / "data")]
     changes = ["--set", "hidden=8", "--set", "epochs=1", "--set", "positions=200", "--final-games", "2"]

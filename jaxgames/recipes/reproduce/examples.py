@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.data_sets import PlayedGames, make_data, merge_data
+from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.envs.core import Game
 from jaxgames.players import make
 from jaxgames.recipes.reproduce.study import Study
@@ -36,7 +36,7 @@ def examples(
 
     def make_them() -> Mapping[str, Any]:
         player = make(teacher, game)
-        make_data(PlayedGames(player, player, games, study.seed, games_per_shard=games_per_shard), raw)
+        make_data(played_games(player, player, games, study.seed, games_per_shard=games_per_shard), raw)
         shutil.rmtree(merged, ignore_errors=True)  # one that was not finished
         _, counts = merge_data(game, [raw], merged, tests, split=split, seed=study.seed)
         return counts._asdict()

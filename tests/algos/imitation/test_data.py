@@ -8,7 +8,7 @@ import jaxgames
 from jaxgames.algos.imitation import data as data_module
 from jaxgames.algos.imitation.data import LabeledPositions, header_of, joined, load, open_of, to_arrays
 from jaxgames.algos.imitation.merge import canonical, prepare
-from jaxgames.data_sets.played import legal_actions
+from jaxgames.data_sets.rows import legal_actions
 from jaxgames.runs.data_set import DataSetFolder
 
 GAME = jaxgames.make("connect_four")

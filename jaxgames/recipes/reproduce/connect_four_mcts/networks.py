@@ -12,7 +12,7 @@ import numpy as np
 from jaxgames.algos import mcts
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.algos.imitation.saved import load_network
-from jaxgames.data_sets.solved_positions import SolvedPositions
+from jaxgames.data_sets import solved_tests
 from jaxgames.matches import match
 from jaxgames.players import Player
 from jaxgames.recipes.reproduce.connect_four_mcts import published
@@ -151,8 +151,8 @@ def _data(study: Study) -> Mapping[str, Any]:
 
 @functools.cache
 def _tests() -> Any:
-    """The solved positions, which no network learns; None without the repository."""
-    return SolvedPositions(GAME, [POSITIONS]).tests() if POSITIONS.exists() else None
+    """The solved positions, which no network learns."""
+    return solved_tests(GAME, [POSITIONS])
 
 
 def _kind(setting: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 import jaxgames
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
-from jaxgames.data_sets import PlayedGames, RecordedGames, SolvedPositions, make_data
-from jaxgames.data_sets.played import OtherDraws
+from jaxgames.data_sets import make_data, played_games, recorded_games, solved_positions
+from jaxgames.data_sets.makers import OtherDraws
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import PairedGames
 from jaxgames.matches.solved import MOVE_SCORES
@@ -29,7 +29,7 @@ def text_of(game, rows, row):
 def played():
     """Data of ten games, and the records of the same games."""
     a, b = make_player("random", TTT), make_player("uct:8", TTT)
-    maker = PlayedGames(a, b, 10, seed=3, games_per_shard=4)
+    maker = played_games(a, b, 10, seed=3, games_per_shard=4)
     return maker, [maker.rows(shard) for shard in range(maker.shards)]
 
 
@@ -38,13 +38,13 @@ def test_played_and_recorded_games_give_the_same_rows(game_id, ending, tmp_path)
     """The same games by two ways: turns as they are played, and replayed from a file under the rules."""
     game = jaxgames.make(game_id)
     player = make_player("random", game)
-    rows = PlayedGames(player, player, 2, seed=7, games_per_shard=2).rows(0)
+    rows = played_games(player, player, 2, seed=7, games_per_shard=2).rows(0)
     log = GameLog(player, player)
     # The maker draws each shard's games by a key of its own.
     other = dataclasses.replace(player, turn=OtherDraws(player.turn))
     PairedGames(player, other, 1, jax.random.fold_in(jax.random.key(7), 0), 2, 10_000, log.add).play_all()
     save(tmp_path / f"games.{ending}", log.records())
-    recorded = RecordedGames(game, [tmp_path / f"games.{ending}"]).rows(0)
+    recorded = recorded_games(game, [tmp_path / f"games.{ending}"]).rows(0)
     if game_id == "backgammon":  # the same turns, but a text does not say which checker moves first
         rows, recorded = (found._replace(position=(), mask=(), policy=()) for found in (rows, recorded))
     for one, other in zip(jax.tree.leaves(rows), jax.tree.leaves(recorded), strict=True):
@@ -68,7 +68,7 @@ def test_values_are_those_of_the_player_to_act(played):
 
 def test_a_player_that_meets_itself_plays_no_game_twice():
     player = make_player("uct:4", TTT)
-    rows = PlayedGames(player, player, 8, games_per_shard=8).rows(0)
+    rows = played_games(player, player, 8, games_per_shard=8).rows(0)
     games = {tuple(rows.policy[rows.game == game].argmax(axis=1)) for game in range(8)}
     assert len(games) == 8
 
@@ -76,7 +76,7 @@ def test_a_player_that_meets_itself_plays_no_game_twice():
 def test_only_the_first_players_moves(played):
     _, shards = played
     players = make_player("random", TTT), make_player("uct:8", TTT)
-    some = PlayedGames(*players, 10, seed=3, games_per_shard=4, moves_of="first").rows(0)
+    some = played_games(*players, 10, seed=3, games_per_shard=4, moves_of="first").rows(0)
     keys = [(text_of(TTT, shards[0], row), int(shards[0].game[row])) for row in range(len(shards[0].game))]
     found = [(text_of(TTT, some, row), int(some.game[row])) for row in range(len(some.game))]
     began = [key for key in keys if key[0].count("X") % 2 == 0]
@@ -86,7 +86,7 @@ def test_only_the_first_players_moves(played):
 def test_stopped_games_have_no_value():
     game = jaxgames.make("checkers")
     player = make_player("random", game)
-    rows = PlayedGames(player, player, 2, most_plies=5).rows(0)
+    rows = played_games(player, player, 2, most_plies=5).rows(0)
     assert len(rows.game) == 10 and not rows.value_weight.any() and rows.policy_weight.all()
 
 
@@ -113,7 +113,7 @@ def test_a_making_that_was_stopped_leads_to_the_same_bytes(played, tmp_path):
 
 def test_solved_positions_have_their_best_moves():
     game = jaxgames.make("connect_four")
-    maker = SolvedPositions(game, [MOVE_SCORES])
+    maker = solved_positions(game, [MOVE_SCORES])
     rows = maker.rows(0)
     lines = [json.loads(line) for line in MOVE_SCORES.read_text().splitlines()]
     best = [np.array(line["move score"]) == line["score"] for line in lines]
@@ -121,15 +121,15 @@ def test_solved_positions_have_their_best_moves():
     np.testing.assert_array_equal(rows.value, [np.sign(line["score"]) for line in lines])
     np.testing.assert_array_equal(rows.mask, [np.array(line["move score"]) != -99 for line in lines])
     with pytest.raises(ValueError, match=r"holds positions of .*rows=6.*, not of .*rows=5"):
-        SolvedPositions(jaxgames.make("connect_four", rows=5), [MOVE_SCORES])
+        solved_positions(jaxgames.make("connect_four", rows=5), [MOVE_SCORES])
 
 
 @pytest.mark.parametrize(
     ("make", "line"),
     [
-        (lambda p: PlayedGames(p, p, 0), "cannot play 0 games"),
-        (lambda p: PlayedGames(p, p, 4, moves_of="b"), "unknown moves-of 'b'; available: both, first"),
-        (lambda p: PlayedGames(p, make_player("random", jaxgames.make("checkers")), 4), "two players of one game"),
+        (lambda p: played_games(p, p, 0), "cannot play 0 games"),
+        (lambda p: played_games(p, p, 4, moves_of="b"), "unknown moves-of 'b'; available: both, first"),
+        (lambda p: played_games(p, make_player("random", jaxgames.make("checkers")), 4), "two players of one game"),
     ],
 )
 def test_makers_refuse_what_makes_no_sense(make, line):

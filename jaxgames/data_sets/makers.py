@@ -1,0 +1,269 @@
+"""Makers of data: games that two players play, games of files, solved positions, and exact labels for any of them."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from jaxgames.algos.imitation.data import LabeledPositions
+from jaxgames.data_sets.rows import labeled, legal_actions, of_turns
+from jaxgames.envs.connect_four.board import from_plain
+from jaxgames.envs.core import Game
+from jaxgames.envs.registry import make
+from jaxgames.matches import solved
+from jaxgames.matches.game_log import chunks_of
+from jaxgames.matches.match import MOST_PLIES, PairedGames, TracedTurns
+from jaxgames.ops.pytrees import concatenate, take
+from jaxgames.ops.random_bits import fold_in
+from jaxgames.players import Player
+from jaxgames.players.host import on_host
+from jaxgames.records import load
+from jaxgames.sessions.record import GameRecord
+from jaxgames.sessions.session import PlayedTurn, Session, after_actions
+from jaxgames.tables.lookup import Knowledge, known_turns
+from jaxgames.tables.registry import lookup_of
+
+GAMES_PER_SHARD = 2048
+RECORDS_PER_SHARD = 1024
+MOST_GAMES = 10**7
+LEARNED = ("both", "first")
+
+
+@dataclasses.dataclass(frozen=True)
+class Maker:
+    """Makes labeled positions, in shards that do not depend on each other, so a making that was stopped goes on.
+
+    Attributes:
+        game: the game.
+        shards: how many shards there are.
+        made: all that decides the data, ready for JSON.
+        rows: gives the rows of one shard.
+    """
+
+    game: Game
+    shards: int
+    made: Mapping[str, Any]
+    rows: Callable[[int], LabeledPositions]
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherDraws:
+    """A turn policy with other random bits. Without it a player that meets itself plays both games of a pair alike."""
+
+    turn: Any
+
+    def begin(self, params: Any, games: Int[Array, " batch"]) -> Any:
+        """The memory of a `LearningTurnPolicy`; nothing for others."""
+        return self.turn.begin(params, games) if hasattr(self.turn, "begin") else ()
+
+    def __call__(self, params: Any, positions: Any, bits: Array, memory: Any) -> Any:
+        """The turns, and the memory after them."""
+        bits = fold_in(bits, 1)
+        if hasattr(self.turn, "begin"):
+            return self.turn(params, positions, bits, memory)
+        return self.turn(params, positions, bits), memory
+
+
+def played_games(
+    a: Player,
+    b: Player,
+    games: int,
+    seed: int = 0,
+    moves_of: str = "both",
+    games_per_shard: int = GAMES_PER_SHARD,
+    most_plies: int = MOST_PLIES,
+) -> Maker:
+    """The games of `a` against `b`, as `matches.match` plays them, in pairs with sides swapped; but `b` draws by random
+    numbers of its own.
+
+    Args:
+        a: a player.
+        b: another player of the same game, or the same one.
+        games: how many; an odd number is rounded up.
+        seed: of all random numbers; with the players it decides the data.
+        moves_of: `both`, or `first`: only positions where `a` is to move.
+        games_per_shard: how many are made at once.
+        most_plies: a game is stopped after so many plies, and then has no value.
+
+    Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
+    """
+    if not 1 <= games <= MOST_GAMES:
+        raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
+    if moves_of not in LEARNED:
+        raise ValueError(f"unknown moves-of {moves_of!r}; available: {', '.join(LEARNED)}")
+    for player in (a, b):
+        if on_host(player):
+            raise ValueError(f"{player.name} runs as plain Python: only compiled players make data")
+    if a.game != b.game:
+        raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")
+    pairs, pairs_per_shard = (games + 1) // 2, max(1, games_per_shard // 2)
+    other = dataclasses.replace(b, turn=OtherDraws(b.turn))
+
+    def rows(shard: int) -> LabeledPositions:
+        first = shard * pairs_per_shard
+        here = min(pairs_per_shard, pairs - first)
+        parts: list[TracedTurns] = []
+
+        def keep(turns: TracedTurns) -> None:
+            where = np.nonzero(turns.moved)  # ply by ply, as they were played
+            parts.append(jax.tree.map(lambda x: np.asarray(x)[where], turns))
+
+        key = jax.random.fold_in(jax.random.key(seed), shard)
+        slots = min(1024, 1 << (2 * here - 1).bit_length())
+        PairedGames(a, other, here, key, slots, most_plies, keep).play_all()
+        turns = concatenate(parts)
+        turns = take(turns, np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair)))
+        number = 2 * (np.asarray(turns.pair, np.int64) + first) + ~np.asarray(turns.a_began)
+        return of_turns(a.game, turns, number, np.asarray(turns.a_moved) if moves_of == "first" else None)
+
+    made = {
+        "by": "players", "players": [a.name, b.name], "games": 2 * pairs, "seed": seed, "moves_of": moves_of,
+        "games_per_shard": 2 * pairs_per_shard, "most_plies": most_plies,
+    }  # fmt: skip
+    return Maker(a.game, -(-pairs // pairs_per_shard), made, rows)
+
+
+def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
+    """The games of files in the formats of `jaxgames.records`, every action a row.
+
+    Raises `ValueError` for files of other games or options, and where there is no game at all.
+    """
+    names = [str(file) for file in files]
+    records: list[GameRecord] = []
+    for file in names:
+        found = load(file, game.id)
+        for number, record in enumerate(found, 1):
+            if make(record.game, **record.options) != game:
+                options = dict(record.options) or "usual ones"
+                raise ValueError(f"{file}, game {number}: {record.game} with options {options}, not {game}")
+        records += found
+    if not records:
+        raise ValueError(f"no games in {', '.join(names) or 'no files'}")
+
+    def rows(shard: int) -> LabeledPositions:
+        first = shard * RECORDS_PER_SHARD
+        positions, actions, values, known, numbers = [], [], [], [], []
+        for number, record in enumerate(records[first : first + RECORDS_PER_SHARD], first):
+            for turn in Session.replay(record).turns:
+                points = record.points or 0.0
+                for position, action in _steps(turn):
+                    positions.append(position)
+                    actions.append(action)
+                    values.append(points if turn.seat == 0 else -points)
+                    known.append(record.points is not None)
+                    numbers.append(number)
+        if not positions:
+            raise ValueError(f"no moves in the games of {', '.join(names)}")
+        columns = (np.array(actions), np.array(values) + 0.0, np.array(known), np.array(numbers))
+        return labeled(game, _stacked(positions), *columns)
+
+    made = {"by": "files", "files": [Path(file).name for file in names], "games": len(records)}
+    return Maker(game, -(-len(records) // RECORDS_PER_SHARD), made, rows)
+
+
+def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
+    """The positions of files that `jaxgames.matches.solved` reads, each a game of its own: the best moves, all as
+    likely, and the result with best play.
+
+    Raises `ValueError` for files that are none, and of another board than the game's.
+    """
+    found = _read_solved(game, files)
+
+    def rows(shard: int) -> LabeledPositions:
+        positions, mask = _with_legal_actions(game, found)
+        number = len(found)
+        policy = np.zeros((number, game.num_actions), np.float16)
+        weight = np.zeros(number, np.float32)
+        for row, one in enumerate(found):
+            if one.moves is not None:
+                best = np.array(one.moves) == one.score
+                policy[row], weight[row] = best / best.sum(), 1
+        value = np.sign([one.score for one in found]).astype(np.float32)
+        ones, numbers = np.ones(number, np.float32), np.arange(number, dtype=np.int64)
+        return LabeledPositions(positions, mask, policy, weight, value, ones, numbers, np.zeros(number, bool))
+
+    made = {"by": "solved", "files": [Path(file).name for file in files], "positions": len(found)}
+    return Maker(game, 1, made, rows)
+
+
+def solved_tests(game: Game, files: Sequence[str | Path]) -> tuple[Any, Bool[np.ndarray, "positions actions"]]:
+    """The solved positions of files, and their legal actions: tests as `merge_data` takes them.
+
+    Raises `ValueError` as `solved_positions`.
+    """
+    return _with_legal_actions(game, _read_solved(game, files))
+
+
+def exact_labels(maker: Maker) -> Maker:
+    """The rows of another maker. Where all is known exactly the value is that of best play; and the policy is an action
+    of a best turn, unless the action that was played loses nothing, either.
+
+    Raises `ValueError` for a game of which nothing is known.
+    """
+    lookup, load_scores = lookup_of(maker.game)
+    scores = load_scores()
+
+    def label(shard: int) -> LabeledPositions:
+        rows = maker.rows(shard)
+        policy, weight = rows.policy.copy(), rows.policy_weight.copy()
+        value, value_weight = rows.value.copy(), rows.value_weight.copy()
+        for numbers in chunks_of(np.flatnonzero(np.asarray(jax.jit(lookup.covers)(rows.position)))):
+            played = jnp.asarray(np.argmax(rows.policy[numbers], axis=1), jnp.int32)
+            found = _label(maker.game, lookup, scores, take(rows.position, numbers), played)
+            points, best, keeps = map(np.asarray, found)
+            value[numbers], value_weight[numbers] = points, 1
+            changes = ~keeps | (rows.policy_weight[numbers] == 0)
+            changed = numbers[changes]
+            policy[changed], weight[changed] = 0, 1
+            policy[changed, best[changes]] = 1
+        return rows._replace(policy=policy, policy_weight=weight, value=value, value_weight=value_weight)
+
+    return dataclasses.replace(maker, made={**maker.made, "exact": True}, rows=label)
+
+
+def _stacked(positions: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *positions)
+
+
+def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]:
+    found = []
+    for file in files:
+        positions = solved.read(file)
+        if (board := solved.board_of(positions)) != game:
+            raise ValueError(f"{file} holds positions of {board}, not of {game}")
+        found += positions
+    return found
+
+
+def _with_legal_actions(game: Game, positions: Sequence[solved.Solved]) -> tuple[Any, np.ndarray]:
+    stacked = _stacked([from_plain(one.board) for one in positions])
+    return stacked, legal_actions(game, stacked)
+
+
+def _steps(turn: PlayedTurn) -> list[tuple[Any, int]]:
+    """The positions and actions of a turn."""
+    state, found = turn.before, []
+    for action in turn.actions:
+        found.append((jax.device_get(state._position), action))
+        if len(found) < len(turn.actions):
+            state = after_actions(state, [action])
+    return found
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _label(game: Game, lookup: Knowledge, scores: Any, positions: Any, played: Array) -> tuple[Array, Array, Array]:
+    """The points, an action of a best turn, and whether the action that was played is as good."""
+    known = known_turns(game, lookup, scores, positions)
+    nowhere = jnp.zeros(played.shape, bool)
+    best = game.turn_actions(positions, known.best.position, nowhere, known.best.position)[0]
+    after = jax.vmap(game.play)(positions, played)
+    rest = known_turns(game, lookup, scores, after.position)
+    worth = jnp.where(after.turn_passes, -lookup.worth(scores, after.position), rest.worth)
+    worth = jnp.where(after.over, after.reward, worth)
+    return known.points, best, worth >= known.worth - 1e-6
