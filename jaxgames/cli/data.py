@@ -107,7 +107,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
     from jaxgames.algos.imitation.data import load, open_of
     from jaxgames.data_sets import solved_tests
     from jaxgames.ops.pytrees import concatenate
-    from jaxgames.sessions.session import game_options
+    from jaxgames.sessions.record import game_options
 
     found = []
     for source in sources:

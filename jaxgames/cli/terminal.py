@@ -119,17 +119,16 @@ class TerminalGame:
         session = self.session
         if self.match is not None and session.over:
             raise ValueError("the match is over: its games count")
-        session.undo()
-        while session.player is not None and session.turns:
-            session.undo()
+        session.undo_to(session.turns_before(self._people() or (0, 1)))
         self._go_on()
 
     def _redo(self, _: str) -> None:
-        session = self.session
-        session.redo()
-        while session.player is not None and session.undone:
-            session.redo()
+        self.session.redo_to(self._people())
         self._go_on()
+
+    def _people(self) -> list[int]:
+        """The seats of people."""
+        return [seat for seat, player in enumerate(self.session.seats) if player is None]
 
     def _hint(self, _: str) -> None:
         if self.advisor is None:

@@ -11,7 +11,7 @@ from jaxgames.algos.imitation.merge import SplitCounts, prepare
 from jaxgames.data_sets.makers import Maker
 from jaxgames.envs.core import Game
 from jaxgames.runs.data_set import DataSetFolder
-from jaxgames.sessions.session import game_options
+from jaxgames.sessions.record import game_options
 
 ROWS_PER_SHARD = 65_536
 """Of merged data."""

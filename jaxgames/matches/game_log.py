@@ -13,8 +13,7 @@ from jaxgames.envs.core import Game
 from jaxgames.matches.match import TracedTurns
 from jaxgames.ops.pytrees import concatenate, equal, num_rows, take
 from jaxgames.players import Player
-from jaxgames.sessions.record import GameRecord, RecordedTurn
-from jaxgames.sessions.session import game_options
+from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
 CHUNK = 1024
 """Turns looked into at once."""

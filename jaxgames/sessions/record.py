@@ -1,8 +1,10 @@
 """A game that was played, as it is written into files: `jaxgames.records` knows their formats."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
+
+from jaxgames.envs.core import Game
 
 
 class RecordedTurn(NamedTuple):
@@ -29,6 +31,12 @@ class GameRecord:
     players: tuple[str, str] = ("first", "second")
     options: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def game_options(game: Game) -> dict[str, Any]:
+    """The options of a game that are not the usual ones, as `make` takes them."""
+    values = {one.name: (getattr(game, one.name), one.default) for one in fields(game)}
+    return {name: value for name, (value, usual) in values.items() if value != usual}
 
 
 def wrong_at(text: str, at: int, reason: object) -> ValueError:

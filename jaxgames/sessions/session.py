@@ -7,8 +7,7 @@ start position.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,7 +22,10 @@ from jaxgames.ops.pytrees import equal, take
 from jaxgames.players.host import PlayerFailed, on_host, take_forfeits
 from jaxgames.players.player import Player
 from jaxgames.players.registry import make as make_player
-from jaxgames.sessions.record import GameRecord, RecordedTurn
+from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
+
+GIVEN_UP = ("resigned", "draw agreed")
+"""Reasons of an end by a word."""
 
 
 class PlayedTurn(NamedTuple):
@@ -252,7 +254,34 @@ class Session:
             self.roll(self.undone[-1].chance)
         return turn
 
-    def resign(self, seat: int | None = None, points: int = 1, reason: str = "resigned") -> GameEnd:
+    @property
+    def given_up(self) -> bool:
+        """Whether the game ended by a word, not by the rules or by a player that failed."""
+        return self._end is not None and self._end.reason in GIVEN_UP
+
+    def turns_before(self, seats: Collection[int]) -> int:
+        """How many turns stay where those on some seats take back: all of them if there is a word or a turn under way
+        to take back, else those before the last turn of these seats. Raises `ValueError` if there is none.
+        """
+        if self.given_up or self._actions:
+            return len(self.turns)
+        own = [number for number, turn in enumerate(self.turns) if turn.seat in seats]
+        if not own:
+            raise ValueError("you have played nothing that could be taken back")
+        return own[-1]
+
+    def undo_to(self, turns: int) -> None:
+        """Takes back until so many turns stay, and what is played of a turn and a word that ended the game."""
+        while len(self.turns) > turns or self._actions or self.given_up:
+            self.undo()
+
+    def redo_to(self, seats: Collection[int]) -> None:
+        """As `redo`, and on until somebody on one of these seats is to move or nothing is left."""
+        self.redo()
+        while self.undone and self.seat not in seats:
+            self.redo()
+
+    def resign(self, seat: int | None = None, points: int = 1, reason: str = GIVEN_UP[0]) -> GameEnd:
         """Ends the game: a seat, by default the one whose turn it is, loses `points`.
 
         Raises `ValueError` if the game is over, and for points that it is not worth.
@@ -267,7 +296,7 @@ class Session:
     def agree_draw(self) -> GameEnd:
         """Ends the game with no points for both. Raises `ValueError` if it is over."""
         self._check_going()
-        self._end = GameEnd(0.0, "draw agreed")
+        self._end = GameEnd(0.0, GIVEN_UP[1])
         return self._end
 
     def suggest(self, player: Player | None = None) -> tuple[int, ...]:
@@ -332,7 +361,7 @@ class Session:
             if record.points is not None and points != record.points:
                 raise ValueError(f"the result is {record.points:+g} points, but the game ends with {points:+g}")
         elif record.points is not None:
-            session._end = GameEnd(record.points, record.reason or "resigned")
+            session._end = GameEnd(record.points, record.reason or GIVEN_UP[0])
         elif session.awaits_chance:
             session.roll()
         return session
@@ -374,12 +403,6 @@ def after_actions(state: State, actions: Iterable[int]) -> State:
     for action in actions:
         state = _node(*_apply(state, np.int32(action))).state
     return state
-
-
-def game_options(game: Game) -> dict[str, Any]:
-    """The options of a game that are not the usual ones, as `make` takes them."""
-    values = {field.name: (getattr(game, field.name), field.default) for field in dataclasses.fields(game)}
-    return {name: value for name, (value, usual) in values.items() if value != usual}
 
 
 def _seat(start: State, state: State) -> int:

@@ -95,29 +95,18 @@ async def _undo(room: Room, client: Client, message: Message) -> None:
     session, mine = room.session, room.seats_of(client.token) or [0, 1]
     watched = not any(chair.is_person for chair in room.chairs)
     alone = watched or (all(chair.is_person for chair in room.chairs) and not room.between_people)
-    target = len(session.turns)
-    if not _given_up(session) and not session.actions:
-        own = [ply for ply, turn in enumerate(session.turns) if alone or turn.seat ^ room.first in mine]
-        if not own:
-            raise ValueError("you have played nothing that could be taken back")
-        target = own[-1]
+    target = session.turns_before([0, 1] if alone else [seat ^ room.first for seat in mine])
 
     def act() -> None:
         if room.session is not session or len(session.turns) < target:
             return
-        while len(session.turns) > target or session.actions or _given_up(session):
-            session.undo()
+        session.undo_to(target)
         room.broken_off, room.steps, room.offer = False, [], None
         room.turn_began = time.monotonic()
         room.paused = room.paused or watched
         room.changed()
 
     _agreed(room, client, "undo", act)
-
-
-def _given_up(session: Session) -> bool:
-    """Whether the game ended by a word, not by the rules."""
-    return session.end is not None and session.end.reason in ("resigned", "draw agreed")
 
 
 async def _redo(room: Room, client: Client, message: Message) -> None:
@@ -130,11 +119,7 @@ async def _redo(room: Room, client: Client, message: Message) -> None:
             return
         if session.actions:
             raise ValueError("finish your turn or take its steps back first")
-        session.redo()
-        chair = None if room.to_move is None else room.chairs[room.to_move]
-        while session.undone and chair is not None and not chair.is_person:
-            session.redo()
-            chair = None if room.to_move is None else room.chairs[room.to_move]
+        session.redo_to([seat ^ room.first for seat, chair in enumerate(room.chairs) if chair.is_person])
         room.steps, room.offer, room.turn_began = [], None, time.monotonic()
         room.changed()
 

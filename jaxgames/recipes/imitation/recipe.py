@@ -29,7 +29,7 @@ from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Block, Job, run_updates
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.data_set import DataSetFolder
-from jaxgames.sessions.session import game_options
+from jaxgames.sessions.record import game_options
 
 FINAL_GAMES = 1_000
 SECONDS_BETWEEN_PICTURES = 10.0
