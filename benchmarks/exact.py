@@ -107,8 +107,7 @@ def boards(options: argparse.Namespace) -> dict[str, Any]:
     import numpy as np
 
     from jaxgames.envs.connect_four.game import ConnectFour
-    from jaxgames.tables.connect_four.small_boards import SmallBoard
-    from jaxgames.tables.whole_games import UNKNOWN, solve_whole
+    from jaxgames.tables.whole_games import UNKNOWN, SmallBoard, solve_whole
 
     rows = []
     for height, width in ((4, 4), (5, 4), (4, 5), (5, 5)):

@@ -79,7 +79,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> NoReturn:
         from jaxgames import __version__
         from jaxgames.cli.output import print_json
-        from jaxgames.runs.machine import made_with
+        from jaxgames.runs.run import made_with
 
         found = {"jaxgames": __version__} | made_with()
         if values not in ([], ["--json"]):

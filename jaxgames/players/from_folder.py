@@ -20,7 +20,7 @@ from jaxgames.players.generic import BoundMethod, GreedyTurn, LogitsTurn, by_pol
 from jaxgames.players.player import Player
 from jaxgames.players.self_play import self_play
 from jaxgames.runs import Run
-from jaxgames.runs.snapshots import Snapshots
+from jaxgames.runs.checkpoints import Snapshots
 
 
 def _td(run: Run, game: Game, step: int | None) -> Player:

@@ -1,7 +1,6 @@
 """A training run on disk: configuration, metrics, checkpoints that survive kill -9, learning curves."""
 
 from jaxgames.runs.curves import Panel
-from jaxgames.runs.machine import environment
-from jaxgames.runs.run import Run, check_extras
+from jaxgames.runs.run import Run, check_extras, environment
 
 __all__ = ["Panel", "Run", "check_extras", "environment"]

@@ -1,4 +1,6 @@
-"""One run by several processes, on one machine or many hosts: how they join, and how they end if one of them dies."""
+"""One run by several processes, on one machine or many hosts: how they join, how their arrays lie on the devices of all
+of them, and how they end if one of them dies.
+"""
 
 import atexit
 import contextlib
@@ -7,7 +9,14 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+Tree = TypeVar("Tree")
+EVERYWHERE = PartitionSpec()
 
 HEARTBEAT = 30
 """Seconds without a sign of life after which a process counts as dead."""
@@ -37,8 +46,6 @@ def join(
 
     Raises ValueError if settings are missing or contradict each other, or process 0 cannot listen there.
     """
-    import jax
-
     given = {"--coordinator": coordinator, "--processes": processes, "--process": process}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) == len(given) and not _under_slurm():
@@ -82,8 +89,6 @@ def ending_together(advice: str = "") -> Iterator[None]:
     While a process computes alone it sees a death only by the missing heartbeat, and JAX then ends it: the last words
     are "another task died" and the status 134 (SIGABRT). So it may be where process 0 has died.
     """
-    import jax
-
     try:
         yield
     except BaseException as error:
@@ -93,6 +98,54 @@ def ending_together(advice: str = "") -> Iterator[None]:
                 _end(f"{line}; {advice}" if advice else line)
             atexit.register(_end)  # before JAX's own, which waits for the others
         raise
+
+
+def spread(tree: Tree, mesh: Mesh, specs: Any = EVERYWHERE) -> Tree:
+    """The arrays on all devices of a mesh, split by their specs; by default each device has all of them.
+
+    Every process gives the same values, all of them. Functions that are jitted over the devices of several processes
+    need their arguments so.
+
+    Args:
+        tree: arrays of this process, keys too.
+        mesh: the devices.
+        specs: one for all arrays, or a pytree like `tree`.
+    """
+
+    def place(array: Any, spec: PartitionSpec) -> Any:
+        if _is_key(array):
+            data = place(jax.random.key_data(array), spec)
+            return jax.random.wrap_key_data(data, impl=jax.random.key_impl(array))
+        return jax.device_put(array, NamedSharding(mesh, spec))
+
+    if isinstance(specs, PartitionSpec):
+        return jax.tree.map(lambda array: place(array, specs), tree)
+    return jax.tree.map(place, tree, specs)
+
+
+def fetched(tree: Tree) -> Tree:
+    """The arrays whole, as NumPy arrays of this process; keys stay keys.
+
+    Arrays that are split over processes are put together, for which all processes must call this.
+    """
+
+    def fetch(leaf: Any) -> Any:
+        if _is_key(leaf):
+            return jax.random.wrap_key_data(fetch(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
+        if not isinstance(leaf, jax.Array) or leaf.is_fully_addressable or leaf.is_fully_replicated:
+            return np.asarray(leaf)
+        assert isinstance(leaf.sharding, NamedSharding)  # as `spread` and programs over its arrays make them
+        whole = NamedSharding(leaf.sharding.mesh, EVERYWHERE)
+        return np.asarray(jax.jit(lambda array: array, out_shardings=whole)(leaf).addressable_data(0))
+
+    return jax.tree.map(fetch, tree)
+
+
+def check_all_take_part(devices: int) -> None:
+    """Raises `ValueError` if several processes are to train on fewer devices than they have together."""
+    available = jax.device_count()
+    if jax.process_count() > 1 and devices != available:
+        raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
 
 
 def _check(coordinator: str, processes: int, process: int) -> None:
@@ -126,3 +179,7 @@ def _is_of_another(error: BaseException) -> bool:
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0]
+
+
+def _is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)

@@ -1,19 +1,23 @@
 """A training run on disk: configuration, measurements, checkpoints, the best player, learning curves."""
 
 import operator
+import os
+import platform
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import jax
 import numpy as np
 
 from jaxgames.runs import checkpoints, curves
 from jaxgames.runs.files import plain
 from jaxgames.runs.folder import Folder
 from jaxgames.runs.json_lines import JsonLines
-from jaxgames.runs.machine import made_with
 
+PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "jaxgames")
 EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint"}
 """What trainings import besides the core dependencies, and the package it comes with."""
 
@@ -189,6 +193,28 @@ class Run(Folder):
             except (ValueError, KeyError):
                 continue
         return "no other step is good"
+
+
+def environment() -> dict[str, Any]:
+    """Cores, devices, system and versions, ready for JSON: without them a time says nothing."""
+    return {
+        "machine": {
+            "cores": os.cpu_count(),
+            "devices": [device.device_kind for device in jax.devices()],
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+        },
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+
+
+def made_with() -> dict[str, str]:
+    """What the bits of a training depend on besides its configuration: a run notes it when it begins."""
+    return {
+        "Python": platform.python_version(),
+        **{name: version(name) for name in ("jax", "jaxlib")},
+        "device": jax.devices()[0].device_kind,
+    }
 
 
 def check_extras(*modules: str) -> None:

@@ -13,12 +13,10 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
-from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.folder import TableFolder, open_table
 from jaxgames.tables.lookup import BearOffLookup, Knowledge, LateLookup, LeafKnowledge, Lookup, WholeLookup
 from jaxgames.tables.retrograde import Index, solve_all
-from jaxgames.tables.tic_tac_toe import TicTacToeIndex
-from jaxgames.tables.whole_games import solve_whole
+from jaxgames.tables.whole_games import SmallBoard, TicTacToeIndex, solve_whole
 
 Load = Callable[[], Any]
 """Gives the arrays of what is known; solves what was not built."""

@@ -4,22 +4,33 @@ For games in which each action adds something to the board, so that no position 
 of plies: tic-tac-toe and Connect X. All comes from the rules of the game.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int8, UInt32
 
+from jaxgames.envs.connect_four import board
+from jaxgames.envs.connect_four.board import Position as Stones
+from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game
+from jaxgames.envs.tic_tac_toe.board import FULL
+from jaxgames.envs.tic_tac_toe.board import Position as Cells
+from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.ops import bits
+from jaxgames.tables.connect_four.threats import Threats
 
 UNKNOWN = -128
 """The score of what is no position that can be reached."""
 SOON = 127
 """The score of a win that is there, less one for each ply until it is; negative for losses, 0 for draws."""
 BATCH = 1 << 16
+MOST_BITS = 30
+"""Of the keys of a board of Connect X: that of 5 x 5."""
 _NO_KEY = 0xFFFFFFFF
 
 
@@ -39,6 +50,58 @@ class WholeIndex(Protocol):
 
     def position(self, keys: UInt32[Array, "..."]) -> Any:
         """The positions with these keys."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TicTacToeIndex:
+    """All positions of tic-tac-toe. A key is the cells of the player to move, and then those of the other."""
+
+    bits: ClassVar[int] = 18
+    game: TicTacToe = TicTacToe()
+
+    def key(self, positions: Cells) -> UInt32[Array, "..."]:
+        """The keys of positions."""
+        return (positions.cells & FULL) | (positions.cells >> 16 << 9)
+
+    def position(self, keys: UInt32[Array, "..."]) -> Cells:
+        """The positions with these keys."""
+        return Cells((keys & FULL) | (keys >> 9 << 16))
+
+
+@dataclasses.dataclass(frozen=True)
+class SmallBoard:
+    """All positions of a board of Connect X whose keys, as of `Threats.key`, fit in 30 bits.
+
+    Raises `ValueError` for a larger board.
+    """
+
+    game: ConnectFour
+
+    def __post_init__(self) -> None:
+        if self.bits > MOST_BITS:
+            size = f"{self.game.rows} x {self.game.cols}"
+            raise ValueError(f"a board of {size} has too many positions; expected one of 5 x 5 at most")
+
+    @property
+    def bits(self) -> int:
+        """Of a key."""
+        return (self.game.rows + 1) * self.game.cols
+
+    def key(self, positions: Stones) -> UInt32[Array, "..."]:
+        """The keys of positions."""
+        return Threats(self.game).key(positions.own, board.either(*positions))[0]
+
+    def position(self, keys: UInt32[Array, "..."]) -> Stones:
+        """The positions with these keys."""
+        # The highest bit of a column stands above its stones.
+        height = self.game.rows + 1
+        own = taken = jnp.zeros_like(keys)
+        for column in range(self.game.cols):
+            bits_of = (keys >> (column * height)) & jnp.uint32((1 << height) - 1)
+            above = bits.highest(bits_of)
+            own = own | (bits_of ^ above) << (column * height)
+            taken = taken | (above - 1) << (column * height)
+        return Stones((own,), (taken ^ own,))
 
 
 class WholeGame(NamedTuple):

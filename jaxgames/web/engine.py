@@ -28,7 +28,7 @@ from jaxgames.web.programs import ProgramCache, batches_of
 
 T = TypeVar("T")
 MOST_PLAYERS = 128
-THREADS = {"play": 2, "compile": 2, "look": 1, "file": 1, "setup": 1, "plugin": 1}
+THREADS = {"play": 2, "compile": 2, "analysis": 1, "file": 1, "setup": 1, "plugin": 1}
 REST_SECONDS = 0.5
 
 

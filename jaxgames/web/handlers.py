@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.sessions.session import Session
-from jaxgames.web import files, looking
+from jaxgames.web import evaluations, saved_games
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
@@ -162,7 +162,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
     if len(seats) == 2:
         act()
     elif other.lane is not None:
-        value = await looking.value_for(room, other.lane, 1 - seats[0])
+        value = await evaluations.value_for(room, other.lane, 1 - seats[0])
         if value is None or value > 0:
             raise ValueError(f"{other.name} declines the draw")
         act()
@@ -333,7 +333,7 @@ async def _invite(room: Room, client: Client, message: Message) -> None:
     empty = chair.is_person and not any(chair.token == other.token for other in room.clients)
     if not mine and not (room.is_host(client.token) and (empty or not chair.is_person)):
         raise ValueError("only who sits there can give the seat away")
-    token = files.new_token()
+    token = saved_games.new_token()
     room.chairs[seat] = invited = Chair(token=token)
     invited.seconds = chair.seconds
     client.put({"type": "invitation", "id": message["id"], "seat": seat, "token": token, "session": room.id})
@@ -342,8 +342,8 @@ async def _invite(room: Room, client: Client, message: Message) -> None:
 
 async def _load(room: Room, client: Client, message: Message) -> None:
     _changing(room, client)
-    record = await files.read(room, message["text"], message["format"], message["game_number"])
-    choice, session, first = await files.replay(room, record)
+    record = await saved_games.read(room, message["text"], message["format"], message["game_number"])
+    choice, session, first = await saved_games.replay(room, record)
     chairs = await chairs_for(room, client, choice.game, None)
 
     def act() -> None:
@@ -356,7 +356,7 @@ async def _load(room: Room, client: Client, message: Message) -> None:
 
 
 async def _save(room: Room, client: Client, message: Message) -> None:
-    client.put({"type": "file", "id": message["id"], **await files.write(room, message["format"])})
+    client.put({"type": "file", "id": message["id"], **await saved_games.write(room, message["format"])})
 
 
 async def _match(room: Room, client: Client, message: Message) -> None:
@@ -445,11 +445,11 @@ HANDLERS: dict[str, Handler] = {
     "resign": _resign,
     "offer": _offer,
     "answer": _answer,
-    "hint": looking.hint,
+    "hint": evaluations.hint,
     "look": _look,
-    "analysis": looking.set_analysis,
-    "analyse": looking.analyse_ply,
-    "curve": looking.curve,
+    "analysis": evaluations.set_analysis,
+    "analyse": evaluations.analyse_ply,
+    "curve": evaluations.curve,
     "new": _new,
     "swap": _swap,
     "seat": _seat_to,

@@ -7,10 +7,10 @@ from typing import Any
 
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
+from jaxgames.web.evaluations import Analyses
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
 from jaxgames.web.limits import Limits
-from jaxgames.web.looking import Watch
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
 
@@ -84,7 +84,7 @@ class Lobby:
             if chair.is_person:
                 chair.name = client.name
         room.begin(choice, session, first, drawn)
-        room.watch = Watch(room)
+        room.analyses = Analyses(room)
         self.rooms[room.id] = room
         self._enter(client, room, room.host, message["id"])
 
@@ -137,8 +137,8 @@ class Lobby:
         room.left = time.monotonic()
         if room.id in self.rooms and room.clients:
             room.changed()
-        elif room.watch is not None:
-            room.watch.restart()
+        elif room.analyses is not None:
+            room.analyses.restart()
 
     def enter(self, client: Client) -> str | None:
         """A new connection; the reason if there is no room for it."""

@@ -21,7 +21,7 @@ from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
 from jaxgames.sessions.session import choose_turn
 from jaxgames.web.evaluate import looks_ahead, position_values, sighted
-from jaxgames.web.stored import StoredProgram
+from jaxgames.web.exported_programs import ExportedProgram
 
 SEARCH_BATCHES = (1, 8, 32)
 QUICK_BATCHES, ONE = (16,), (1,)
@@ -48,7 +48,7 @@ class Programs:
 
     def __init__(self, player: Player, folder: Path | None = None) -> None:
         kind = (player.game, player.turn)
-        self._turn = StoredProgram(_turn, kind, None if isinstance(sighted(player).turn, MCTSTurn) else folder)
+        self._turn = ExportedProgram(_turn, kind, None if isinstance(sighted(player).turn, MCTSTurn) else folder)
         self._values = jax.jit(position_values)
         self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
         self.ready: set[Hashable] = set()

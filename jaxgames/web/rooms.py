@@ -69,7 +69,7 @@ class Room:
     Attributes:
         first: the seat (the colour) that moves first in the start position: seat 0 of `session`.
         values: evaluations in points of seat 0, by the number of turns played.
-        watch: the `looking.Watch` of those who want evaluations.
+        analyses: the `evaluations.Analyses` of those who want evaluations.
     """
 
     def __init__(self, engine: Engine, limits: Limits):
@@ -90,7 +90,7 @@ class Room:
         self.steps: list[dict[str, Any]] = []
         self.broken_off = False
         self.used = self.left = self.turn_began = time.monotonic()
-        self.watch: Any = None
+        self.analyses: Any = None
         self._counted = False
         self._driver: asyncio.Task[None] | None = None
         self._scored = 0.0
@@ -213,8 +213,8 @@ class Room:
             if self.match is not None:
                 self.match.add(self.points())
         self.broadcast()
-        if self.watch is not None:
-            self.watch.restart()
+        if self.analyses is not None:
+            self.analyses.restart()
         if self._driver is None or self._driver.done():
             self._driver = asyncio.create_task(self._drive())
 

@@ -27,7 +27,7 @@ from jaxgames.recipes.evolution.strategy import advance, mesh_of
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints
-from jaxgames.runs.placement import spread
+from jaxgames.runs.processes import spread
 
 EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evolution", "connect-four-evolution")
 NETWORK = NetworkConfig("tic_tac_toe", "afterstate", hidden=(4,), activation="tanh", output="tanh")

@@ -55,7 +55,7 @@ import pathlib
 import numpy as np
 from jax.sharding import PartitionSpec
 from jaxgames.runs import Run
-from jaxgames.runs.placement import fetched, spread
+from jaxgames.runs.processes import fetched, spread
 run = Run(file, {"config": {}}) if int(number) else Run.create(file, {})
 mesh = jax.make_mesh((2,), ("all",))
 state = spread(np.arange(5.0), mesh)

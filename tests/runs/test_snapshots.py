@@ -9,7 +9,7 @@ from jaxgames import make, players
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from jaxgames.runs.snapshots import Snapshots
+from jaxgames.runs.checkpoints import Snapshots
 
 TEMPLATE = {"a": np.zeros((2, 3), np.float32), "b": np.zeros(4, np.float32)}
 

@@ -12,11 +12,9 @@ from jaxgames.envs.rollout import rollout
 from jaxgames.matches import solved
 from jaxgames.matches.match import match
 from jaxgames.players import make
-from jaxgames.tables.connect_four.small_boards import SmallBoard
 from jaxgames.tables.connect_four.solver import Solver
 from jaxgames.tables.lookup import LATE
-from jaxgames.tables.tic_tac_toe import TicTacToeIndex
-from jaxgames.tables.whole_games import SOON, UNKNOWN, solve_whole
+from jaxgames.tables.whole_games import SOON, UNKNOWN, SmallBoard, TicTacToeIndex, solve_whole
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 SMALL = ConnectFour(rows=4, cols=4)

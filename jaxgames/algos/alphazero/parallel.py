@@ -10,7 +10,7 @@ from jaxtyping import Array, Key
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
 from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState
 from jaxgames.ops.devices import device_mesh
-from jaxgames.runs.placement import spread
+from jaxgames.runs.processes import spread
 
 AXIS = "games"
 

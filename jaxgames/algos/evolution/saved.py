@@ -15,7 +15,7 @@ from jaxgames.envs.heads import heads_of
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, first_layer
 from jaxgames.runs import Run
-from jaxgames.runs.snapshots import Snapshots
+from jaxgames.runs.checkpoints import Snapshots
 
 PLAYS = ("outputs", "afterstate", "outcomes")
 OUTCOMES = Outcomes((1, -1, 2, -2))

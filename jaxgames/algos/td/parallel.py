@@ -14,7 +14,7 @@ from jaxtyping import Array, Key
 from jaxgames.algos.td.expected import Replay
 from jaxgames.algos.td.learner import Learner, Metrics, TDState
 from jaxgames.ops.devices import device_mesh
-from jaxgames.runs.placement import EVERYWHERE, spread
+from jaxgames.runs.processes import EVERYWHERE, spread
 
 AXIS = "games"
 GAMES_PER_DEVICE = 128

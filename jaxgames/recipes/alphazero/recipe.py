@@ -26,7 +26,7 @@ from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.placement import check_all_take_part, fetched
+from jaxgames.runs.processes import check_all_take_part, fetched
 
 SECONDS_PER_BLOCK = 5.0
 MEASUREMENTS = 20

@@ -20,7 +20,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, Training
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.files import replace
-from jaxgames.runs.placement import check_all_take_part, fetched, spread
+from jaxgames.runs.processes import check_all_take_part, fetched, spread
 
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks

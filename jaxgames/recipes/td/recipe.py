@@ -24,7 +24,7 @@ from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.td import step_tests
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Run
-from jaxgames.runs.snapshots import Snapshots
+from jaxgames.runs.checkpoints import Snapshots
 
 NOT_FOR_PEOPLE = ("game", "updates")
 """Settings of a learner that a plan decides: the game is the recipe's, the updates follow from the length."""

@@ -18,7 +18,7 @@ from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 from jaxgames.ops.device_memory import machine_bytes
-from jaxgames.runs.placement import spread
+from jaxgames.runs.processes import spread
 
 ES = OpenES(90, 12, sigma=0.1, optimizer=optax.adam(0.05))
 

@@ -21,7 +21,7 @@ MOST_FILES = 64
 _ADDRESS = re.compile(r"<function ([\w.]+) at 0x[0-9a-f]+>")
 
 
-class StoredProgram:
+class ExportedProgram:
     """A function of pytrees that gives one array, compiled for each set of shapes.
 
     Args:

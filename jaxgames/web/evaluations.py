@@ -21,7 +21,7 @@ MOST_ANALYSTS = 3
 CURVE_STEP = 8
 
 
-class Watch:
+class Analyses:
     """The analyses of one room: one task for each player that is asked."""
 
     def __init__(self, room: Room):
@@ -32,14 +32,15 @@ class Watch:
         """Begins anew where the position is another one; ends what nobody looks at."""
         room = self._room
         place = (room.session, len(room.session.turns))
-        wanted = {client.analyst for client in room.clients if client.analyst is not None and may_look(room, client)}
+        asking = [client for client in room.clients if client.analyst is not None and may_see_values(room, client)]
+        wanted = {client.analyst for client in asking if client.analyst is not None}
         for spec, task in list(self._tasks.items()):
             if place != self._place or spec not in wanted or task.done() and place != self._place:
                 task.cancel()
                 del self._tasks[spec]
         self._place = place
         for spec in wanted - set(self._tasks):
-            self._tasks[spec] = room.engine.spawn(self._look(spec))
+            self._tasks[spec] = room.engine.spawn(self._analyse(spec))
 
     def again(self, spec: str) -> None:
         """Begins the analysis by one player anew, for somebody who has come to it."""
@@ -51,7 +52,7 @@ class Watch:
         """How many players are asked."""
         return len(self._tasks)
 
-    async def _look(self, spec: str) -> None:
+    async def _analyse(self, spec: str) -> None:
         room = self._room
         state, ply = room.session.turn_start, len(room.session.turns)
         session, version = room.session, room.version
@@ -63,11 +64,11 @@ class Watch:
             _note(room, ply, seat, finding)
             message = _shown(room, finding, state, seat, ply, spec) | {"version": version}
             for client in list(room.clients):
-                if client.analyst == spec and may_look(room, client):
+                if client.analyst == spec and may_see_values(room, client):
                     client.put({**message, "version": room.version})
 
 
-def may_look(room: Room, client: Client) -> bool:
+def may_see_values(room: Room, client: Client) -> bool:
     """Whether a client may see evaluations: those who play against another person may not, until the end."""
     return not (room.between_people and not room.over and room.seats_of(client.token))
 
@@ -76,7 +77,7 @@ async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> N
     """Handles `analysis`."""
     if not message["on"]:
         client.analyst = None
-        room.watch.restart()
+        room.analyses.restart()
         return
     _check(room, client)
     spec = message["spec"] or analyst(room.engine.listed, room.choice.game)
@@ -89,7 +90,7 @@ async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> N
             f"at most {MOST_ANALYSTS} players evaluate a game at a time; use one of {', '.join(map(str, others))}"
         )
     client.analyst = spec
-    room.watch.again(spec)
+    room.analyses.again(spec)
 
 
 async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> None:
@@ -139,7 +140,7 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     lane = await room.engine.lane(spec, room.choice.game)
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
-    actions: list[int] = await room.engine.run("look", _known_turn, lane.player, trial)
+    actions: list[int] = await room.engine.run("analysis", _known_turn, lane.player, trial)
     if not actions and not lane.is_ready():
         text = f"{lane.player.name} is being compiled; the hint takes a moment the first time"
         client.put({"type": "notice", "kind": "compiling", "text": text})
@@ -189,14 +190,14 @@ async def _findings(room: Room, lane: Lane, state: State, patient: bool) -> Any:
     """The findings of an analysis, each made in a thread while the event loop goes on."""
     cache, engine = room.engine.programs, room.engine
     steps: Iterator[Finding] = analysis.analyse(cache, lane.player, state, 0, patient)
-    while (finding := await engine.run("look", next, steps, None)) is not None:
+    while (finding := await engine.run("analysis", next, steps, None)) is not None:
         yield finding
         if finding.final:
             return
 
 
 def _check(room: Room, client: Client) -> None:
-    if not may_look(room, client):
+    if not may_see_values(room, client):
         raise ValueError("no evaluations while two people play; they are shown when the game is over")
 
 

@@ -1,4 +1,4 @@
-"""Games over the WebSocket: persons, programs, tokens, offers, files."""
+"""Games over the WebSocket: persons, programs, tokens, offers, saved_games."""
 
 import pytest
 

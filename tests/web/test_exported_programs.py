@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxgames.web import stored
-from jaxgames.web.stored import StoredProgram
+from jaxgames.web import exported_programs
+from jaxgames.web.exported_programs import ExportedProgram
 
 TRACED = []
 
@@ -26,37 +26,37 @@ def traced():
 
 
 def test_the_next_start_traces_nothing(tmp_path, traced):
-    first = StoredProgram(halves, "kind", tmp_path)
+    first = ExportedProgram(halves, "kind", tmp_path)
     assert first(arguments()).tolist() == first(arguments()).tolist() == [1, 1.5, 2]
     assert traced == [(3,)] and len(list(tmp_path.iterdir())) == 1
-    again = StoredProgram(halves, "kind", tmp_path)
+    again = ExportedProgram(halves, "kind", tmp_path)
     assert again(arguments()).tolist() == [1, 1.5, 2] and traced == [(3,)]
     assert again(arguments(2)).tolist() == [1, 1.5] and traced == [(3,), (2,)]
 
 
 def test_another_kind_or_another_source_is_another_program(tmp_path, traced, monkeypatch):
-    StoredProgram(halves, "kind", tmp_path)(arguments())
-    StoredProgram(halves, "other", tmp_path)(arguments())
+    ExportedProgram(halves, "kind", tmp_path)(arguments())
+    ExportedProgram(halves, "other", tmp_path)(arguments())
     assert len(traced) == 2
-    monkeypatch.setattr(stored, "fingerprint", lambda: "edited")
-    StoredProgram(halves, "kind", tmp_path)(arguments())
+    monkeypatch.setattr(exported_programs, "fingerprint", lambda: "edited")
+    ExportedProgram(halves, "kind", tmp_path)(arguments())
     assert len(traced) == 3
 
 
 def test_what_has_no_name_of_its_own_is_not_kept(tmp_path):
     for kind in (lambda: None, object()):
-        assert StoredProgram(halves, kind, tmp_path)(arguments())[0] == 1
+        assert ExportedProgram(halves, kind, tmp_path)(arguments())[0] == 1
     assert list(tmp_path.iterdir()) == []
-    assert StoredProgram(halves, "kind")(arguments())[0] == 1  # without a folder
+    assert ExportedProgram(halves, "kind")(arguments())[0] == 1  # without a folder
 
 
 def test_a_broken_file_and_a_full_disk_do_no_harm(tmp_path, traced, monkeypatch):
-    StoredProgram(halves, "kind", tmp_path)(arguments())
+    ExportedProgram(halves, "kind", tmp_path)(arguments())
     file = next(tmp_path.iterdir())
     file.write_bytes(file.read_bytes()[:50])
-    assert StoredProgram(halves, "kind", tmp_path)(arguments())[0] == 1
-    assert StoredProgram(halves, "kind", tmp_path / "file" / "x")(arguments())[0] == 1
-    monkeypatch.setattr(stored, "MOST_FILES", 2)
+    assert ExportedProgram(halves, "kind", tmp_path)(arguments())[0] == 1
+    assert ExportedProgram(halves, "kind", tmp_path / "file" / "x")(arguments())[0] == 1
+    monkeypatch.setattr(exported_programs, "MOST_FILES", 2)
     for size in (4, 5, 6):
-        StoredProgram(halves, "kind", tmp_path)(arguments(size))
+        ExportedProgram(halves, "kind", tmp_path)(arguments(size))
     assert len(list(tmp_path.glob("*.stablehlo"))) == 2
