@@ -17,9 +17,9 @@ from jaxgames.envs.connect_four.board import from_plain
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import solved
-from jaxgames.matches.game_log import chunks_of
-from jaxgames.matches.match import MOST_PLIES, PairedGames, TracedTurns
-from jaxgames.ops.pytrees import concatenate, take
+from jaxgames.matches.game_log import GameLog, chunks_of
+from jaxgames.matches.match import MOST_PLIES, PairedGames
+from jaxgames.ops.pytrees import take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
 from jaxgames.players.host import on_host
@@ -108,17 +108,11 @@ def played_games(
     def rows(shard: int) -> LabeledPositions:
         first = shard * pairs_per_shard
         here = min(pairs_per_shard, pairs - first)
-        parts: list[TracedTurns] = []
-
-        def keep(turns: TracedTurns) -> None:
-            where = np.nonzero(turns.moved)  # ply by ply, as they were played
-            parts.append(jax.tree.map(lambda x: np.asarray(x)[where], turns))
-
+        log = GameLog(a, b)
         key = jax.random.fold_in(jax.random.key(seed), shard)
         slots = min(1024, 1 << (2 * here - 1).bit_length())
-        PairedGames(a, other, here, key, slots, most_plies, keep).play_all()
-        turns = concatenate(parts)
-        turns = take(turns, np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair)))
+        PairedGames(a, other, here, key, slots, most_plies, log.add).play_all()
+        turns = log.turns()
         number = 2 * (np.asarray(turns.pair, np.int64) + first) + ~np.asarray(turns.a_began)
         return of_turns(a.game, turns, number, np.asarray(turns.a_moved) if moves_of == "first" else None)
 

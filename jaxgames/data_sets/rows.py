@@ -1,6 +1,5 @@
 """Rows of data: a row for every action that was played, with who won in the end."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,9 +9,9 @@ from jaxtyping import Array, Bool, Int
 
 from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.envs.core import Game
-from jaxgames.matches.game_log import CHUNK, chunks_of, next_actions
+from jaxgames.matches.game_log import chunks_of, single_actions
 from jaxgames.matches.match import TracedTurns
-from jaxgames.ops.pytrees import concatenate, equal, num_rows, take
+from jaxgames.ops.pytrees import equal, num_rows, take
 
 
 def of_turns(
@@ -33,7 +32,9 @@ def of_turns(
     of_a = points[turns.over][over][np.minimum(at, max(len(ended) - 1, 0))] if len(ended) else np.zeros(len(number))
     value = np.where(known, np.where(turns.a_moved, of_a, -of_a), 0.0)
     played = ~np.asarray(equal(turns.position, turns.target))  # else the game was forfeited there
-    turn, position, action = _actions(game, turns.position, turns.target, played if wanted is None else played & wanted)
+    turn, position, action = single_actions(
+        game, turns.position, turns.target, played if wanted is None else played & wanted
+    )
     return labeled(game, position, action, value[turn] + 0.0, known[turn], number[turn])
 
 
@@ -65,32 +66,6 @@ def legal_actions(game: Game, positions: Any) -> Bool[np.ndarray, "n actions"]:
     number = num_rows(positions)
     parts = [np.asarray(_legal(game, take(positions, rows))) for rows in chunks_of(np.arange(number))]
     return np.concatenate([*parts, np.zeros((0, game.num_actions), bool)])[:number]
-
-
-def _actions(
-    game: Game, positions: Any, targets: Any, wanted: Bool[np.ndarray, " n"]
-) -> tuple[Int[np.ndarray, " m"], Any, Int[np.ndarray, " m"]]:
-    """All actions of turns in their order: the turn each belongs to, the position before it, and the action."""
-    going, positions = np.flatnonzero(wanted), jax.tree.map(np.array, positions)
-    found: list[tuple[np.ndarray, Any, np.ndarray]] = []
-    while len(going):
-        actions, there = np.zeros(len(going), np.int32), np.zeros(len(going), bool)
-        found.append((going, take(positions, going), actions))
-        for start, rows in _numbered(going):
-            action, after, done = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
-            size = min(CHUNK, len(going) - start)
-            actions[start : start + size], there[start : start + size] = action[:size], done[:size]
-            jax.tree.map(lambda old, new, r=rows, n=size: old.__setitem__(r[:n], new[:n]), positions, after)
-        going = going[~there]
-    if not found:
-        return going, take(positions, going), going.astype(np.int32)
-    turn, before, action = (concatenate(list(parts)) for parts in zip(*found, strict=True))
-    order = np.argsort(turn, kind="stable")  # the passes are in the order of a turn's actions
-    return turn[order], take(before, order), action[order]
-
-
-def _numbered(rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    return zip(range(0, len(rows), CHUNK), chunks_of(rows), strict=True)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int32
+from jaxtyping import Array, Bool, Int, Int32
 
 from jaxgames.envs.core import Game
 from jaxgames.matches.match import TracedTurns
@@ -31,15 +31,21 @@ class GameLog:
         where = np.nonzero(turns.moved)  # ply by ply, as they were played
         self._parts.append(jax.tree.map(lambda x: np.asarray(x)[where], turns))
 
+    def turns(self) -> TracedTurns:
+        """All turns, game after game in the order of their pairs, that which `a` begins first."""
+        turns = concatenate(self._parts)
+        return take(turns, np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair)))
+
     def records(self) -> list[GameRecord]:
         """The games in the order of their pairs, that which `a` begins first; stopped ones have no result."""
         if not self._parts:
             return []
-        turns = concatenate(self._parts)
-        order = np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair))
-        turns = take(turns, order)
+        turns = self.turns()
         forfeited = np.asarray(turns.over) & np.asarray(equal(turns.position, turns.target))
-        actions = _single_actions(self.game, turns.position, turns.target, ~forfeited)
+        actions: list[list[int]] = [[] for _ in forfeited]
+        number, _, action = single_actions(self.game, turns.position, turns.target, ~forfeited)
+        for turn, one in zip(number.tolist(), action.tolist(), strict=True):
+            actions[turn].append(one)
         chances = _chances(self.game, turns.position, turns.target)
         first = np.flatnonzero(np.diff(2 * turns.pair + ~turns.a_began, prepend=-1))
         ends = np.append(first[1:], len(turns.pair))
@@ -70,27 +76,28 @@ class GameLog:
         )
 
 
-def _single_actions(game: Game, positions: Any, targets: Any, played: Bool[np.ndarray, " n"]) -> list[list[int]]:
-    """The actions of each turn; none for turns that were not `played`."""
-    actions: list[list[int]] = [[] for _ in played]
-    positions, going = jax.tree.map(np.array, positions), np.flatnonzero(played)
+def single_actions(
+    game: Game, positions: Any, targets: Any, wanted: Bool[np.ndarray, " n"]
+) -> tuple[Int[np.ndarray, " m"], Any, Int[np.ndarray, " m"]]:
+    """All actions of the turns that are `wanted`, in their order: the turn each belongs to, the position before it, and
+    the action.
+    """
+    going, positions = np.flatnonzero(wanted), jax.tree.map(np.array, positions)
+    found: list[tuple[np.ndarray, Any, np.ndarray]] = []
     while len(going):
-        left = []
-        for rows in chunks_of(going):
-            action, after, there = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
-            jax.tree.map(lambda all_rows, new, rows=rows: all_rows.__setitem__(rows, new), positions, after)
-            for row, one, done in _once(rows, action, there):
-                actions[row].append(one)
-                if not done:
-                    left.append(row)
-        going = np.array(left, int)
-    return actions
-
-
-def _once(rows: np.ndarray, action: np.ndarray, there: np.ndarray) -> Iterator[tuple[int, int, bool]]:
-    """The entries of a chunk without those that fill it up."""
-    _, index = np.unique(rows, return_index=True)
-    yield from zip(rows[index].tolist(), action[index].tolist(), there[index].tolist(), strict=True)
+        actions, there = np.zeros(len(going), np.int32), np.zeros(len(going), bool)
+        found.append((going, take(positions, going), actions))
+        for start, rows in zip(range(0, len(going), CHUNK), chunks_of(going), strict=True):
+            action, after, done = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
+            size = min(CHUNK, len(going) - start)
+            actions[start : start + size], there[start : start + size] = action[:size], done[:size]
+            jax.tree.map(lambda old, new, r=rows, n=size: old.__setitem__(r[:n], new[:n]), positions, after)
+        going = going[~there]
+    if not found:
+        return going, take(positions, going), going.astype(np.int32)
+    turn, before, action = (concatenate(list(parts)) for parts in zip(*found, strict=True))
+    order = np.argsort(turn, kind="stable")  # the passes are in the order of a turn's actions
+    return turn[order], take(before, order), action[order]
 
 
 def chunks_of(rows: np.ndarray) -> Iterator[np.ndarray]:
