@@ -79,12 +79,12 @@ def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) 
     """Different positions of games of random players."""
     covers = jax.jit(lookup.covers)  # compiled for each round, in a moment
     one = random(player.game)
-    games, found = played_games(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
+    games, parts = played_games(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
     for shard in range(games.shards):
         rows = games.rows(shard)
         wanted = np.asarray(covers(rows.position)) & (rows.mask.sum(axis=1) > 1)
-        found.append(take(rows.position, np.flatnonzero(wanted)))
-        together = concatenate(found)
+        parts.append(take(rows.position, np.flatnonzero(wanted)))
+        together = concatenate(parts)
         flat = np.concatenate(
             [np.asarray(leaf).reshape(num_rows(together), -1) for leaf in jax.tree.leaves(together)], axis=1
         )

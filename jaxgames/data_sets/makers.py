@@ -131,12 +131,12 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
     names = [str(file) for file in files]
     records: list[GameRecord] = []
     for file in names:
-        found = load(file, game.id)
-        for number, record in enumerate(found, 1):
+        games = load(file, game.id)
+        for number, record in enumerate(games, 1):
             if make(record.game, **record.options) != game:
                 options = dict(record.options) or "usual ones"
                 raise ValueError(f"{file}, game {number}: {record.game} with options {options}, not {game}")
-        records += found
+        records += games
     if not records:
         raise ValueError(f"no games in {', '.join(names) or 'no files'}")
 
@@ -167,22 +167,22 @@ def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
 
     Raises `ValueError` for files that are none, and of another board than the game's.
     """
-    found = _read_solved(game, files)
+    known = _read_solved(game, files)
 
     def rows(shard: int) -> LabeledPositions:
-        positions, mask = _with_legal_actions(game, found)
-        number = len(found)
+        positions, mask = _with_legal_actions(game, known)
+        number = len(known)
         policy = np.zeros((number, game.num_actions), np.float16)
         weight = np.zeros(number, np.float32)
-        for row, one in enumerate(found):
+        for row, one in enumerate(known):
             if one.moves is not None:
                 best = np.array(one.moves) == one.score
                 policy[row], weight[row] = best / best.sum(), 1
-        value = np.sign([one.score for one in found]).astype(np.float32)
+        value = np.sign([one.score for one in known]).astype(np.float32)
         ones, numbers = np.ones(number, np.float32), np.arange(number, dtype=np.int64)
         return LabeledPositions(positions, mask, policy, weight, value, ones, numbers, np.zeros(number, bool))
 
-    made = {"by": "solved", "files": [Path(file).name for file in files], "positions": len(found)}
+    made = {"by": "solved", "files": [Path(file).name for file in files], "positions": len(known)}
     return Maker(game, 1, made, rows)
 
 
@@ -209,8 +209,8 @@ def exact_labels(maker: Maker) -> Maker:
         value, value_weight = rows.value.copy(), rows.value_weight.copy()
         for numbers in chunks_of(np.flatnonzero(np.asarray(jax.jit(lookup.covers)(rows.position)))):
             played = jnp.asarray(np.argmax(rows.policy[numbers], axis=1), jnp.int32)
-            found = _label(maker.game, lookup, scores, take(rows.position, numbers), played)
-            points, best, keeps = map(np.asarray, found)
+            labels = _label(maker.game, lookup, scores, take(rows.position, numbers), played)
+            points, best, keeps = map(np.asarray, labels)
             value[numbers], value_weight[numbers] = points, 1
             changes = ~keeps | (rows.policy_weight[numbers] == 0)
             changed = numbers[changes]
@@ -226,13 +226,13 @@ def _stacked(positions: Sequence[Any]) -> Any:
 
 
 def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]:
-    found = []
+    known = []
     for file in files:
         positions = solved.read(file)
         if (board := solved.board_of(positions)) != game:
             raise ValueError(f"{file} holds positions of {board}, not of {game}")
-        found += positions
-    return found
+        known += positions
+    return known
 
 
 def _with_legal_actions(game: Game, positions: Sequence[solved.Solved]) -> tuple[Any, np.ndarray]:
@@ -242,12 +242,12 @@ def _with_legal_actions(game: Game, positions: Sequence[solved.Solved]) -> tuple
 
 def _steps(turn: PlayedTurn) -> list[tuple[Any, int]]:
     """The positions and actions of a turn."""
-    state, found = turn.before, []
+    state, steps = turn.before, []
     for action in turn.actions:
-        found.append((jax.device_get(state._position), action))
-        if len(found) < len(turn.actions):
+        steps.append((jax.device_get(state._position), action))
+        if len(steps) < len(turn.actions):
             state = after_actions(state, [action])
-    return found
+    return steps
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))

@@ -83,19 +83,19 @@ def single_actions(
     the action.
     """
     going, positions = np.flatnonzero(wanted), jax.tree.map(np.array, positions)
-    found: list[tuple[np.ndarray, Any, np.ndarray]] = []
+    passes: list[tuple[np.ndarray, Any, np.ndarray]] = []
     while len(going):
         actions, there = np.zeros(len(going), np.int32), np.zeros(len(going), bool)
-        found.append((going, take(positions, going), actions))
+        passes.append((going, take(positions, going), actions))
         for start, rows in zip(range(0, len(going), CHUNK), chunks_of(going), strict=True):
             action, after, done = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
             size = min(CHUNK, len(going) - start)
             actions[start : start + size], there[start : start + size] = action[:size], done[:size]
             jax.tree.map(lambda old, new, r=rows, n=size: old.__setitem__(r[:n], new[:n]), positions, after)
         going = going[~there]
-    if not found:
+    if not passes:
         return going, take(positions, going), going.astype(np.int32)
-    turn, before, action = (concatenate(list(parts)) for parts in zip(*found, strict=True))
+    turn, before, action = (concatenate(list(parts)) for parts in zip(*passes, strict=True))
     order = np.argsort(turn, kind="stable")  # the passes are in the order of a turn's actions
     return turn[order], take(before, order), action[order]
 

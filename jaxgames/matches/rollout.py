@@ -102,13 +102,13 @@ def rollout(
     if bool(state.terminated):
         raise ValueError("the game is over there: nothing to roll out")
     size = min(BATCH, 1 << (trials - 1).bit_length())
-    found = []
+    parts = []
     for first in range(0, trials, size):
         key = jax.random.fold_in(jax.random.key(seed), first)
-        found.append(jax.device_get(_play(player, state._position, key, size, jnp.int32(truncate or MOST_PLIES))))
+        parts.append(jax.device_get(_play(player, state._position, key, size, jnp.int32(truncate or MOST_PLIES))))
         if progress is not None:
             progress(min(first + size, trials))
-    results, luck, running, plies = (np.concatenate(x)[:trials] for x in zip(*found, strict=True))
+    results, luck, running, plies = (np.concatenate(x)[:trials] for x in zip(*parts, strict=True))
     results, luck = results.astype(np.float64), luck.astype(np.float64)
     adjusted = results - luck
     ended = np.where(running, 0, results)

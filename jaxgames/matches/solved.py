@@ -59,21 +59,21 @@ def read(path: str | Path, limit: int | None = None) -> list[Solved]:
         raise ValueError(f"{path} cannot be read: {error.strerror}; expected a file of solved positions") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text; expected a file of solved positions, unpacked") from None
-    found: list[Solved] = []
+    positions: list[Solved] = []
     for number, line in enumerate(lines, 1):
-        if not line.strip() or len(found) == limit:
+        if not line.strip() or len(positions) == limit:
             continue
         try:
             solved = _from_json(line) if line.lstrip().startswith("{") else _from_moves(line)
-            if found and solved.board.shape != found[0].board.shape:
-                sizes = [" x ".join(map(str, one.board.shape)) for one in (solved, found[0])]
+            if positions and solved.board.shape != positions[0].board.shape:
+                sizes = [" x ".join(map(str, one.board.shape)) for one in (solved, positions[0])]
                 raise ValueError(f"a board of {sizes[0]}; expected {sizes[1]} as in the lines before")
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
-        found.append(solved)
-    if not found:
+        positions.append(solved)
+    if not positions:
         raise ValueError(f"{path} holds no positions; expected lines such as: 4453 -1")
-    return found
+    return positions
 
 
 def board_of(positions: Sequence[Solved]) -> ConnectFour:

@@ -68,10 +68,10 @@ class TournamentResult:
 
         `low` is the field as the first player of a match sees it, `high` as the second one does, with the other sign.
         """
-        found = np.full((len(self.players),) * 2, np.nan)
+        table = np.full((len(self.players),) * 2, np.nan)
         for (a, b), result in self.matches.items():
-            found[a, b], found[b, a] = getattr(result, low), -getattr(result, high or low)
-        return found
+            table[a, b], table[b, a] = getattr(result, low), -getattr(result, high or low)
+        return table
 
     @property
     def margins(self) -> np.ndarray:
@@ -81,11 +81,11 @@ class TournamentResult:
     @property
     def wins(self) -> np.ndarray:
         """Games won by each row against each column, drawn and stopped ones counted as half."""
-        found = np.zeros((len(self.players),) * 2)
+        wins = np.zeros((len(self.players),) * 2)
         for (a, b), result in self.matches.items():
             won = round(result.games * (1 + result.win_rate - result.loss_rate)) / 2  # rates are rounded numbers
-            found[a, b], found[b, a] = won, result.games - won
-        return found
+            wins[a, b], wins[b, a] = won, result.games - won
+        return wins
 
     @property
     def ratings(self) -> list[Rating]:

@@ -31,8 +31,8 @@ def read(text: str) -> list[GameRecord]:
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
         try:
-            found, end = json_text.decode_at(text, at)
-            record = from_dict(found)
+            fields, end = json_text.decode_at(text, at)
+            record = from_dict(fields)
             Session.replay(record)
         except json.JSONDecodeError as error:
             raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None

@@ -215,8 +215,8 @@ class Snapshots:
             raise ValueError(f"{self.path} has {len(self)} snapshots, none with number {rows.max()}")
         table = np.memmap(self.path, "<f4", "r", shape=(len(self), sum(self._sizes)))
         parts = np.split(np.asarray(table[rows]), np.cumsum(self._sizes)[:-1], axis=1)
-        found = [part.reshape(-1, *shape) for part, shape in zip(parts, self._shapes, strict=True)]
-        return jax.tree.unflatten(self._structure, found)
+        leaves = [part.reshape(-1, *shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return jax.tree.unflatten(self._structure, leaves)
 
     @property
     def _bytes(self) -> int:

@@ -78,13 +78,13 @@ class DataSetFolder(Folder):
         try:
             # From memory: NumPy leaves a broken file open.
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                found = {name: file[name] for name in (names or file.files)}
+                arrays = {name: file[name] for name in (names or file.files)}
         except BROKEN as error:
             reason = f"it lacks the array {error}" if isinstance(error, KeyError) else "it is cut off or no data"
             raise ValueError(f"{path} is broken: {reason}; delete it and make it again") from None
-        if len({len(array) for array in found.values()}) != 1:
+        if len({len(array) for array in arrays.values()}) != 1:
             raise ValueError(f"{path} is broken: its arrays differ in length; delete it and make it again")
-        return found
+        return arrays
 
     def read_all(self, names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
         """The arrays of all shards, one after another. Raises `ValueError` as `read`."""

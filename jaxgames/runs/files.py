@@ -125,8 +125,8 @@ def damage(path: Path, expected: Fingerprint, name: str) -> str | None:
     size, digest = expected
     if not path.is_file():
         return f"{name} is missing"
-    if (found := path.stat().st_size) != size:
-        return f"{name} has {found} bytes instead of {size}"
+    if (now := path.stat().st_size) != size:
+        return f"{name} has {now} bytes instead of {size}"
     return None if fingerprint(path)[1] == digest else f"the contents of {name} have changed"
 
 

@@ -169,8 +169,8 @@ class Session:
         if not self.awaits_chance:
             raise ValueError("no chance is awaited now")
         if outcome is None:
-            found, *seen = _roll(self.state, self._key, np.int32(len(self.turns) + 1))
-            outcome = int(found)
+            drawn, *seen = _roll(self.state, self._key, np.int32(len(self.turns) + 1))
+            outcome = int(drawn)
         else:
             outcome = self.game.string_to_outcome(outcome) if isinstance(outcome, str) else outcome
             seen = _resolve(self.state, np.int32(outcome))

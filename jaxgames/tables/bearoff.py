@@ -121,9 +121,9 @@ def two_sided(offs: BearOffs) -> Float64[np.ndarray, "positions positions"]:
     win = np.zeros((offs.size, offs.size))
     weights = np.array(Backgammon.outcome_probabilities)
     replies = [
-        (number, first - first[0], found.after[first[0] : first[-1]])
-        for numbers, found in _levels(offs)
-        for number, first in zip(numbers, found.first, strict=True)
+        (number, first - first[0], level.after[first[0] : first[-1]])
+        for numbers, level in _levels(offs)
+        for number, first in zip(numbers, level.first, strict=True)
     ]
     by_pips = [np.flatnonzero(offs.pips == pips) for pips in range(int(offs.pips.max()) + 1)]
     for total in range(2, 2 * int(offs.pips.max()) + 1):
@@ -183,5 +183,5 @@ def _after(offs: BearOffs, counts: Array, rolls: Array) -> tuple[Array, Array, A
     nobody = jnp.zeros(len(counts), jnp.uint32)
     far = Side(nobody + 2, nobody, nobody, nobody)  # the other's last checker, on its first point
     high, low = (jnp.asarray(np.array(dice, np.uint32))[rolls] for dice in zip(*ROLLS, strict=True))
-    found = plays(Position(own, far, dice_of_roll(high, low)), ROOM * len(counts))
-    return found.first, offs.number(to_counts(found.mover)), found.complete
+    reached = plays(Position(own, far, dice_of_roll(high, low)), ROOM * len(counts))
+    return reached.first, offs.number(to_counts(reached.mover)), reached.complete

@@ -154,5 +154,5 @@ def _locate(positions: Position, slice_of: Array, most: int) -> tuple[Array, Arr
     number = number * subsets.count(free - own_kings, few_other) + subsets.number_of(d, ~(a | b | c), most)
     counts = (own_men, own_kings, other_men, other_kings)
     index = slice_of[tuple(jnp.minimum(count, len(slice_of) - 1) for count in counts)]  # -1 for too many, or none
-    found = (board.jumper(positions) == 0) & (index >= 0)
-    return jnp.where(found, index, -1), jnp.where(found, number, -1)
+    known = (board.jumper(positions) == 0) & (index >= 0)
+    return jnp.where(known, index, -1), jnp.where(known, number, -1)

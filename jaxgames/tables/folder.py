@@ -36,19 +36,19 @@ class TableFolder(Folder):
         file = self.path / self.HEADER
         if unknown := sorted(set(slices) - {str(part) for part in index.slices}):
             raise ValueError(f"{file} names a slice {unknown[0]!r}, not of {name}; {self.RESTORE}")
-        if not all(_has_fingerprints(found) for found in slices.values()):
+        if not all(_has_fingerprints(files) for files in slices.values()):
             raise ValueError(f"{file} is broken: a slice lacks its files; {self.RESTORE}")
 
     def add(self, group: dict[str, Values]) -> None:
         """Writes the files of slices by their names, and when all are on the disk notes them in the header."""
         for name, values in group.items():
-            found = {}
+            fingerprints = {}
             for kind, array in zip(KINDS, (pack(values.value), values.turns), strict=True):
                 buffer, path = BytesIO(), self.path / f"{name}.{kind}"
                 np.save(buffer, array, allow_pickle=False)
                 replace(path, buffer.getvalue())
-                found[kind] = list(fingerprint(path))
-            self.header["slices"][name] = found
+                fingerprints[kind] = list(fingerprint(path))
+            self.header["slices"][name] = fingerprints
         self.write_header()
 
     def array(self, name: str, kind: str) -> np.ndarray:
@@ -71,7 +71,7 @@ class EndingsTable:
     @property
     def bytes(self) -> int:
         """Of all files."""
-        return sum(size for found in self.folder.header["slices"].values() for size, _ in found.values())
+        return sum(size for files in self.folder.header["slices"].values() for size, _ in files.values())
 
     def _slice(self, number: int) -> Values:
         name, size = str(self.index.slices[number]), self.index.slices[number].size
@@ -136,11 +136,11 @@ def unpack(packed: np.ndarray) -> np.ndarray:
     return (packed[:, None] >> np.arange(0, 8, 2, dtype=np.uint8) & 3).ravel()
 
 
-def _has_fingerprints(found: Any) -> bool:
+def _has_fingerprints(files: Any) -> bool:
     """Whether it is what a header says of a slice."""
-    if not isinstance(found, dict) or found.keys() != set(KINDS):
+    if not isinstance(files, dict) or files.keys() != set(KINDS):
         return False
-    return all(isinstance(each, list) and [*map(type, each)] == [int, str] for each in found.values())
+    return all(isinstance(each, list) and [*map(type, each)] == [int, str] for each in files.values())
 
 
 def _folder(index: Index, path: Path) -> TableFolder:

@@ -4,13 +4,15 @@ All have the form of `Knowledge`, and all that uses exact values uses it: player
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Float64, Int8, Int16, Int32
+from typing_extensions import override
 
 from jaxgames.envs.backgammon.board import Position, to_counts
 from jaxgames.envs.connect_four import board
@@ -27,12 +29,14 @@ FAR = 4096
 """More turns than any way to the end takes. A win is worth 1, less one part of so many for each turn that it takes."""
 
 
-class Knowledge(Protocol):
+class Knowledge(ABC):
     """Exact values of some positions of a game; hashable."""
 
+    @abstractmethod
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
         """Where the best turn is known."""
 
+    @abstractmethod
     def worth(self, scores: Any, positions: Any) -> Float32[Array, " batch"]:
         """What positions are worth to the player to act, in points; a win is worth the more the nearer it is.
 
@@ -40,12 +44,14 @@ class Knowledge(Protocol):
         """
 
     def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
-        """The points that positions of a worth bring with best play."""
+        """The points that positions of a worth bring with best play; by default 1, 0 or -1, however soon."""
+        return jnp.sign(worth)
 
 
-class LeafKnowledge(Knowledge, Protocol):
+class LeafKnowledge(Knowledge):
     """Knowledge that is cheap enough for every leaf of a search: a table."""
 
+    @abstractmethod
     def at_leaf(self, scores: Any, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
         """Which positions are known without a look ahead, at the beginning of a turn, and what these are worth."""
 
@@ -75,16 +81,8 @@ class TableScores(NamedTuple):
     first: Int32[Array, " slices"]
 
 
-class _ByResult:
-    """Of games that are won, drawn or lost."""
-
-    def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
-        """1, 0 or -1: how soon does not matter."""
-        return jnp.sign(worth)
-
-
 @dataclasses.dataclass(frozen=True)
-class Lookup(_ByResult):
+class Lookup(LeafKnowledge):
     """Values of positions by a table; hashable, the table is an argument."""
 
     index: Index
@@ -100,16 +98,18 @@ class Lookup(_ByResult):
             score[start : start + sizes[number]] = sign * (FAR - np.asarray(values.turns))
         return TableScores(jnp.asarray(score), jnp.asarray(first[:-1], jnp.int32))
 
+    @override
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
         """Where the table knows the best turn."""
         return self.index.covers(positions)
 
+    @override
     def at_leaf(self, scores: TableScores, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        """As of `LeafKnowledge`."""
         part, number = self.index.locate(positions)
-        found = scores.score[jnp.where(part >= 0, scores.first[part] + number, 0)]
-        return part >= 0, found.astype(jnp.float32) / FAR
+        score = scores.score[jnp.where(part >= 0, scores.first[part] + number, 0)]
+        return part >= 0, score.astype(jnp.float32) / FAR
 
+    @override
     def worth(self, scores: TableScores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
         """The worth of positions that the table covers to the player to act, from -1 to 1.
 
@@ -124,7 +124,7 @@ class Lookup(_ByResult):
 
 
 @dataclasses.dataclass(frozen=True)
-class BearOffLookup:
+class BearOffLookup(LeafKnowledge):
     """Values of backgammon when both sides bear off, by the chance to be off first: nobody loses a gammon any more."""
 
     offs: BearOffs
@@ -133,22 +133,26 @@ class BearOffLookup:
         """The points per game of the player to roll, from the chances that `two_sided` finds."""
         return jnp.asarray((2 * win - 1).ravel(), jnp.float32)
 
+    @override
     def covers(self, positions: Position) -> Bool[Array, " batch"]:
         """Where both sides have few checkers, all at home."""
         own, other = self._numbers(positions)
         return (own >= 0) & (other >= 0)
 
+    @override
     def worth(self, scores: Float32[Array, " pairs"], positions: Position) -> Float32[Array, " batch"]:
         """The points per game of the player to roll in positions that the table covers, from -1 to 1."""
         own, other = self._numbers(positions)
         return scores[jnp.maximum(own, 0) * self.offs.size + jnp.maximum(other, 0)]
 
+    @override
     def at_leaf(
         self, scores: Float32[Array, " pairs"], positions: Position
     ) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        """As of `LeafKnowledge`: before the roll."""
+        # Before the roll.
         return self.covers(positions) & (positions.dice == 0), self.worth(scores, positions)
 
+    @override
     def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
         """The same."""
         return worth
@@ -158,21 +162,23 @@ class BearOffLookup:
 
 
 @dataclasses.dataclass(frozen=True)
-class WholeLookup(_ByResult):
+class WholeLookup(LeafKnowledge):
     """Values of all positions of a small game."""
 
     index: WholeIndex
 
+    @override
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
         """Everywhere."""
         return jnp.ones(jax.tree.leaves(positions)[0].shape, bool)
 
+    @override
     def at_leaf(
         self, scores: Int8[Array, " keys"], positions: Any
     ) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        """As of `LeafKnowledge`."""
         return self.covers(positions), self.worth(scores, positions)
 
+    @override
     def worth(self, scores: Int8[Array, " keys"], positions: Any) -> Float32[Array, " batch"]:
         """From -1 to 1."""
         return scores[self.index.key(positions).astype(jnp.int32)].astype(jnp.float32) / SOON
@@ -183,22 +189,24 @@ LATE, ENTRIES = 14, 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
-class LateLookup(_ByResult):
+class LateLookup(Knowledge):
     """Values of Connect X when at most `left` stones can be played, by the solver."""
 
     game: ConnectFour
     left: int = LATE
 
+    @override
     def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
         """Where few squares are free."""
         taken = board.either(*positions)
         stones = sum((popcount(word) for word in taken[1:]), popcount(taken[0]))
         return self._squares - stones <= self.left
 
+    @override
     def worth(self, scores: tuple[()], positions: ConnectFourPosition) -> Float32[Array, " batch"]:
         """From -1 to 1: the share of the winner's stones that it has left when it wins."""
-        found = Solver(self.game, entries=ENTRIES)(positions, self.covers(positions))
-        return found.scores.astype(jnp.float32) / (self._squares // 2 + 1)
+        solved = Solver(self.game, entries=ENTRIES)(positions, self.covers(positions))
+        return solved.scores.astype(jnp.float32) / (self._squares // 2 + 1)
 
     @property
     def _squares(self) -> int:

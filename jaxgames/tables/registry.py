@@ -59,7 +59,7 @@ def lookup_of(game: Game) -> tuple[Knowledge, Load]:
 def leaf_lookup(game: Game) -> tuple[LeafKnowledge, Load]:
     """As `lookup_of`, where it is a table. Raises `ValueError` where a position has to be solved by a search."""
     lookup, load = whole_lookup(game) if is_small(game) else lookup_of(game)
-    if not isinstance(lookup, WholeLookup | Lookup | BearOffLookup):
+    if not isinstance(lookup, LeafKnowledge):
         raise ValueError(f"{game.id} has no table for the leaves of a search, but on boards up to 4 x 5")
     return lookup, load
 
@@ -83,8 +83,8 @@ def _checkers(game: Game) -> tuple[Knowledge, Load]:
     smallest = index_of(game.id, 2)
     for pieces in range(MOST_PIECES, 1, -1):
         if TableFolder.is_at(usual_folder(smallest).with_name(f"{game.id}-{pieces}")):
-            found = Lookup(index_of(game.id, pieces))
-            return found, functools.partial(_read, found)
+            lookup = Lookup(index_of(game.id, pieces))
+            return lookup, functools.partial(_read, lookup)
     lookup = Lookup(index_of(game.id, AT_ONCE))
     return lookup, functools.partial(_solve_endings, lookup)
 

@@ -72,22 +72,22 @@ def solve(index: Index, group: Sequence[Any], known: Callable[[int], Values]) ->
     """
     sizes = [part.size for part in group]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    found = _Ways(int(starts[-1]))
+    ways = _Ways(int(starts[-1]))
     here = {index.slices.index(part): int(start) for part, start in zip(group, starts[:-1], strict=True)}
     for part, start, size in zip(group, starts[:-1], sizes, strict=True):
         for first in range(0, size, SIZE):
             numbers = np.arange(first, min(first + SIZE, size), dtype=np.int32)
-            found.add(_ways(index, part, numbers, here, known), start + numbers)
-    value, length = _backwards(found)
+            ways.add(_ways(index, part, numbers, here, known), start + numbers)
+    value, length = _backwards(ways)
     return [Values(value[a:b], length[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
 
 
 def solve_all(index: Index) -> list[Values]:
     """The values of all slices, in memory."""
-    found: list[Values] = []
+    values: list[Values] = []
     for group in index.groups:
-        found += solve(index, group, found.__getitem__)
-    return found
+        values += solve(index, group, values.__getitem__)
+    return values
 
 
 def totals(values: Values) -> dict[str, int]:
@@ -123,33 +123,33 @@ def _ways(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int], kn
     if not len(rows):
         nothing = np.zeros(0, np.int64)
         return _Turns(exists, exists & over, nothing, nothing, nothing.astype(np.uint8), nothing.astype(np.int16))
-    found = turns(index.game, take(positions, rows))
-    child = np.full(len(found.parent), -1, np.int64)
-    value = np.where(found.over, np.where(found.reward > 0, LOSS, np.where(found.reward < 0, WIN, DRAW)), DRAW)
+    children = turns(index.game, take(positions, rows))
+    child = np.full(len(children.parent), -1, np.int64)
+    value = np.where(children.over, np.where(children.reward > 0, LOSS, np.where(children.reward < 0, WIN, DRAW)), DRAW)
     length = np.zeros(len(child), np.int16)
-    slices, places = _located(index, found.position)
-    for slice_number in np.unique(slices[~found.over]):
-        chosen = (slices == slice_number) & ~found.over
+    slices, places = _located(index, children.position)
+    for slice_number in np.unique(slices[~children.over]):
+        chosen = (slices == slice_number) & ~children.over
         if slice_number < 0:
-            text = index.game.unparse(take(take(found.position, chosen), 0))
+            text = index.game.unparse(take(take(children.position, chosen), 0))
             raise ValueError(f"a turn leads to {text}, which is in no slice of {index.name}")
         if slice_number in here:
             child[chosen] = here[slice_number] + places[chosen]
         else:
             table = known(int(slice_number))
             value[chosen], length[chosen] = table.value[places[chosen]], table.turns[places[chosen]]
-    return _Turns(exists, exists & over, rows[found.parent], child, value.astype(np.uint8), length)
+    return _Turns(exists, exists & over, rows[children.parent], child, value.astype(np.uint8), length)
 
 
 def _located(index: Index, positions: Any) -> tuple[np.ndarray, np.ndarray]:
     """`locate` for any number of positions, by one compiled program."""
-    count, found = num_rows(positions), []
+    count, parts = num_rows(positions), []
     for first in range(0, count, SIZE):
         chunk = take(positions, slice(first, first + SIZE))
         missing = SIZE - num_rows(chunk)
         padded = jax.tree.map(lambda x, n=missing: np.concatenate([x, np.repeat(x[-1:], n, axis=0)]), chunk)
-        found.append([np.asarray(x)[: SIZE - missing] for x in index.locate(padded)])
-    slices, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        parts.append([np.asarray(x)[: SIZE - missing] for x in index.locate(padded)])
+    slices, places = (np.concatenate(column) for column in zip(*parts, strict=True))
     return slices, places
 
 

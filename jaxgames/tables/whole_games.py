@@ -145,7 +145,7 @@ def _expand(index: WholeIndex, keys: UInt32[np.ndarray, " n"]) -> tuple[np.ndarr
     """The key after each action, `_NO_KEY` where it is not legal; whether that ends the game, and the reward."""
     size = min(BATCH, 1 << (len(keys) - 1).bit_length())  # few different sizes are compiled
     children, over, reward = _play_all(index, np.pad(keys, (0, size - len(keys)), mode="edge"))
-    return tuple(np.asarray(found)[: len(keys)] for found in (children, over, reward))  # type: ignore[return-value]
+    return tuple(np.asarray(array)[: len(keys)] for array in (children, over, reward))  # type: ignore[return-value]
 
 
 @functools.partial(jax.jit, static_argnums=0)

@@ -59,15 +59,15 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
         yield Finding(None, _unrated(state), [], "", 0, True)
         return
     deeper = patient and grows(player)
-    found = _rated(cache, player, state, bits)
+    rated = _rated(cache, player, state, bits)
     two_plies = _two_plies(player) if patient else None
-    yield found._replace(final=not deeper and two_plies is None and not patient)
+    yield rated._replace(final=not deeper and two_plies is None and not patient)
     if two_plies is not None:
-        yield _looked_into(cache, two_plies, state, bits, found)._replace(final=True)
-    elif deeper and len(found.turns) > 1:
+        yield _looked_into(cache, two_plies, state, bits, rated)._replace(final=True)
+    elif deeper and len(rated.turns) > 1:
         yield from _searched(cache, player, state, bits, patient)
     elif patient:
-        yield found._replace(line=_line_of(cache, player, state, bits, found), final=True)
+        yield rated._replace(line=_line_of(cache, player, state, bits, rated), final=True)
 
 
 def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
@@ -76,11 +76,11 @@ def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Find
     return _finding(state, turns, _worth(cache, player, state, turns, bits), describe(player))
 
 
-def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> Finding:
+def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, finding: Finding) -> Finding:
     """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
-    best = [turn.actions for turn in found.turns[:DEEPER]]
+    best = [turn.actions for turn in finding.turns[:DEEPER]]
     better = _finding(state, best, _worth(cache, player, state, best, bits), describe(player))
-    return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in found.turns[DEEPER:])])
+    return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in finding.turns[DEEPER:])])
 
 
 def _worth(
@@ -124,13 +124,13 @@ def _searched(cache: ProgramCache, player: Player, state: State, bits: int, pati
         yield Finding(_plain(report.value), turns, line, "", number * SIMULATIONS, number == rounds)
 
 
-def _line_of(cache: ProgramCache, player: Player, state: State, bits: int, found: Finding) -> list[str]:
+def _line_of(cache: ProgramCache, player: Player, state: State, bits: int, finding: Finding) -> list[str]:
     """The best turn and, in a game without chance, what the player would play after it."""
     game = state._game
     session = Session(game, state)
-    if not found.turns:
+    if not finding.turns:
         return []
-    session.play(found.turns[0].actions)
+    session.play(finding.turns[0].actions)
     while not game.outcome_probabilities and len(session.turns) < LINE and not session.over:
         while not session.turn_complete:
             for action in cache.of(player).choose(player, [session.state._position], [bits], 1)[0]:

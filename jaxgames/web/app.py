@@ -153,12 +153,12 @@ class WebServer:
 
         @app.get("/api/runs/{name}")
         async def run(name: str) -> Response:
-            found = await self.engine.run("file", self.trainings.describe, name)
-            if found is None:
+            described = await self.engine.run("file", self.trainings.describe, name)
+            if described is None:
                 raise HTTPException(
                     404, f"unknown training; the server was started with: {_names(self.trainings.names)}"
                 )
-            return api(found)
+            return api(described)
 
         @app.get("/api/status")
         async def status() -> Response:
@@ -224,11 +224,11 @@ async def _send(websocket: Any, client: Client) -> None:
 def _page_files() -> dict[str, Path]:
     """The files of the page by their names below `/static/`, found once: no request becomes a path."""
     root = Path(str(resources.files("jaxgames.web") / "static"))
-    found = {}
+    files = {}
     for path in sorted(root.rglob("*")):
         if path.is_file() and path.suffix in MEDIA:
-            found[path.relative_to(root).as_posix()] = path
-    return found
+            files[path.relative_to(root).as_posix()] = path
+    return files
 
 
 def _names(names: Sequence[str]) -> str:

@@ -147,11 +147,11 @@ class DraughtsView:
     def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
         """A step or a single jump each."""
         plain = checkers_plain(state._position)
-        found = []
+        steps = []
         for action in legal:
             start, target, captured = _draughts_step(plain, action)
-            found.append(_move([action], start, target, f"{start}{'x' if captured else '-'}{target}"))
-        return found
+            steps.append(_move([action], start, target, f"{start}{'x' if captured else '-'}{target}"))
+        return steps
 
     def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
         """From square to square."""
@@ -207,15 +207,15 @@ class BackgammonView:
             return [_move([0], None, None, "pass")]
         start = Turn.start(mover, opponent, dice)
         best = start.best()
-        found: dict[tuple[int, int], tuple[int, Move]] = {}
+        shortest: dict[tuple[int, int], tuple[int, Move]] = {}
 
         def follow(turn: Turn, actions: list[int], places: list[int]) -> None:
             key, hits = (places[0], places[-1]), len(turn.hits)
-            known = found.get(key)
+            known = shortest.get(key)
             if known is None or len(actions) == len(known[1]["actions"]) and hits > known[0]:
                 shown = [place for place in places[1:-1] if place in turn.hits] + places[-1:]
                 names = [place_name(places[0]), *(place_name(p) + "*" * (p in turn.hits) for p in shown)]
-                found[key] = hits, _move(list(actions), *_shown(key, seat), "/".join(names))
+                shortest[key] = hits, _move(list(actions), *_shown(key, seat), "/".join(names))
             for die in sorted(set(turn.dice)) if places[-1] else ():
                 if places[-1] in turn.sources(die):
                     after = turn.step(places[-1], die)
@@ -226,7 +226,7 @@ class BackgammonView:
         for action in legal:
             source, die = backgammon.step_of(action) or (0, 0)
             follow(start.step(source, die), [action], [source, max(source - die, 0)])
-        return sorted((move for _, move in found.values()), key=lambda move: len(move["actions"]))
+        return sorted((move for _, move in shortest.values()), key=lambda move: len(move["actions"]))
 
     def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
         """Checker by checker, with the points where one was hit."""

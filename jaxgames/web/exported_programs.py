@@ -54,10 +54,10 @@ class ExportedProgram:
         """The part of compiling that is Python; several threads may do the same."""
         leaves, tree = jax.tree.flatten(arguments)
         shapes = _shapes(arguments)
-        found = self._lowered.get(shapes)
-        if found is None:
-            found = self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
-        return found
+        lowered = self._lowered.get(shapes)
+        if lowered is None:
+            lowered = self._lowered[shapes] = self._load(leaves, tree, shapes).trace(*leaves).lower()
+        return lowered
 
     def clear_cache(self) -> None:
         """Frees what is compiled."""
@@ -91,11 +91,11 @@ def _shapes(arguments: Any) -> tuple[str, ...]:
 @cache
 def fingerprint() -> str:
     """What changes with JAX and with every edit of this package."""
-    root, found = Path(jaxgames.__file__).parent, hashlib.sha256(jax.__version__.encode())
+    root, digest = Path(jaxgames.__file__).parent, hashlib.sha256(jax.__version__.encode())
     for path in sorted(root.rglob("*.py")):
         about = path.stat()
-        found.update(f"{path.relative_to(root)} {about.st_size} {about.st_mtime_ns};".encode())
-    return found.hexdigest()
+        digest.update(f"{path.relative_to(root)} {about.st_size} {about.st_mtime_ns};".encode())
+    return digest.hexdigest()
 
 
 def _write(path: Path, content: bytes) -> None:

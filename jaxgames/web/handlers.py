@@ -14,7 +14,7 @@ from jaxgames.web import evaluations, saved_games
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
-from jaxgames.web.rooms import Chair, MatchScore, Offer, Room
+from jaxgames.web.rooms import Chair, MatchScore, Offer, Room, new_token
 
 Message = dict[str, Any]
 Handler = Callable[[Room, Client, Message], Awaitable[None]]
@@ -277,11 +277,11 @@ async def _begin(
 
 async def chairs_for(room: Room, client: Client, game: Game, seats: list[Message] | None) -> list[Chair]:
     """Who sits on the seats: as asked for, else as before, the players made for this game."""
-    found = []
+    chairs = []
     for number, before in enumerate(room.chairs):
         wanted = {"kind": "person", "spec": None} if before.is_person else {"kind": "player", "spec": before.spec}
-        found.append(await _chair(room, client, game, number, seats[number] if seats else wanted))
-    return found
+        chairs.append(await _chair(room, client, game, number, seats[number] if seats else wanted))
+    return chairs
 
 
 async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Message) -> Chair:
@@ -317,11 +317,11 @@ async def _seat_to(room: Room, client: Client, message: Message) -> None:
     if chair.is_person and seat not in room.seats_of(client.token) and not room.is_host(client.token):
         raise ValueError("another person sits there")
     session = room.session
-    found = await _chair(room, client, room.choice.game, seat, wanted)
+    new_chair = await _chair(room, client, room.choice.game, seat, wanted)
     if room.session is not session:
         raise ValueError("another game has begun meanwhile")
-    found.seconds = chair.seconds
-    room.chairs[seat] = found
+    new_chair.seconds = chair.seconds
+    room.chairs[seat] = new_chair
     room.offer = None
     room.changed()
 
@@ -333,7 +333,7 @@ async def _invite(room: Room, client: Client, message: Message) -> None:
     empty = chair.is_person and not any(chair.token == other.token for other in room.clients)
     if not mine and not (room.is_host(client.token) and (empty or not chair.is_person)):
         raise ValueError("only who sits there can give the seat away")
-    token = saved_games.new_token()
+    token = new_token()
     room.chairs[seat] = invited = Chair(token=token)
     invited.seconds = chair.seconds
     client.put({"type": "invitation", "id": message["id"], "seat": seat, "token": token, "session": room.id})

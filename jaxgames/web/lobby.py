@@ -39,10 +39,10 @@ class Lobby:
 
     async def handle(self, client: Client, content: str) -> None:
         """Does what a message says, and answers it; whatever is wrong with it is one line back."""
-        found: Any = None
+        raw: Any = None
         try:
-            found = read_json(content, self.limits.message_bytes)
-            message = self._messages.check(found)
+            raw = read_json(content, self.limits.message_bytes)
+            message = self._messages.check(raw)
             kind = message["type"]
             if kind == "create":
                 await self._create(client, message)
@@ -57,12 +57,12 @@ class Lobby:
                 if kind not in ANSWERED:
                     client.answer(message["id"])
         except ValueError as error:
-            client.error(message_id(found), " ".join(str(error).split())[:500])
+            client.error(message_id(raw), " ".join(str(error).split())[:500])
             client.fault("too many messages that are wrong")
         except Exception:  # a fault of ours: it is written down, the server goes on
             self.failures += 1
             _LOG.exception("a message failed: %.300r", content)
-            client.error(message_id(found), "the server failed to do this; its log says why")
+            client.error(message_id(raw), "the server failed to do this; its log says why")
 
     async def _create(self, client: Client, message: dict[str, Any]) -> None:
         if not client.creations.allows():

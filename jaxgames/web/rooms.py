@@ -74,7 +74,7 @@ class Room:
 
     def __init__(self, engine: Engine, limits: Limits):
         self.id = secrets.token_urlsafe(12)
-        self.host = secrets.token_urlsafe(24)
+        self.host = new_token()
         self.engine, self.limits = engine, limits
         self.clients: set[Client] = set()
         self.chats: deque[dict[str, Any]] = deque(maxlen=limits.chat_lines)
@@ -445,6 +445,11 @@ class Room:
                 await self._driver
         for client in list(self.clients):
             client.close(4000, reason)
+
+
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return secrets.token_urlsafe(24)
 
 
 def _same(one: str | None, other: str | None) -> bool:

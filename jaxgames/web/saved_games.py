@@ -2,7 +2,6 @@
 
 import json
 import re
-import secrets
 from typing import Any
 
 from jaxgames.envs.registry import make
@@ -30,11 +29,6 @@ _GAMES = {
     "txt": re.compile(r"^[^#\s]", re.M),
 }
 """What every game of a format has, so that they can be counted before they are replayed."""
-
-
-def new_token() -> str:
-    """A token that nobody can guess."""
-    return secrets.token_urlsafe(24)
 
 
 async def read(room: Room, text: str, name: str | None, number: int) -> GameRecord:

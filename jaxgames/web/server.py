@@ -24,13 +24,13 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError):
         raise ValueError(f"--host {host}: no such address; expected 127.0.0.1, or 0.0.0.0 for all networks") from None
-    found = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, protocol)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(1024)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
     except OSError as error:
-        found.close()
+        listener.close()
         if error.errno == errno.EADDRINUSE:
             raise ValueError(f"port {port} is in use; choose another one: --port {min(port + 1, 65535)}") from None
         if error.errno == errno.EACCES:
@@ -38,7 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRNOTAVAIL:
             raise ValueError(f"--host {host} is no address of this machine; expected 127.0.0.1 or 0.0.0.0") from None
         raise
-    return found
+    return listener
 
 
 def use_disk_cache() -> Path | None:
@@ -82,26 +82,26 @@ def serve(
         import websockets  # noqa: F401  # uvicorn would say only at the first WebSocket that it has none
     except ImportError as error:
         raise ImportError(MISSING) from error
-    found = listen(host, port)
+    listener = listen(host, port)
     folder = use_disk_cache()
     try:
         folder = None if plugins else folder  # what is kept is known by names, and those of plug-ins may mean anything
         server = WebServer(runs, limits, [host], is_local(host), warm, plugins, folder)
     except BaseException:
-        found.close()
+        listener.close()
         raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{found.getsockname()[1]}/"
+    address = f"http://{shown}:{listener.getsockname()[1]}/"
     print(f"playing at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if not is_local(host):
         print("whoever reaches this machine over the network may play, too", file=sys.stderr, flush=True)
     if open_browser:
         threading.Timer(0.5, webbrowser.open, (address,)).start()
-    asyncio.run(_serve(uvicorn, server, found))
+    asyncio.run(_serve(uvicorn, server, listener))
 
 
-async def _serve(uvicorn: Any, server: WebServer, found: socket.socket) -> None:
-    await uvicorn.Server(configure(uvicorn, server)).serve(sockets=[found])
+async def _serve(uvicorn: Any, server: WebServer, listener: socket.socket) -> None:
+    await uvicorn.Server(configure(uvicorn, server)).serve(sockets=[listener])
 
 
 def configure(uvicorn: Any, server: WebServer) -> Any:

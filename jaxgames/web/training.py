@@ -9,6 +9,7 @@ from typing import Any
 from jaxgames.envs.registry import GAMES
 from jaxgames.players import from_folder
 from jaxgames.runs import Run
+from jaxgames.runs.files import plain
 from jaxgames.web.listed import NEWEST
 
 MOST_POINTS = 2000
@@ -34,11 +35,11 @@ class Trainings:
         """A run as the page reads it; None for an unknown name. What cannot be read is an `error` in it."""
         if name not in self._runs:
             return None
-        at, found = self._read.get(name, (-math.inf, {}))
+        at, description = self._read.get(name, (-math.inf, {}))
         if time.monotonic() - at > KEPT_SECONDS:
-            found = _describe(name, self._runs[name])
-            self._read[name] = (time.monotonic(), found)
-        return found if metrics else {key: value for key, value in found.items() if key != "metrics"}
+            description = _describe(name, self._runs[name])
+            self._read[name] = (time.monotonic(), description)
+        return description if metrics else {key: value for key, value in description.items() if key != "metrics"}
 
 
 def _describe(name: str, path: Path) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "under_way": updated is not None and updated < FRESH_SECONDS,
         "x": next((axis for axis in X_AXES if any(axis in line for line in lines)), "step"),
         "last": _numbers(lines[-1]) if lines else None,
-        "best": _plain(best),
+        "best": plain(best, "best"),
         "checkpoints": steps,
         "updated": updated,
         "player": name if plays and (best is not None or steps) else None,
@@ -93,17 +94,6 @@ def _thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _numbers(line: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in line.items() if _is_number(value) or value is None}
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say of the information about a player."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _is_number(value: Any) -> bool:

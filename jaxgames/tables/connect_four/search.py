@@ -279,11 +279,11 @@ def _middle(low: Int32[Array, "..."], high: Int32[Array, "..."]) -> Int32[Array,
 def _highest(levels: Words, below: Int32[Array, " lanes"], parity: Int32[Array, " lanes"]) -> Int32[Array, " lanes"]:
     """The highest level below one of those that are even, or odd; -1 for none."""
     alternate = jnp.where(parity == 0, jnp.uint32(0x55555555), jnp.uint32(0xAAAAAAAA))
-    found = jnp.full_like(below, -1)
+    top = jnp.full_like(below, -1)
     for index, word in enumerate(levels):
         word = word & alternate & _below(below - 32 * index)
-        found = jnp.where(word != 0, 32 * index + bits.top_index(word).astype(jnp.int32), found)
-    return found
+        top = jnp.where(word != 0, 32 * index + bits.top_index(word).astype(jnp.int32), top)
+    return top
 
 
 def _below(place: Int32[Array, " lanes"]) -> UInt32[Array, " lanes"]:

@@ -79,8 +79,8 @@ class Solver:
             tuple(jnp.broadcast_to(word[:, None], legal.shape).ravel() for word in positions.opponent),
             tuple((word[:, None] | new).ravel() for word, new in zip(positions.own, stone, strict=True)),
         )
-        found = self(after, legal.ravel())
-        return MoveScores(-found.scores.reshape(legal.shape), legal, found.nodes)
+        solved = self(after, legal.ravel())
+        return MoveScores(-solved.scores.reshape(legal.shape), legal, solved.nodes)
 
     @property
     def _lanes(self) -> int:
