@@ -36,39 +36,6 @@ def test_never_overwritten(tmp_path):
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
 
 
-def test_creation_that_was_killed_can_be_repeated(tmp_path):
-    (tmp_path / ".lock").touch()
-    (tmp_path / ".saving-config.json").write_text('{"for')
-    assert Run.create(tmp_path, {"a": 1}).config == {"a": 1}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "is not a run: it has no config.json; expected the folder of a training"),
-        ("", "config.json is broken: it is no JSON"),
-        ('{"format": 1, "conf', "config.json is broken: it is no JSON"),
-        ("[1]", "config.json is broken: it is no JSON object; restore the file or start a new run"),
-        ('{"format": 1, "learning_rate": 1}', "config.json lacks 'config'; restore the file or start a new run"),
-        ('{"format": 2, "config": {}}', "config.json has format 2; this version of jaxgames reads format 1"),
-    ],
-)
-def test_folders_that_are_no_run(tmp_path, content, message):
-    if content is not None:
-        (tmp_path / "config.json").write_text(content)
-    with pytest.raises(ValueError, match=message) as error:
-        Run.open(tmp_path)
-    assert "\n" not in str(error.value)
-
-
-def test_paths_that_are_no_folder(tmp_path):
-    with pytest.raises(ValueError, match="x does not exist; expected the folder of a training"):
-        Run.open(tmp_path / "x")
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(ValueError, match="file is not a run"):
-        Run.open(tmp_path / "file")
-
-
 def test_configurations_that_are_no_json(tmp_path):
     for config, message in (
         ({"a": {"b": object()}}, r"config\['a'\]\['b'\] is of type object"),
