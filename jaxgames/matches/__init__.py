@@ -5,7 +5,7 @@ results, and every line of play of one player.
 from jaxgames.matches.exhaustive import LinesResult, every_line
 from jaxgames.matches.knockout import KnockoutResult, knockout
 from jaxgames.matches.match import MatchResult, match
-from jaxgames.matches.report import result_table, results_table
+from jaxgames.matches.report import result_table
 
 __all__ = [
     "KnockoutResult",
@@ -15,5 +15,4 @@ __all__ = [
     "knockout",
     "match",
     "result_table",
-    "results_table",
 ]

@@ -18,7 +18,7 @@ PNG_DPI = 150
 
 def result_table(result: MatchResult) -> ConsoleTable:
     """One match: a row for each figure, a column for each player."""
-    title, caption = f"{result.game}: {result.games:,} games", _caption([result])
+    title, caption = f"{result.game}: {result.games:,} games", _caption(result)
     table = ConsoleTable(("", result.a, result.b), title=title, caption=caption)
     if result.max_reward > 1:
         table.add_row("points per game", f"{result.ppg:+.3f}", f"{-result.ppg:+.3f}", bold=True)
@@ -35,21 +35,6 @@ def result_table(result: MatchResult) -> ConsoleTable:
         table.add_row("backgammons among them", _percent(result.backgammon_rate), _percent(result.backgammon_loss_rate))
     if result.draw_rate:
         table.add_row("drawn", _percent(result.draw_rate), _percent(result.draw_rate))
-    return table
-
-
-def results_table(results: Sequence[MatchResult], title: str | None = None) -> ConsoleTable:
-    """Several matches, one a row; points per game with the half width of their 95 % interval."""
-    has_gammons = any(result.max_reward > 1 for result in results)
-    shares = "won / gammon / bg %" if has_gammons else "won / drawn / lost %"
-    columns = "player", "opponent", "points per game", shares, "games"
-    table = ConsoleTable(columns, (0, 1), title or "", _caption(results), has_box=False)
-    for result in results:
-        margin = max(result.ppg_high - result.ppg, result.ppg - result.ppg_low)
-        rates = (result.win_rate, result.gammon_rate, result.backgammon_rate)
-        rates = rates if has_gammons else (result.win_rate, result.draw_rate, result.loss_rate)
-        percent = " / ".join(f"{100 * rate:.1f}" for rate in rates)
-        table.add_row(result.a, result.b, f"{result.ppg:+.3f} ± {margin:.3f}", percent, f"{result.games:,}")
     return table
 
 
@@ -135,15 +120,11 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:.1f} %"
 
 
-def _caption(results: Sequence[MatchResult]) -> str:
-    seconds = sum(result.seconds for result in results)
-    games = sum(result.games for result in results)
-    plies = sum(result.plies_per_game * result.games for result in results) / max(games, 1)
-    text = f"{plies:.0f} plies a game, {games / seconds:,.0f} games/s" if results else "no matches"
-    stopped = sum(result.stopped for result in results)
-    lost = [f"{count} lost by {reason}" for result in results for reason, count in result.forfeits.items()]
-    text = "; ".join([text, *lost])
-    return text + (f"; {stopped:,} games stopped as too long, counted as 0 points" if stopped else "")
+def _caption(result: MatchResult) -> str:
+    speed = f"{result.plies_per_game:.0f} plies a game, {result.games / result.seconds:,.0f} games/s"
+    lost = [f"{count} lost by {reason}" for reason, count in result.forfeits.items()]
+    stopped = [f"{result.stopped:,} games stopped as too long, counted as 0 points"] if result.stopped else []
+    return "; ".join([speed, *lost, *stopped])
 
 
 def _ordered(result: TournamentResult) -> tuple[list[int], np.ndarray, np.ndarray, str]:

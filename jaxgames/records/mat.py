@@ -23,7 +23,7 @@ _WINS = re.compile(r"\s*(?:[0-9]+\))?\s*Wins (?P<points>[0-9]+) points?.*")
 
 
 def write(records: Sequence[GameRecord]) -> str:
-    """A match of as many games. Raises `ValueError` for a game that begins elsewhere than usual."""
+    """A match of as many games. Raises `ValueError` for a game from another start position."""
     lines = ["0 point match", ""]
     score: dict[str, int] = {}
     for number, record in enumerate(records, 1):

@@ -26,7 +26,6 @@ class ConsoleTable:
         texts: which columns stand to the left, as texts do; numbers stand to the right.
         title, caption: the lines above and below.
         rows: the cells, and whether the row is important.
-        has_box: whether there are lines around the cells.
     """
 
     columns: Sequence[str]
@@ -34,19 +33,16 @@ class ConsoleTable:
     title: str = ""
     caption: str = ""
     rows: list[tuple[tuple[str, ...], bool]] = dataclasses.field(default_factory=list)
-    has_box: bool = True
 
     def add_row(self, *cells: str, bold: bool = False) -> None:
         """Adds a row."""
         self.rows.append((cells, bold))
 
     def __rich__(self) -> RichTable:
-        from rich.box import HEAVY_HEAD, SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
-        box = HEAVY_HEAD if self.has_box else SIMPLE_HEAD
-        table = Table(title=self.title or None, caption=self.caption or None, box=box)
+        table = Table(title=self.title or None, caption=self.caption or None)
         for number, name in enumerate(self.columns):
             table.add_column(name, justify="left" if number in self.texts else "right", no_wrap=True)
         for cells, bold in self.rows:

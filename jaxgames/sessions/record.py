@@ -34,9 +34,9 @@ class GameRecord:
 
 
 def game_options(game: Game) -> dict[str, Any]:
-    """The options of a game that are not the usual ones, as `make` takes them."""
+    """The options of a game that differ from their defaults, as `make` takes them."""
     values = {one.name: (getattr(game, one.name), one.default) for one in fields(game)}
-    return {name: value for name, (value, usual) in values.items() if value != usual}
+    return {name: value for name, (value, default) in values.items() if value != default}
 
 
 def wrong_at(text: str, at: int, reason: object) -> ValueError:

@@ -75,7 +75,7 @@ def options_of(game: Game) -> dict[str, int | None]:
 
 
 def analyst(listed: ListedPlayers, game: Game) -> str:
-    """The player that evaluates if nothing is said: the champion if there is one."""
+    """The player that evaluates by default: the champion if there is one."""
     for spec in FALLBACKS:
         try:
             listed.resolve(spec, game)

@@ -5,7 +5,7 @@ import io
 
 from rich.console import Console
 
-from jaxgames.matches import MatchResult, result_table, results_table
+from jaxgames.matches import MatchResult, result_table
 
 RESULT = MatchResult(
     game="backgammon", a="runs/a", b="pubeval", seed=0, games=10_000, ppg=0.331, ppg_low=0.31, ppg_high=0.352,
@@ -41,14 +41,7 @@ def test_a_table_is_a_text_too():
     assert interval.startswith("95 % interval ") and len(interval) == len(head) == len(points)
 
 
-def test_several_matches_fit_a_terminal():
-    table = results_table([RESULT, dataclasses.replace(RESULT, b="random", ppg=2.4)])
-    line = row(table, "pubeval")
-    assert line.split() == "runs/a pubeval +0.331 ± 0.021 60.1 / 17.2 / 1.3 10,000".split()
-    assert "random" in text(table)
-
-
-def test_stopped_games_are_told():
-    for table in (result_table, lambda result: results_table([result])):
-        assert "stopped" not in text(table(RESULT))
-        assert "3 games stopped" in text(table(dataclasses.replace(RESULT, stopped=3)))
+def test_stopped_and_lost_games_are_told():
+    assert "stopped" not in text(result_table(RESULT))
+    told = " ".join(text(result_table(dataclasses.replace(RESULT, stopped=3, forfeits={"an error": 2}))).split())
+    assert "3 games stopped as too long" in told and "2 lost by an error" in told
