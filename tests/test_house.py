@@ -170,6 +170,20 @@ def test_no_modules_import_each_other():
     assert circles(graph) == []
 
 
+def reads_tests(source: str) -> bool:
+    """Whether a path into `tests` stands among the texts of a file, docstrings left out."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose)
+    return any(isinstance(text, str) and (text == "tests" or text.startswith("tests/")) for text in texts)
+
+
+def test_the_package_never_reads_tests():
+    """What the program needs is in the package or is given by path: a checkout and a wheel do the same."""
+    assert [path for path in FILES if reads_tests(path.read_text())] == []
+    assert reads_tests('DATA = ROOT / "tests" / "data"') and reads_tests('open("tests/data/x")')
+
+
 def test_the_package_itself_needs_only_games():
     assert rooms_imported((ROOT / "jaxgames" / "__init__.py").read_text(), "jaxgames") <= {"envs"}
 
