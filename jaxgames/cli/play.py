@@ -31,10 +31,9 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Plays until the input ends or says `quit`."""
-    from jaxgames.cli.terminal import TerminalGame
+    from jaxgames.cli.terminal import PointsMatch, TerminalGame
     from jaxgames.players import make as make_player
     from jaxgames.records.json_lines import to_dict
-    from jaxgames.sessions.points_match import PointsMatch
     from jaxgames.sessions.session import Session
 
     game = make_game(options.game, options.set)

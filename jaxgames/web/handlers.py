@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.sessions.session import Session
-from jaxgames.web import evaluations, saved_games
+from jaxgames.web import hints, saved_games
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
@@ -162,7 +162,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
     if len(seats) == 2:
         act()
     elif other.lane is not None:
-        value = await evaluations.value_for(room, other.lane, 1 - seats[0])
+        value = await hints.value_for(room, other.lane, 1 - seats[0])
         if value is None or value > 0:
             raise ValueError(f"{other.name} declines the draw")
         act()
@@ -445,11 +445,11 @@ HANDLERS: dict[str, Handler] = {
     "resign": _resign,
     "offer": _offer,
     "answer": _answer,
-    "hint": evaluations.hint,
+    "hint": hints.hint,
     "look": _look,
-    "analysis": evaluations.set_analysis,
-    "analyse": evaluations.analyse_ply,
-    "curve": evaluations.curve,
+    "analysis": hints.set_analysis,
+    "analyse": hints.analyse_ply,
+    "curve": hints.curve,
     "new": _new,
     "swap": _swap,
     "seat": _seat_to,

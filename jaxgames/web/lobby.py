@@ -7,9 +7,9 @@ from typing import Any
 
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
-from jaxgames.web.evaluations import Analyses
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
+from jaxgames.web.hints import Analyses
 from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room

@@ -69,7 +69,7 @@ class Room:
     Attributes:
         first: the seat (the colour) that moves first in the start position: seat 0 of `session`.
         values: evaluations in points of seat 0, by the number of turns played.
-        analyses: the `evaluations.Analyses` of those who want evaluations.
+        analyses: the `hints.Analyses` of those who want evaluations.
     """
 
     def __init__(self, engine: Engine, limits: Limits):
