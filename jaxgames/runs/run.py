@@ -41,7 +41,8 @@ class Run(Folder):
     def __init__(self, path: str | Path, header: Mapping[str, Any]):
         super().__init__(path, header)
         self.config: dict[str, Any] = self.header["config"]
-        self.began_with: Mapping[str, str] = self.header.get("made_with", {})
+        made_with = self.header.get("made_with")
+        self.began_with: Mapping[str, str] = made_with if isinstance(made_with, dict) else {}
         """Versions and device when the run was created, see `made_with`; empty if that is not known."""
         self._metrics = JsonLines(self.path / "metrics.jsonl", number="step")
         self._steps = checkpoints.CheckpointDir(self.path / "checkpoints", "step")

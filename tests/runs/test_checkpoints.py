@@ -17,6 +17,7 @@ import pytest
 
 from jaxgames.nets import MLP
 from jaxgames.runs import Run, checkpoints, files
+from jaxgames.runs.checkpoints import Snapshots
 
 
 class Counters(NamedTuple):
@@ -464,3 +465,30 @@ def test_a_disk_that_takes_no_more(run):
     assert run.restore(small(0))[0] == 1
     run.save(2, whole)
     assert run.steps() == [1, 2]
+
+
+SNAPSHOT = {"a": np.zeros((2, 3), np.float32), "b": np.zeros(4, np.float32)}
+
+
+def weights(number):
+    return {"a": np.full((2, 3), number, np.float32), "b": np.arange(4, dtype=np.float32) + number}
+
+
+def test_rows_are_kept_cut_off_and_written_again(tmp_path):
+    snapshots = Snapshots(tmp_path, SNAPSHOT)
+    for row in range(3):
+        snapshots.put(row, weights(row))
+    with open(snapshots.path, "ab") as file:
+        file.write(b"half a row")  # a write that was cut off
+    assert len(snapshots) == 3
+    snapshots.put(1, weights(7))  # a training that was resumed
+    assert len(Snapshots(tmp_path, SNAPSHOT)) == 2
+    found = snapshots.load([1, 0])
+    np.testing.assert_array_equal(found["a"], np.stack([weights(7)["a"], weights(0)["a"]]))
+    np.testing.assert_array_equal(found["b"], np.stack([weights(7)["b"], weights(0)["b"]]))
+    with pytest.raises(ValueError, match="has 2 snapshots, so number 3 cannot be added"):
+        snapshots.put(3, weights(3))
+    with pytest.raises(ValueError, match="has 2 snapshots, none with number 2"):
+        snapshots.load([2])
+    with pytest.raises(ValueError, match="float32 parameters only"):
+        Snapshots(tmp_path, {"a": np.zeros(2, np.int32)})

@@ -1,4 +1,4 @@
-"""Networks at regular steps in one file, and as players."""
+"""Networks at regular steps as players."""
 
 import jax
 import jax.numpy as jnp
@@ -9,33 +9,6 @@ from jaxgames import make, players
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from jaxgames.runs.checkpoints import Snapshots
-
-TEMPLATE = {"a": np.zeros((2, 3), np.float32), "b": np.zeros(4, np.float32)}
-
-
-def params(number):
-    return {"a": np.full((2, 3), number, np.float32), "b": np.arange(4, dtype=np.float32) + number}
-
-
-def test_rows_are_kept_cut_off_and_written_again(tmp_path):
-    snapshots = Snapshots(tmp_path, TEMPLATE)
-    for row in range(3):
-        snapshots.put(row, params(row))
-    with open(snapshots.path, "ab") as file:
-        file.write(b"half a row")  # a write that was cut off
-    assert len(snapshots) == 3
-    snapshots.put(1, params(7))  # a training that was resumed
-    assert len(Snapshots(tmp_path, TEMPLATE)) == 2
-    found = snapshots.load([1, 0])
-    np.testing.assert_array_equal(found["a"], np.stack([params(7)["a"], params(0)["a"]]))
-    np.testing.assert_array_equal(found["b"], np.stack([params(7)["b"], params(0)["b"]]))
-    with pytest.raises(ValueError, match="has 2 snapshots, so number 3 cannot be added"):
-        snapshots.put(3, params(3))
-    with pytest.raises(ValueError, match="has 2 snapshots, none with number 2"):
-        snapshots.load([2])
-    with pytest.raises(ValueError, match="float32 parameters only"):
-        Snapshots(tmp_path, {"a": np.zeros(2, np.int32)})
 
 
 @pytest.mark.parametrize("name", ["td-gammon", "backgammon-hill-climb"])
