@@ -131,7 +131,7 @@ def _of_snapshot(run: Run, game: Game, games: int) -> Player:
     params = jax.tree.map(lambda x: jnp.asarray(x[0]), found.load([games // every - 1]))
     name = f"{run.path},games={games}"
     if kind_of(run) == "evolution":
-        return evolved(name, params, evolution_saved.network_of(run.config["network"]))
+        return evolved(name, params, evolution_saved.NetworkConfig.from_json(run.config["network"]))
     return greedy(game, name, params, config_of(run.config["learner"]).network().value)
 
 

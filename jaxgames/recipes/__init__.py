@@ -1,9 +1,7 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
 from jaxgames.recipes.alphazero import named as alphazero
-from jaxgames.recipes.evolution import backgammon as backgammon_hill_climb
-from jaxgames.recipes.evolution import checkers as checkers_evolution
-from jaxgames.recipes.evolution import connect_four as connect_four_evolution
+from jaxgames.recipes.evolution import named as evolution
 from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
 from jaxgames.recipes.imitation import named as imitation
 from jaxgames.recipes.plan import Plan
@@ -17,12 +15,12 @@ _ALL: tuple[Recipe, ...] = (
     td.TD_GAMMON,
     td.BACKGAMMON_BACKPROP,
     strong.BACKGAMMON_STRONG,
-    backgammon_hill_climb.RECIPE,
+    evolution.BACKGAMMON,
     td.TD,
     tic_tac_toe_self_play.RECIPE,
     tic_tac_toe_evolution.RECIPE,
-    checkers_evolution.RECIPE,
-    connect_four_evolution.RECIPE,
+    evolution.CHECKERS,
+    evolution.CONNECT_FOUR,
     alphazero.TIC_TAC_TOE,
     alphazero.CONNECT_FOUR,
     alphazero.CHECKERS,

@@ -8,12 +8,13 @@ from jax import export
 
 import jaxgames
 from jaxgames.algos import mcts
+from jaxgames.algos.evolution.evolution import Evolution
 from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies import STRATEGIES
 from jaxgames.algos.minimax import alphabeta
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.envs.rollout import rollout
 from jaxgames.players.mcts import KINDS
-from jaxgames.recipes.evolution.registry import STRATEGIES
 
 PLATFORMS = ("cuda", "tpu")
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
@@ -130,11 +131,12 @@ EVOLUTION = {
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_generations(strategy, lower):
-    network = NetworkConfig("tic_tac_toe", hidden=(3,))
+    network = NetworkConfig("tic_tac_toe")
     if strategy == "hill_climb":
-        network = NetworkConfig("backgammon", plays="outcomes", encoding="tesauro", hidden=(3,))
-    method = STRATEGIES[strategy](network, generations=4, **EVOLUTION[strategy]).method()
-    lower(method.generation, jax.eval_shape(method.init, KEY))
+        network = NetworkConfig("backgammon", plays="outcomes", encoding="tesauro")
+    evolution = Evolution(STRATEGIES[strategy](network.replace(hidden=(3,)), generations=4, **EVOLUTION[strategy]))
+    ours = evolution.strategy
+    lower(lambda state: ours.generation(state, evolution), jax.eval_shape(ours.init, KEY))
 
 
 def test_programs_for_cpus_only_are_seen(lower):

@@ -12,25 +12,27 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
+from jaxgames.algos.evolution.evolution import advance, mesh_of
 from jaxgames.algos.evolution.operators import Cubic, FitnessWeighted, Multiplicative, Truncation
 from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_template
+from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
+from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
+from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
+from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
+from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.climb import HillClimbConfig
-from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.matches import ByMatches, show
-from jaxgames.recipes.evolution.population import GeneticConfig, OpenESConfig, PopulationConfig
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionRecipe, Measures
-from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
-from jaxgames.recipes.evolution.strategy import advance, mesh_of
+from jaxgames.recipes.evolution.named import ByMatches, show
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints
 from jaxgames.runs.processes import spread
 
 EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evolution", "connect-four-evolution")
-NETWORK = NetworkConfig("tic_tac_toe", "afterstate", hidden=(4,), activation="tanh", output="tanh")
+NETWORK = NetworkConfig("tic_tac_toe", "afterstate").replace(hidden=(4,), activation="tanh", output="tanh")
 SHARED = {"generations": 6, "population": 8, "opponents": "hall*2+others*3", "hall_every": 2, "block": 2}
 SEARCH = OpenESConfig(NETWORK, **SHARED)
 TINY = EvolutionRecipe(
@@ -57,8 +59,8 @@ def finished(request, tmp_path_factory):
 
 
 def state_of(run):
-    method = config_of(run.config).method()
-    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
+    strategy = config_of(run.config).strategy(None)
+    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(strategy.init, jax.random.key(0)))
     return run.restore(template)
 
 
@@ -85,7 +87,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     run, result = finished
     metrics = run.metrics()
     config = config_of(run.config)
-    per_generation = 2 if config.strategy == "hill_climb" else 8 * 5 * 2
+    per_generation = 2 if config.name == "hill_climb" else 8 * 5 * 2
     assert [line["games"] for line in metrics] == [per_generation * step for step in range(1, 7)]
     assert all(line["score_random_low"] <= line["score_random"] <= line["score_random_high"] for line in metrics)
     assert all(line["diversity"] >= 0 for line in metrics)
@@ -104,20 +106,20 @@ def test_devices_change_nothing():
     key = jax.random.key(5)
     found = []
     for devices in (1, 2):
-        method = dataclasses.replace(SEARCH, block=3).method(devices)
-        state = jax.jit(method.init)(key)
+        evolution = evolution_of(SEARCH.replace(block=3), devices)
+        state = jax.jit(evolution.strategy.init)(key)
         state = state if devices == 1 else spread(state, mesh_of(devices))
-        state, scores = advance(method, state, 3)
+        state, scores = advance(evolution, state, 3)
         found.append((np.asarray(state.algorithm.mean), np.asarray(state.hall.genomes), np.asarray(scores.mean)))
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 def test_the_hall_of_fame_fills_up():
-    method = dataclasses.replace(SEARCH, generations=3, hall_every=1).method()
-    state = jax.jit(method.init)(jax.random.key(0))
+    evolution = evolution_of(SEARCH.replace(generations=3, hall_every=1))
+    state = jax.jit(evolution.strategy.init)(jax.random.key(0))
     first = np.asarray(state.hall.genomes)
-    state, _ = advance(method, state, 1)
+    state, _ = advance(evolution, state, 1)
     assert (np.asarray(state.hall.genomes) != first).any(axis=1).tolist() == [True, False]
     np.testing.assert_array_equal(state.hall.genomes[0], state.algorithm.mean)
 
@@ -137,8 +139,8 @@ def test_a_value_plays_alike_in_populations_and_as_a_player():
 
 
 def test_four_outcomes_are_worth_their_points():
-    network = NetworkConfig(
-        "backgammon", "outcomes", encoding="tesauro", hidden=(3,), activation="sigmoid", output="sigmoid"
+    network = NetworkConfig("backgammon", "outcomes", encoding="tesauro").replace(
+        hidden=(3,), activation="sigmoid", output="sigmoid"
     )
     game = jaxgames.make("backgammon")
     genomes = network.genomes()
@@ -152,21 +154,21 @@ def test_four_outcomes_are_worth_their_points():
 
 def test_settings_of_a_genetic_algorithm_reach_it():
     genetic = GeneticConfig(NETWORK, **SHARED)
-    usual = genetic.method().algorithm
+    usual = genetic.algorithm(None)
     assert (usual.selection, usual.mutation, usual.crossover) == (Truncation(5), Multiplicative(0.2), None)
     changes = {"selection": "weighted", "mutation": "cubic", "rate": "0.5", "crossover": "layers"}
-    changed = with_changes(genetic, changes).method().algorithm
+    changed = with_changes(genetic, changes).algorithm(None)
     assert (changed.selection, changed.mutation) == (FitnessWeighted(), Cubic(0.5))
     assert changed.crossover.sizes == (40, 5)  # 9 inputs to 4 units, 4 to 1, with their biases
 
 
 def test_as_many_others_as_the_population_are_everyone():
     """Each once; fewer are drawn."""
-    state = jax.jit(TINY.settings["genetic"].method().init)(jax.random.key(0))
+    state = jax.jit(TINY.settings["genetic"].strategy(None).init)(jax.random.key(0))
     for opponents, everyone in (("others*8", True), ("others*7", False)):
-        method = dataclasses.replace(TINY.settings["genetic"], opponents=opponents).method()
-        met = np.asarray(method._networks(state, jax.random.key(1)))
-        whole = np.asarray(method.algorithm.ask(state.algorithm, jnp.arange(8, dtype=jnp.int32)))
+        population = TINY.settings["genetic"].replace(opponents=opponents).strategy(None)
+        met = np.asarray(population.networks_met(state, jax.random.key(1)))
+        whole = np.asarray(population.algorithm.ask(state.algorithm, jnp.arange(8, dtype=jnp.int32)))
         assert np.array_equal(met, whole) == everyone and len(met) == int(opponents[-1])
         assert all((row == whole).all(axis=1).any() for row in met)
 
@@ -176,8 +178,8 @@ def test_settings_make_sense(name):
     recipe = RECIPES[name]
     for setting, config in recipe.settings.items():
         recipe.check(Plan(setting=setting))
-        method = config.method(fitnesses=recipe.fitnesses)
-        assert method.policy.dimension == config.network.genomes().dimension
+        evolution = evolution_of(config, 1, recipe.fitnesses)
+        assert evolution.policy.dimension == config.network.genomes().dimension
         assert config_of(json.loads(json.dumps(content_of(config)))) == config
     assert recipe.name == name and recipe.game in name.replace("-", "_")
 
@@ -185,7 +187,7 @@ def test_settings_make_sense(name):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("connect-four-evolution --set factor=1", "unknown setting 'factor'; available: generations, score"),
+        ("connect-four-evolution --set factor=1", "unknown setting 'factor' of evolution; available: generations, score"),
         ("connect-four-evolution --set population=7", "expected an even number"),
         ("connect-four-evolution --set population=x", "expected a whole number"),
         ("connect-four-evolution --set opponents=pubeval*3", "pubeval plays backgammon, not connect_four"),
@@ -193,8 +195,8 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
         ("connect-four-evolution --set strategy=foo", "unknown strategy 'foo'; available: groups, genetic, open_es"),
         ("connect-four-evolution --set strategy=foo", "hill_climb, ARS, ASEBO"),
-        ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma=0.0: expected a finite number above 0"),
-        ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size'; available"),
+        ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma='0': expected a number above 0, at most 10"),
+        ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size' of evolution; available"),
         ("connect-four-evolution --set strategy=PGPE --set population=9", "evosax refuses PGPE with population=9"),
         ("checkers-evolution --set strategy=hill_climb", "hill_climb needs networks that value positions"),
         ("tic-tac-toe-evolution --set strategy=genetic --set keep=300", "keep=300, elites=5 of a population of 200"),
@@ -214,10 +216,9 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 
 def test_a_million_candidates_fit_or_say_what_would():
-    dataclasses.replace(SEARCH, population=1_000_000, block=256).method().check_memory(1)
+    SEARCH.replace(population=1_000_000, block=256).check_memory(1)
     with pytest.raises(ValueError, match=r"population=16000000 needs \d+ bytes .* fits"):
-        wide = dataclasses.replace(SEARCH, network=dataclasses.replace(NETWORK, hidden=(800,)))
-        dataclasses.replace(wide, population=16_000_000, block=1 << 20).method().check_memory(2)
+        SEARCH.replace(hidden=(800,), population=16_000_000, block=1 << 20).check_memory(2)
 
 
 @pytest.mark.parametrize("name", EVOLUTION)
@@ -227,19 +228,19 @@ def test_any_strategy_can_be_named_in_any_recipe(name, strategy):
     recipe = RECIPES[name]
     for setting, usual in recipe.settings.items():
         config = recipe.config(Plan(setting=setting, changes={"strategy": strategy, "population": "30"}))
-        assert (config.strategy, config.population, config.generations) == (strategy, 30, usual.generations)
+        assert (config.name, config.population, config.generations) == (strategy, 30, usual.generations)
         assert config.network == usual.network
         if isinstance(usual, PopulationConfig):
             assert (config.opponents, config.block) == (usual.opponents, usual.block)
         assert config_of(json.loads(json.dumps(content_of(config)))) == config
-        assert config.method(fitnesses=recipe.fitnesses).algorithm.population == 30
+        assert config.algorithm(None).population == 30
 
 
 def test_settings_of_a_strategy_reach_it():
     config = with_changes(SEARCH, {"strategy": "CMA_ES", "sigma": "0.3", "std_max": "2", "hidden": "5"})
-    params = config.method().algorithm.params
+    params = config.algorithm(None).params
     assert float(params.std_init) == pytest.approx(0.3) and float(params.std_max) == 2
-    assert config.network.hidden == (5,)
+    assert config.network.layers.hidden == (5,)
     assert with_changes(config, {"std_max": "3"}).values() == {**config.values(), "std_max": 3}
     assert with_changes(config, {"strategy": "SNES"}).values()["sigma"] == 0.05
 
@@ -281,7 +282,7 @@ def test_steps_of_every_setting_are_of_the_size_of_its_noise(recipe, config):
     """The champion moves by a share of sigma that is seen in the games: in the first generation, and in the last one,
     where steps are shorter (a first step of Adam is as long as the step size, there 3 times as long).
     """
-    algorithm = dataclasses.replace(config, population=8).method(fitnesses=recipe.fitnesses).algorithm
+    algorithm = config.replace(population=8).algorithm(None)
     scores = jnp.arange(8, dtype=jnp.float32) ** 2
     for generation, least, most in ((0, 0.2, 1.5), (config.generations - 1, 0.05, 1.0)):
         state = algorithm.init(jax.random.key(0))
@@ -295,8 +296,8 @@ def test_steps_of_every_setting_are_of_the_size_of_its_noise(recipe, config):
 
 def test_a_short_training_improves():
     """The mean score of the candidates, against opponents that stay the same."""
-    method = dataclasses.replace(SEARCH, generations=30, population=32, opponents="random*32", block=32).method()
-    _, scores = advance(method, jax.jit(method.init)(jax.random.key(0)), 30)
+    evolution = evolution_of(SEARCH.replace(generations=30, population=32, opponents="random*32", block=32))
+    _, scores = advance(evolution, jax.jit(evolution.strategy.init)(jax.random.key(0)), 30)
     assert np.mean(scores.mean[-3:]) > np.mean(scores.mean[:3]) + 0.05
 
 

@@ -1,6 +1,5 @@
 """The recipe `tic-tac-toe-evolution`: exact measures, what a run leaves on disk, and how it goes on."""
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -14,13 +13,13 @@ import pytest
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.saved import champions_template
+from jaxgames.algos.evolution.strategies import config_of
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.players.weak import weak
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, networks_file
-from jaxgames.recipes.evolution.registry import config_of
+from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, evolution_of, networks_file
 from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, kept_moves, quick
 from jaxgames.recipes.evolution.tic_tac_toe_exact import (
     ILLEGAL,
@@ -153,19 +152,20 @@ def test_a_training_goes_on_from_a_file(finished, tmp_path, capsys):
     run = Run.open(path)
     begun = networks_of(run, 0)
     np.testing.assert_array_equal(begun, networks_of(finished.run, 2))
-    method = config_of(run.config).method()
-    first = method.init_from(jax.random.key(0), begun)
+    evolution = evolution_of(config_of(run.config))
+    strategy = evolution.strategy
+    first = strategy.init_from(jax.random.key(0), begun)
     np.testing.assert_array_equal(first.genomes, np.repeat(np.asarray(begun)[:, None], 4, axis=1))
-    alone = method.init_from(jax.random.key(0), begun[:1])
+    alone = strategy.init_from(jax.random.key(0), begun[:1])
     assert np.array_equal(alone.genomes, np.broadcast_to(begun[0], alone.genomes.shape))
-    state, scores = jax.jit(method.generation)(first)
+    state, scores = jax.jit(lambda state: strategy.generation(state, evolution))(first)
     np.testing.assert_array_equal(scores.networks, networks_of(run, 1))
     capsys.readouterr()
 
 
 def test_illegal_choices_lose_where_they_are_allowed():
     genomes = np.asarray(NETWORK.genomes().init(jax.random.key(1), jnp.arange(3, dtype=jnp.int32)))
-    strict = dataclasses.replace(NETWORK, strict=True)
+    strict = NETWORK.replace(strict=True)
     choices, legal = choices_of(strict, genomes), choices_of(NETWORK, genomes)
     assert (choices == ILLEGAL).any() and (legal >= 0).all()
     np.testing.assert_array_equal(choices[choices != ILLEGAL], legal[choices != ILLEGAL])
@@ -207,11 +207,9 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
 
 def test_settings_differ_in_what_they_say():
     original = RECIPE.settings["original"]
-    assert original.method().games(1) == 20 * (10 + 99 * 5) * 38
-    assert original.generations == 900 and original.network.initializer == "uniform:1"
-    assert RECIPE.settings["illegal-loses"] == dataclasses.replace(
-        original, network=dataclasses.replace(original.network, strict=True)
-    )
+    assert original.games(1) == 20 * (10 + 99 * 5) * 38
+    assert original.generations == 900 and original.network.layers.initializer == "uniform:1"
+    assert RECIPE.settings["illegal-loses"] == original.replace(strict=True)
     assert RECIPE.settings["parallel"].schedule == "parallel" and RECIPE.settings["crossover"].crossover == "segments"
 
 
@@ -227,8 +225,8 @@ def test_the_table_fits_80_columns(finished, capsys):
     ("arguments", "expected"),
     [
         ("--setting foo", "available: original, parallel, crossover, illegal-loses, best"),
-        ("--set sigma=1", "unknown setting 'sigma'; available: generations"),
-        ("--set groups=1", "groups=1: expected a number from 2"),
+        ("--set sigma=1", "unknown setting 'sigma' of evolution; available: generations"),
+        ("--set groups=1", "groups='1': expected a whole number from 2"),
         ("--set keep=10", "keep=10 of groups of 10: expected less"),
         ("--set schedule=both", "expected one of sequential, parallel"),
         ("--set encoding=foo", "unknown encoding 'foo' of tic_tac_toe"),
@@ -257,8 +255,8 @@ def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
 
 
 def leaves(run):
-    method = config_of(run.config).method(fitnesses=RECIPE.fitnesses)
-    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(method.init, jax.random.key(0)))
+    strategy = config_of(run.config).strategy(None)
+    template = EvolutionCheckpoint(champions_template(run), jax.eval_shape(strategy.init, jax.random.key(0)))
     step, checkpoint = run.restore(template)
     assert step == 4
     return checkpoints.to_numpy(checkpoint)

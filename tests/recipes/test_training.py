@@ -22,10 +22,10 @@ import pytest
 import jaxgames
 from jaxgames import cli
 from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, training
-from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
@@ -157,7 +157,7 @@ def evolution_of(run_folder, measured: dict[int, float]) -> EvolutionJob:
         strengths = [measured[int(champion[0])] for champion in champions]
         return {"strength": float(np.mean(strengths))}, int(np.argmax(strengths))
 
-    network = NetworkConfig("tic_tac_toe", "afterstate", hidden=(2,), activation="tanh", output="tanh")
+    network = NetworkConfig("tic_tac_toe", "afterstate").replace(hidden=(2,), activation="tanh", output="tanh")
     recipe = EvolutionRecipe(
         "tiny",
         "for tests",

@@ -68,9 +68,9 @@ class ImitationNetwork:
     def evolved(self) -> NetworkConfig:
         """The same network of `outputs` as one that could have evolved."""
         config = self.config
-        return NetworkConfig(
-            self.game.id, "outputs", config.encoding, config.head, False, config.hidden, config.activation,
-            config.activation, config.initializer,
+        return NetworkConfig(self.game.id, "outputs", config.encoding, config.head).replace(
+            hidden=config.hidden, activation=config.activation, output=config.activation,
+            initializer=config.initializer,
         )  # fmt: skip
 
     @property

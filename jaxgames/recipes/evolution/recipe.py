@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from jaxtyping import Array, Float32
+from typing_extensions import override
 
+from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advance, summarize
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
+from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.ops.devices import device_mesh
-from jaxgames.recipes.evolution.registry import config_of, content_of, with_changes
-from jaxgames.recipes.evolution.strategy import EvolutionConfig, advance, mesh_of, summarize
+from jaxgames.players import make as make_player
+from jaxgames.players.generic import evolved
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
+from jaxgames.recipes.strength import after_test
 from jaxgames.recipes.training import Block, Job, Training
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.files import replace
@@ -85,8 +89,8 @@ class EvolutionRecipe(Recipe):
         """The game, by its id."""
         return next(iter(self.settings.values())).network.game
 
+    @override
     def help(self) -> str:
-        """As `Recipe.help`."""
         usual = next(iter(self.settings.values()))
         length = f"{usual.generations:,} {usual.unit}"
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {length}"
@@ -95,28 +99,29 @@ class EvolutionRecipe(Recipe):
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings)
         config = with_changes(self.settings[setting], plan.changes)
-        method = config.method(fitnesses=self.fitnesses)
+        evolution = evolution_of(config, 1, self.fitnesses)
         if plan.games is not None:
             if "generations" in plan.changes:
                 raise ValueError("give --games or --set generations=N, not both")
-            one = method.games(1)
+            one = evolution.games(1)
             if not one:
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
         return config
 
     @property
+    @override
     def reads_networks(self) -> bool:
-        """As `Recipe.reads_networks`."""
         return self.text_form is not None
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         config = self.config(plan)
         self._first_networks(plan, config)
 
+    @override
     def begin(self, plan: Plan, path: str, report: Report) -> Training:
-        """As `Recipe.begin`; the networks that it begins with are written as those of generation 0."""
+        # The networks that it begins with are written as those of generation 0.
         training, config = super().begin(plan, path, report), self.config(plan)
         networks = self._first_networks(plan, config)
         if networks is not None and self.text_form is not None:
@@ -131,20 +136,19 @@ class EvolutionRecipe(Recipe):
             return None
         networks = self.text_form.read(config.network, Path(plan.from_file))
         try:
-            jax.eval_shape(config.method(fitnesses=self.fitnesses).init_from, jax.random.key(0), networks)
+            jax.eval_shape(config.strategy(None).init_from, jax.random.key(0), networks)
         except ValueError as error:
             raise ValueError(f"{plan.from_file}: {error}") from None
         return np.asarray(networks)
 
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. Generations are rounded up to whole blocks."""
+        # Generations are rounded up to whole blocks.
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
-        per_line = config.method(fitnesses=self.fitnesses).generations_per_line
-        per_line = per_line or -(-config.generations // min(BLOCKS, config.generations))
+        per_line = config.generations_per_line or -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
-        method = config.method(fitnesses=self.fitnesses)
-        method.check_memory(devices)
+        config.check_memory(devices)
         return {
             "kind": "evolution",
             "recipe": self.name,
@@ -154,18 +158,18 @@ class EvolutionRecipe(Recipe):
             "devices": devices,
             **content_of(config),
             "from_file": plan.from_file,
-            "champions": method.champions,
+            "champions": config.champions,
             "generations_per_line": per_line,
             "measured_games": plan.measured_games or self.measured_games,
             "final_games": plan.final_games or self.final_games,
         }
 
+    @override
     def job(self, run: Run, report: Report) -> "EvolutionJob":
-        """As `Recipe.job`."""
         return EvolutionJob(self, run, report)
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         self.show_result(result)
 
 
@@ -179,46 +183,48 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.config = config_of(self.settings)
         self.devices = check_devices(self.config, self.settings["devices"])
-        self.method = self.config.method(self.devices, recipe.fitnesses)
+        self.evolution = evolution_of(self.config, self.devices, recipe.fitnesses)
+        self.strategy = self.evolution.strategy
         self.per_line = self.settings["generations_per_line"]
         self.snapshots = snapshots_of(run)
 
+    @override
     def template(self) -> EvolutionCheckpoint:
-        """As `Job.template`."""
-        state = jax.eval_shape(self.method.init, jax.random.key(0))
+        state = jax.eval_shape(self.strategy.init, jax.random.key(0))
         return EvolutionCheckpoint(champions_template(self.run), state)
 
+    @override
     def start(self, checkpoint: EvolutionCheckpoint | None) -> EvolutionCheckpoint:
-        """As `Job.start`."""
         if checkpoint is None:
             checkpoint = EvolutionCheckpoint(np.zeros((0, 0), np.float32), self._first_state())
-        mesh = mesh_of(self.devices)
+        mesh = self.evolution.mesh
         return checkpoint if mesh is None else checkpoint._replace(state=spread(checkpoint.state, mesh))
 
     def _first_state(self) -> Any:
         key, form = jax.random.key(self.settings["seed"]), self.recipe.text_form
         if form is None or not self.settings.get("from_file"):
-            return jax.jit(self.method.init)(key)
-        return jax.jit(self.method.init_from)(key, form.read(self.config.network, networks_file(self.run, 0)))
+            return jax.jit(self.strategy.init)(key)
+        return jax.jit(self.strategy.init_from)(key, form.read(self.config.network, networks_file(self.run, 0)))
 
+    @override
     def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:
-        """As `Job.advance`."""
-        state, scores = advance(self.method, checkpoint.state, self.per_line)
+        state, scores = advance(self.evolution, checkpoint.state, self.per_line)
         self._write_networks(scores.networks, step)
         step += self.per_line
-        if self.method.generations_per_line:
-            state = self.method.after_block(state)
-        champions, diversity = fetched(summarize(self.method, state))
-        if self.method.generations_per_line:
+        if self.config.generations_per_line:  # the champion meets the one 25,000 games younger
+            champion = evolved("champion", state.champion, self.config.network)
+            state = state._replace(tests=after_test(state.tests, champion))
+        champions, diversity = fetched(summarize(self.evolution, state))
+        if self.config.generations_per_line:
             self.snapshots.put(step // self.per_line - 1, champions[0])
         entry = {
             "step": step,
-            "games": self.method.games(step),
+            "games": self.evolution.games(step),
             "fitness": float(np.asarray(scores.best)[-1]),
             "fitness_mean": float(np.asarray(scores.mean)[-1]),
             "diversity": float(diversity),
         }
-        counts = {"games": self.method.games(self.per_line), "generations": self.per_line}
+        counts = {"games": self.evolution.games(self.per_line), "generations": self.per_line}
         return Block(EvolutionCheckpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
 
     def _write_networks(self, networks: Array | None, step: int) -> None:
@@ -228,21 +234,23 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         for number, of_generation in enumerate(np.asarray(networks), step + 1):
             write_networks(self.run, number, form.write(self.config.network, of_generation))
 
+    @override
     def progress(self, checkpoint: EvolutionCheckpoint, step: int) -> float:
-        """As `Job.progress`."""
         return step / self.config.generations
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`."""
         blocks = self.config.generations // self.per_line
         return step // self.per_line % max(1, blocks // MEASUREMENTS) == 0
 
+    @override
     def checkpoint(self, checkpoint: EvolutionCheckpoint) -> EvolutionCheckpoint:
-        """As `Job.checkpoint`: all arrays on this process' own device."""
+        # All arrays on this process' own device.
         return checkpoint._replace(state=fetched(checkpoint.state))
 
+    @override
     def measure(self, checkpoint: EvolutionCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`: champions are kept if none before were better, the best of them first."""
+        # Champions are kept if none before were better, the best of them first.
         champions, games, seed = checkpoint.champions, self.settings["measured_games"], self.settings["seed"]
         measured, best = self.recipe.measures.quick(self.config.network, champions, games, seed)
         kept = self.run.best_info()
@@ -252,13 +260,14 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             self.run.save_best(ordered, info)
         return measured
 
+    @override
     def draw(self) -> None:
-        """As `Job.draw`."""
-        x = "games" if self.method.games(1) else "step"
+        x = "games" if self.evolution.games(1) else "step"
         self.run.draw_curve(x=x, panels=self.recipe.measures.panels(self.run.metrics()))
 
+    @override
     def results(self, checkpoint: EvolutionCheckpoint) -> dict[str, Any]:
-        """As `Job.results`: the champions are measured with dice of their own."""
+        # The champions are measured with dice of their own.
         self.report.say("measuring the champions ...")
         if self.recipe.judged == "last":
             champions = np.asarray(self.run.restore(self.template())[1].champions)
@@ -267,13 +276,21 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         metrics, games, seed = self.run.metrics(), self.settings["final_games"], self.settings["seed"] + 1
         return {
             **{name: self.settings[name] for name in ("game", "seed", "devices")},
-            "games": self.method.games(self.config.generations),
+            "games": self.evolution.games(self.config.generations),
             "generations": self.config.generations,
             "games_per_second": median(entry["games_per_second"] for entry in metrics),
             "kept": self.run.best_info(),
             **self.recipe.measures.thorough(self.config.network, champions, games, seed),
             "published": [dict(published) for published in self.recipe.published],
         }
+
+
+def evolution_of(config: EvolutionConfig, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> Evolution:
+    """A setting at work, whose candidates meet players by their names and may be judged by these fitnesses.
+
+    Raises `ValueError` for opponents that are not known.
+    """
+    return Evolution(config, devices, make_player, tuple(sorted((fitnesses or {}).items())))
 
 
 def networks_file(run: Run, generation: int) -> Path:
@@ -294,7 +311,7 @@ def check_devices(config: EvolutionConfig, asked: int | None) -> int:
     if config.most_devices == 1:
         for place, more in (("process", jax.process_count() > 1), ("device", asked not in (None, 1))):
             if more:
-                raise ValueError(f"{config.strategy} runs on one {place}; strategies of one population can be split")
+                raise ValueError(f"{config.name} runs on one {place}; strategies of one population can be split")
         return 1
     devices = min(available, config.most_devices) if asked is None else asked
     device_mesh(devices, "population")  # raises if there are not so many

@@ -1,16 +1,21 @@
 """Groups of 9-18-18-9 networks that evolve against each other's best, as published; and better ways to evolve them."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.recipes.evolution import tic_tac_toe_text
-from jaxgames.recipes.evolution.groups import GroupsConfig
-from jaxgames.recipes.evolution.population import OpenESConfig
+from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
+from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
+from jaxgames.envs.tic_tac_toe import Position
+from jaxgames.nets import softsign_norm
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures, TextForm
+from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions, measured
 from jaxgames.recipes.report import show_results
 from jaxgames.runs import Panel
 
@@ -36,7 +41,7 @@ RERUN: dict[str, Any] = {
 }
 """Means of the 20 champions, in percent, with half their 95 % intervals."""
 
-_NETWORK = NetworkConfig("tic_tac_toe", encoding="cells", output="softsign_unit")
+_NETWORK = NetworkConfig("tic_tac_toe").replace(output="softsign_unit")
 _ORIGINAL = GroupsConfig(_NETWORK, generations=900, sides="alternate", most_plies=9)
 """As in Keller 2018: almost 900 rounds. A round is 20 groups x (10 + 99 x 5) networks x 38 games: 383,800."""
 
@@ -46,13 +51,6 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
 
     Half of them are drawn as often as games of random moves come to them, half from all alike.
     """
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-
-    from jaxgames.envs.tic_tac_toe import Position
-    from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions
-
     every = all_positions()
     often = every.reached[every.open]
     weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
@@ -72,8 +70,6 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
 
 def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:
     """Exact shares in percent, means over the champions: nothing is drawn by lot."""
-    from jaxgames.recipes.evolution.tic_tac_toe_exact import measured
-
     found = measured(network, champions)
     score = found["win_random"] + found["draw_random"] / 2
     return {name: float(values.mean()) for name, values in found.items()} | {"strength": float(score.mean())}, int(
@@ -83,8 +79,6 @@ def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -
 
 def thorough(network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
     """The same with 95 % intervals of the mean, and for each champion."""
-    from jaxgames.recipes.evolution.tic_tac_toe_exact import measured
-
     found = measured(network, champions)
     margins = {
         name: 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
@@ -130,6 +124,43 @@ def show(result: Mapping[str, Any]) -> None:
     show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
+# Networks in the text form of the original program: what it wrote after each round, and reads again.
+
+
+def is_writable(network: NetworkConfig) -> bool:
+    """Whether the form can tell such networks: it has one activation, for all layers, and an output for each cell."""
+    return {network.layers.activation, network.layers.output} == {
+        softsign_norm.ACTIVATION
+    } and network.plays == "outputs"
+
+
+def write_text(network: NetworkConfig, genomes: Float32[np.ndarray, "n dimension"]) -> str:
+    """The text of networks, one a line; read again they are the same bits."""
+    # The shortest digits of a float32, since those of the float64 would say the same in twice as many.
+    digits = np.asarray(genomes, np.float32).astype(str).astype(np.float64)
+    return softsign_norm.dump(softsign_norm.from_rows(digits, _sizes(network)))
+
+
+def read_text(network: NetworkConfig, path: Path) -> Float32[Array, "n dimension"]:
+    """The networks of a file. Raises `ValueError` if it holds none, or others than this training's."""
+    if not is_writable(network):
+        form = f"activation={softsign_norm.ACTIVATION} and output={softsign_norm.ACTIVATION}"
+        raise ValueError(f"files of networks are of networks with {form}; these have other ones")
+    networks = softsign_norm.load(path)
+    wanted = _sizes(network)
+    for line, layers in enumerate(networks, 1):
+        found = (layers[0].kernel.shape[1], *(len(layer.bias) for layer in layers))
+        if found != wanted:
+            sizes, expected = ("-".join(map(str, these)) for these in (found, wanted))
+            raise ValueError(f"{path}: network {line} is {sizes}; expected {expected} (--set hidden=N,N changes that)")
+    return jnp.asarray(softsign_norm.to_rows(networks))
+
+
+def _sizes(network: NetworkConfig) -> tuple[int, ...]:
+    genomes = network.genomes()
+    return (genomes.inputs, *(outputs for outputs, _ in genomes.shapes))
+
+
 LABELS = {
     "win_random": "won against random, %",
     "draw_random": "drawn against random, %",
@@ -146,9 +177,9 @@ RECIPE = EvolutionRecipe(
     summary="20 groups of 10 networks 9-18-18-9 that evolve against each other's best",
     settings={
         "original": _ORIGINAL,
-        "parallel": dataclasses.replace(_ORIGINAL, schedule="parallel"),
-        "crossover": dataclasses.replace(_ORIGINAL, crossover="segments"),
-        "illegal-loses": dataclasses.replace(_ORIGINAL, network=dataclasses.replace(_NETWORK, strict=True)),
+        "parallel": _ORIGINAL.replace(schedule="parallel"),
+        "crossover": _ORIGINAL.replace(crossover="segments"),
+        "illegal-loses": _ORIGINAL.replace(strict=True),
         "best": OpenESConfig(
             _NETWORK, generations=6_000, population=256, sigma=0.1, step_size=0.1, last_step_size=0.01,
             opponents="positions*512", sides="alternate", most_plies=9, block=32,
@@ -159,5 +190,5 @@ RECIPE = EvolutionRecipe(
     published=(RERUN,),
     fitnesses={"positions": kept_moves},
     judged="last",
-    text_form=TextForm(tic_tac_toe_text.is_writable, tic_tac_toe_text.write, tic_tac_toe_text.read),
+    text_form=TextForm(is_writable, write_text, read_text),
 )  # fmt: skip

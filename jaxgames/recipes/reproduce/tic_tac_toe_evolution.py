@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.nets.activations import activation
-from jaxgames.recipes.evolution import tic_tac_toe_text
-from jaxgames.recipes.evolution.groups import GroupsConfig
 from jaxgames.recipes.evolution.recipe import networks_file
-from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN
+from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, read_text
 from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, measured
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Row
@@ -65,19 +64,19 @@ def settings(study: Study) -> list[Row]:
     """The program's numbers beside those of the recipe."""
     config = RECIPE.settings["original"]
     assert isinstance(config, GroupsConfig)
-    weights = np.abs(np.asarray(config.method().first(jax.random.key(study.seed), jnp.arange(200, dtype=jnp.int32))))
+    genomes, numbers = config.network.genomes(), jnp.arange(200, dtype=jnp.int32)
+    weights = np.abs(np.asarray(genomes.init(jax.random.key(study.seed), numbers)))
     ours: dict[str, float] = {
         "groups": config.groups,
         "networks of a group": config.members,
         "networks that are kept": config.keep,
         "mutation rate": config.rate,
         "iterations of a turn": config.turn,
-        "networks that each group sends as opponents": config.method().groups.best,
+        "networks that each group sends as opponents": config.strategy(None).best,
         "largest first weight": float(np.round(weights.max(), 3)),
         "rounds": config.generations,
     }
     rows = [Row(name, PUBLISHED[name], value, digits=int(name == "mutation rate")) for name, value in ours.items()]
-    genomes = config.network.genomes()
     for number, (published, found) in enumerate(
         zip(PUBLISHED["layers"], (genomes.inputs, *(outputs for outputs, _ in genomes.shapes)), strict=True)
     ):
@@ -95,11 +94,11 @@ def learning(study: Study) -> list[Row]:
     return [
         *(_row(f"{text}, after {rounds} rounds", found[name]) for name, text in MEASURES.items()),
         Row("best champion: won against random moves", None, float(np.max(found["win_random"])), unit="%"),
-        Row("games of the training", None, rounds * RECIPE.settings["original"].method().games(1), digits=0),
+        Row("games of the training", None, rounds * RECIPE.settings["original"].games(1), digits=0),
         Row(
             "games a second",
             None,
-            rounds * RECIPE.settings["original"].method().games(1) / study.seconds_of("training original"),
+            rounds * RECIPE.settings["original"].games(1) / study.seconds_of("training original"),
             digits=0,
             why="the text gives no speed; our rerun of its program played 38,400",
         ),
@@ -242,7 +241,7 @@ def _times(repeats: int) -> dict[str, list[float]]:
         return lambda: jax.block_until_ready(function(values))
 
     def network(name: str) -> Any:
-        genomes = NetworkConfig("tic_tac_toe", activation=name, output=name).genomes()
+        genomes = NetworkConfig("tic_tac_toe").replace(activation=name, output=name).genomes()
         rows = genomes.init(jax.random.key(0), jnp.arange(len(inputs), dtype=jnp.int32))
         function = jax.jit(genomes.apply)
         return lambda: jax.block_until_ready(function(rows, inputs))
@@ -391,7 +390,7 @@ def champions(study: Study, setting: str, rounds: int) -> Mapping[str, list[floa
 
     def measure() -> dict[str, list[float]]:
         network = RECIPE.settings[setting].network
-        found = measured(network, np.asarray(tic_tac_toe_text.read(network, path)))
+        found = measured(network, np.asarray(read_text(network, path)))
         return {name: values.tolist() for name, values in found.items()}
 
     return study.cell(f"champions of {setting} after {rounds} rounds", {"rounds": rounds}, measure)
@@ -401,7 +400,7 @@ def _choices(study: Study) -> np.ndarray:
     """The cells that our champions choose after the whole training, [champions, open positions]."""
     network = RECIPE.settings["original"].network
     path = _networks(study, "original", study.amount(PUBLISHED["rounds"], 8))
-    return choices_of(network, np.asarray(tic_tac_toe_text.read(network, path)))
+    return choices_of(network, np.asarray(read_text(network, path)))
 
 
 def _networks(study: Study, setting: str, rounds: int) -> Path:

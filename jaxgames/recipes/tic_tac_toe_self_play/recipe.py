@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 from jaxtyping import Array, Key
+from typing_extensions import override
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.ops.devices import device_mesh
@@ -38,14 +39,14 @@ class SelfPlayRecipe(Recipe):
 
     name: str = "tic-tac-toe-self-play"
 
+    @override
     def help(self) -> str:
-        """As `Recipe.help`."""
         summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
         length = f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
         return f"{summary}\n{'':24}settings: {', '.join(SETTINGS)}; {length}"
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         self.variants(plan)
         _seeds(plan)
         if plan.games is not None and plan.games >= MOST_GAMES:
@@ -62,8 +63,9 @@ class SelfPlayRecipe(Recipe):
             raise ValueError(f"weights={text!r}: expected two numbers, the lowest and the highest, from -10 to 10")
         return {name: dataclasses.replace(VARIANTS[name], weights=weights) for name in names}
 
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. Games are rounded up to whole blocks."""
+        # Games are rounded up to whole blocks.
         variants, seeds = self.variants(plan), _seeds(plan)
         populations = Populations(tuple(variants.values()), seeds)
         devices = populations.devices_for(jax.device_count()) if plan.devices is None else plan.devices
@@ -88,12 +90,12 @@ class SelfPlayRecipe(Recipe):
             "games_per_line": per_line,
         }
 
+    @override
     def job(self, run: Run, report: Report) -> "SelfPlayJob":
-        """As `Recipe.job`."""
         return SelfPlayJob(run, report)
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         show(result)
 
 
@@ -113,21 +115,19 @@ class SelfPlayJob(Job[SelfPlayState]):
         self._good = np.zeros((len(self.variants), self.settings["seeds"]))
         """How good each network is, by the last measurement."""
 
+    @override
     def template(self) -> SelfPlayState:
-        """As `Job.template`."""
         return jax.eval_shape(partial(self.populations.init, self.key))
 
+    @override
     def start(self, checkpoint: SelfPlayState | None) -> SelfPlayState:
-        """As `Job.start`."""
         return jax.jit(partial(self.populations.init, self.key))() if checkpoint is None else checkpoint
 
+    @override
     def advance(self, states: SelfPlayState, step: int) -> Block[SelfPlayState]:
-        """As `Job.advance`.
-
-        The metrics are for each variant the good results per 100 games of training, also of the games against random
-        moves alone and of each network by itself; those of one network in each of its 100 games; and the good ones in
-        all kinds of games without learning.
-        """
+        # The metrics are for each variant the good results per 100 games of training, also of the games against random
+        # moves alone and of each network by itself; those of one network in each of its 100 games; and the good ones in
+        # all kinds of games without learning.
         per_line, step = self.settings["games_per_line"], step + 1
         windows = per_line // WINDOW
         states, found = _train(self.populations, states, self.key, windows, self.devices)
@@ -144,16 +144,18 @@ class SelfPlayJob(Job[SelfPlayState]):
         networks = self.populations.seeds * len(self.variants)
         return Block(states, entry, {"games": networks * per_line}, finite=bool(np.all(np.isfinite(loss))))
 
+    @override
     def progress(self, states: SelfPlayState, step: int) -> float:
-        """As `Job.progress`."""
         return step * self.settings["games_per_line"] / self.settings["games"]
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`; strength is in the metrics of every block."""
+        # Strength is in the metrics of every block.
         return step % BLOCKS_PER_CHECKPOINT == 0
 
+    @override
     def measure(self, states: SelfPlayState, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`: the network with most good results without learning is kept, if none before had more."""
+        # The network with most good results without learning is kept, if none before had more.
         variant, seed = map(int, np.unravel_index(np.argmax(self._good), self._good.shape))
         strength, kept = 100 * float(self._good[variant, seed]), self.run.best_info()
         if kept is None or strength >= kept["strength"]:
@@ -162,13 +164,13 @@ class SelfPlayJob(Job[SelfPlayState]):
             self.run.save_best(best, {"step": entry["step"], "games": entry["games"], **info})
         return {}
 
+    @override
     def draw(self) -> None:
-        """As `Job.draw`."""
         labels = {name: variant.label for name, variant in self.variants.items()}
         draw(self.run.metrics(), labels, self.run.path / "curve.png")
 
+    @override
     def results(self, states: SelfPlayState) -> dict[str, Any]:
-        """As `Job.results`."""
         settings, metrics = self.settings, self.run.metrics()
         repeats = -(-settings["final_games"] // settings["measured_games"])
         games = repeats * settings["measured_games"]

@@ -7,6 +7,7 @@ import pytest
 
 from jaxgames.algos.evolution.operators import Gaussian
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
+from jaxgames.algos.td.step_sizes import STEP_SIZES
 from tests.algos.evolution import reference_evolution as reference
 
 DIMENSION = 6
@@ -75,16 +76,21 @@ def test_wrong_settings(settings, message):
 
 def test_scale_divides_all_weights_of_the_champion_when_one_is_outside():
     """Ebert (2007): the champion is normalised, mutants are not; the step size may change on the way."""
-    climb = HillClimb(DIMENSION, Gaussian(2.0), bound="scale")
+    climb = HillClimb(DIMENSION, Gaussian(2.0), bound="scale", tested=True)
     state = climb.init(KEY)._replace(champion=jnp.linspace(-1.0, 0.5, DIMENSION))
-    always = jax.jit(lambda state, factor: climb.update(state, lambda *_: jnp.float32(1), factor)[0])
+
+    def always(state, place):
+        state = state._replace(tests=state.tests._replace(place=jnp.int32(place)))
+        return climb.update(state, lambda *_: jnp.float32(1))[0]
+
     mutant = np.asarray(climb.mutant(state))
     assert np.abs(mutant).max() > 1
-    for factor in (0.25, 1.0):
+    for place in (0, 3):
+        factor = STEP_SIZES[place]
         moved = np.asarray(state.champion) + np.float32(factor) * (mutant - np.asarray(state.champion))
         expected = moved / max(1.0, np.abs(moved).max())
-        np.testing.assert_allclose(always(state, jnp.float32(factor)).champion, expected, atol=1e-6)
+        np.testing.assert_allclose(jax.jit(always)(state, place).champion, expected, atol=1e-6)
     small = state._replace(champion=jnp.full(DIMENSION, 0.01))
-    assert np.abs(always(small, jnp.float32(1e-3)).champion).max() < 0.02  # nothing is scaled up
+    assert np.abs(always(small, len(STEP_SIZES) - 1).champion).max() < 0.02  # nothing is scaled up
     with pytest.raises(ValueError, match="expected one of clip, scale"):
         HillClimb(DIMENSION, bound="wrap")

@@ -87,7 +87,10 @@ class TurnFunction(Protocol):
 class Opponents(Protocol):
     """The opponents of the candidates: `count` of them, each with its number."""
 
-    count: int
+    @property
+    def count(self) -> int:
+        """How many."""
+        ...
 
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
@@ -115,7 +118,7 @@ class Networks:
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
-        """As `Opponents.turn`."""
+        """The turns of k networks."""
         return self.policy.turn(self.genomes[which], positions, bits)
 
 
@@ -132,7 +135,7 @@ class RandomMoves:
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
-        """As `Opponents.turn`."""
+        """Turns at random."""
         return _of_all(game.random_turn, positions, bits)
 
 
@@ -154,7 +157,7 @@ class FixedPlayer:
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
-        """As `Opponents.turn`."""
+        """The player's turns."""
         return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, bits)
 
 

@@ -80,7 +80,7 @@ class _Networks:
 
     @property
     def dimension(self) -> int:
-        """As `Policy.dimension`."""
+        """Numbers of a row."""
         return self.genomes.dimension
 
     def inputs(self, positions: Positions) -> Float32[Array, "n inputs games"]:
@@ -131,7 +131,7 @@ class Outputs(_Networks):
     def turn(
         self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random bits are used."""
+        """One turn in each position; no random bits are used."""
         del bits
         outputs = self.outputs(genomes, positions)
         actions, legal = heads_of(self.game)[self.head](outputs, positions, self.strict)
@@ -157,7 +157,7 @@ class Afterstate(_Networks):
     def turn(
         self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
     ) -> Decision:
-        """As `Policy.turn`; no random bits are used."""
+        """One turn in each position; no random bits are used."""
         del bits
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         here = flat(positions)

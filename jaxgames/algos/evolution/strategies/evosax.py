@@ -4,16 +4,24 @@ import contextlib
 import dataclasses
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
+from typing_extensions import override
 
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import check_scores, raw
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
+from jaxgames.ops import settings
+from jaxgames.ops.settings import setting
+
+SIGMA = 0.05
+"""The usual standard deviation of the first noise of evosax's strategies; their own, 1, suits far larger weights."""
 
 
 class EvosaxState(NamedTuple):
@@ -105,6 +113,12 @@ class Evosax:
                 strategy = self.strategy.init(own, genomes, jnp.zeros(self.population), self.params)
         return EvosaxState(_settled(strategy), genomes, key, jnp.int32(0))
 
+    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> EvosaxState:
+        """The state before the first generation, at the first weights of a network, or with a whole population."""
+        if self.moves_a_mean:
+            return self.start(key, first(jnp.zeros(1, jnp.int32))[0])
+        return self.start(key, first(jnp.arange(self.population, dtype=jnp.int32)))
+
     def ask(self, state: EvosaxState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates."""
         return state.genomes[numbers]
@@ -137,8 +151,8 @@ def strategies() -> dict[str, Any]:
     except ImportError as error:
         raise ValueError("strategies of evosax need evosax: pip install evosax") from error
     needs_more = ("RandomSearch", "SV_CMA_ES", "SV_Open_ES")
-    found = {**distribution_based_algorithms, **population_based_algorithms}
-    return {name: kind for name, kind in found.items() if name not in needs_more}
+    every = {**distribution_based_algorithms, **population_based_algorithms}
+    return {name: kind for name, kind in every.items() if name not in needs_more}
 
 
 def kind_named(name: str) -> Any:
@@ -156,9 +170,9 @@ def number_types(name: str) -> dict[str, type]:
     """
     accepted, params = inspect.signature(kind_named(name)).parameters, vars(Evosax(name, 4, 2).params)
     own = {setting: _number_type(value) for setting, value in params.items() if setting != "std_init"}
-    found = {"sigma": float} if "std_init" in params or "std_schedule" in accepted else {}
-    found |= {"step_size": float} if "optimizer" in accepted else {}
-    return found | {setting: kind for setting, kind in own.items() if kind is not None}
+    ours = {"sigma": float} if "std_init" in params or "std_schedule" in accepted else {}
+    ours |= {"step_size": float} if "optimizer" in accepted else {}
+    return ours | {setting: kind for setting, kind in own.items() if kind is not None}
 
 
 def _number_type(value: Any) -> type | None:
@@ -177,3 +191,31 @@ def _as_evosax_expects() -> Iterator[None]:
 def _settled(tree: Any) -> Any:
     """The same arrays with definite types, as a loop carries them."""
     return jax.tree.map(lambda leaf: jax.lax.convert_element_type(leaf, jnp.result_type(leaf)), tree)
+
+
+@dataclasses.dataclass(frozen=True)
+class EvosaxConfig(PopulationConfig):
+    """Settings of a strategy of evosax: beside those of all populations its own numbers, see `config_named`."""
+
+    @override
+    def algorithm(self, mesh: Mesh | None) -> Evosax:
+        own = settings.own(type(self)).keys() - settings.own(PopulationConfig).keys()
+        numbers = {name: getattr(self, name) for name in sorted(own) if getattr(self, name) is not None}
+        return Evosax(self.name, self.population, self.network.genomes().dimension, numbers)
+
+
+@functools.cache
+def config_named(name: str) -> type[EvosaxConfig]:
+    """The settings of a strategy of evosax, with a field for each of its `number_types`.
+
+    Raises `ValueError` if evosax is not installed or has no such strategy.
+    """
+    fields: list[Any] = []
+    for own, kind in number_types(name).items():
+        if own == "sigma":
+            fields.append((own, float, setting(SIGMA, "standard deviation of the first noise", above=0, high=10)))
+        else:
+            fields.append((own, kind | None, setting(None, f"{own} of evosax's {name}, by default evosax's own")))
+    return dataclasses.make_dataclass(
+        f"{name}Config", fields, bases=(EvosaxConfig,), frozen=True, namespace={"name": name}
+    )

@@ -2,13 +2,16 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
+from typing_extensions import override
 
+from jaxgames.algos.evolution.evolution import CROSSOVERS, Evolution, EvolutionConfig, Scores, Strategy
 from jaxgames.algos.evolution.operators import (
     Crossover,
     Multiplicative,
@@ -20,6 +23,7 @@ from jaxgames.algos.evolution.operators import (
 )
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.ops import checks
+from jaxgames.ops.settings import setting
 
 SCHEDULES = ("sequential", "parallel")
 SHUFFLING = 2**32 - 1
@@ -67,7 +71,7 @@ class GroupMetrics(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class GroupGA:
+class GroupGA(Strategy):
     """Truncation selection in `groups` groups of `members`, each against the `best` best of every other group.
 
     A group's turn are `iterations` of these steps: the members that have no score in this turn are scored against the
@@ -120,12 +124,38 @@ class GroupGA:
         """The pairings of a round. Members that fill up the last part of a turn's first scores are scored twice."""
         return self.groups * self._steps * (self.members - self.keep) * self.opponents
 
+    @override
     def init(self, key: Key[Array, ""]) -> GroupState:
-        """The state before the first round; which members come first is still by chance."""
         checks.key(key)
         genomes = self.first(key, jnp.arange(self.groups * self.members, dtype=jnp.int32))
         scores = jnp.full((self.groups, self.members), jnp.nan, jnp.float32)
         return GroupState(genomes.reshape(*scores.shape, self.dimension), scores, key, jnp.int32(0))
+
+    @override
+    def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> GroupState:
+        # All members of a group are one network; there is one for each group, or for all.
+        if len(networks) not in (1, self.groups):
+            raise ValueError(
+                f"{len(networks)} networks; expected one, or {self.groups} for as many groups (--set groups=N)"
+            )
+        shape = (self.groups, self.members, networks.shape[1])
+        return self.init(key)._replace(genomes=jnp.broadcast_to(networks[:, None], shape))
+
+    @override
+    def generation(self, state: GroupState, evolution: Evolution) -> tuple[GroupState, Scores]:
+        after, metrics = self.update(state, evolution.matrix)
+        possible = jnp.float32(self.opponents * evolution.config.games_per_opponent)
+        best = metrics.scores[:, 0] / possible
+        return after, Scores(jnp.max(best), jnp.mean(best), self.champions(after))
+
+    @override
+    def best_networks(self, state: GroupState) -> Float32[Array, "groups dimension"]:
+        order = best_first(state.scores[:, 0])
+        return self.champions(state).at[order].get(mode="clip")
+
+    @override
+    def sample(self, state: GroupState) -> Float32[Array, "members dimension"]:
+        return state.genomes.reshape(-1, state.genomes.shape[-1])
 
     def update(self, state: GroupState, play_matrix: PlayMatrix) -> tuple[GroupState, GroupMetrics]:
         """One round."""
@@ -243,3 +273,52 @@ def _sorted(genomes: Array, scores: Array) -> tuple[Array, Array]:
         return genomes.at[order].get(mode="clip"), scores.at[order].get(mode="clip")
 
     return jax.vmap(group)(genomes, scores)
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupsConfig(EvolutionConfig):
+    """Settings of `groups`: groups of networks that meet each other's best."""
+
+    name: ClassVar[str] = "groups"
+    unit: ClassVar[str] = "rounds"
+
+    groups: int = setting(20, "groups", low=2, high=10_000)
+    members: int = setting(10, "networks of a group", low=2, high=10_000)
+    keep: int = setting(5, "so many of the best have children", low=1, high=2**24)
+    rate: float = setting(
+        0.2, "a mutation is x + r x with r uniform in [-rate, rate] for each weight x", low=0, high=10
+    )
+    turn: int = setting(
+        100,
+        "iterations of a group, while all others stay as they are: what is new is scored, the worst are replaced",
+        low=1,
+        high=10**6,
+    )
+    schedule: str = setting(
+        "sequential",
+        "sequential: one group after the other; parallel: all at once, against the best at the turn's beginning",
+        choices=SCHEDULES,
+    )
+    crossover: str = setting("none", "how children of two parents are made", choices=CROSSOVERS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.keep >= self.members:
+            raise ValueError(f"keep={self.keep} of groups of {self.members}: expected less")
+
+    @property
+    @override
+    def champions(self) -> int:
+        return self.groups
+
+    @override
+    def strategy(self, mesh: Mesh | None) -> GroupGA:
+        genomes = self.network.genomes()
+        return GroupGA(
+            genomes.dimension, genomes.init, self.groups, self.members, self.keep, iterations=self.turn,
+            mutation=Multiplicative(self.rate), crossover=self.crossover_named(self.crossover), schedule=self.schedule,
+        )  # fmt: skip
+
+    @override
+    def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
+        return generations * self.strategy(None).games * self.games_per_opponent

@@ -1,15 +1,21 @@
 """Hill climbing by play: one network, moved a little towards each mutant that beats it."""
 
 import dataclasses
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float32, Int32, Key
+from typing_extensions import override
 
+from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, Scores, Strategy
 from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, STEP_SIZES, Tests, first_tests
 from jaxgames.ops import checks
+from jaxgames.ops.settings import group, setting
 
 BOUNDS = ("clip", "scale")
 
@@ -25,12 +31,15 @@ class Match(Protocol):
 
 
 class HillClimbState(NamedTuple):
-    """The champion, and how many mutants it has met and how many of them have beaten it."""
+    """The champion, how many mutants it has met and how many of them have beaten it, and the tests that decide the
+    step size, if any do.
+    """
 
     champion: Float32[Array, " dimension"]
     key: Key[Array, ""]
     mutants: Int32[Array, ""]
     wins: Int32[Array, ""]
+    tests: Tests | None = None
 
 
 class HillClimbMetrics(NamedTuple):
@@ -41,7 +50,7 @@ class HillClimbMetrics(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class HillClimb:
+class HillClimb(Strategy):
     """Pollack and Blair (1998), "Co-Evolution in the Successful Learning of Backgammon Strategy": the champion plays
     against a mutant of itself, and if that makes more than `margin` points in all games together (NaN is no win),
 
@@ -49,8 +58,9 @@ class HillClimb:
 
     Only a small step is made, since a mutant may win by luck. Weights begin with zero. The bound `clip` keeps each of
     them in [-limit, limit], those of mutants too; `scale` divides all weights of the champion by the same number when
-    one of them is outside (Ebert 2007, section 2.4). Raises `ValueError` for a factor outside (0, 1], a limit that is
-    not above 0, and another bound.
+    one of them is outside (Ebert 2007, section 2.4). With `tested` the factor is one of `STEP_SIZES`, lowered by tests
+    when the champion stops getting better. Raises `ValueError` for a factor outside (0, 1], a limit that is not above
+    0, and another bound.
     """
 
     dimension: int
@@ -59,9 +69,13 @@ class HillClimb:
     limit: float = 1.0
     margin: float = 0.0
     bound: str = "clip"
+    games: int = 4
+    """Of champion and mutant in a generation, in pairs with the same dice."""
+    tested: bool = False
 
     def __post_init__(self) -> None:
         checks.whole("dimension", self.dimension)
+        checks.whole("games", self.games)
         checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
         for name in ("factor", "limit", "margin"):
             checks.number(name, getattr(self, name), "a number")
@@ -73,16 +87,34 @@ class HillClimb:
         if self.bound not in BOUNDS:
             raise ValueError(f"bound={self.bound!r}: expected one of {', '.join(BOUNDS)}")
 
+    @override
     def init(self, key: Key[Array, ""]) -> HillClimbState:
-        """The state before the first match; the champion's weights are zeros."""
         checks.key(key)
-        return HillClimbState(jnp.zeros(self.dimension, jnp.float32), key, jnp.int32(0), jnp.int32(0))
+        champion = jnp.zeros(self.dimension, jnp.float32)
+        tests = first_tests(champion) if self.tested else None
+        return HillClimbState(champion, key, jnp.int32(0), jnp.int32(0), tests)
 
-    def update(
-        self, state: HillClimbState, match: Match, factor: Float32[Array, ""] | None = None
-    ) -> tuple[HillClimbState, HillClimbMetrics]:
-        """One match with one mutant; `factor` replaces the setting, where it changes on the way."""
-        step_size = jnp.float32(self.factor) if factor is None else factor
+    @override
+    def generation(self, state: HillClimbState, evolution: Evolution) -> tuple[HillClimbState, Scores]:
+        # The best score is 1 if the mutant has won, the mean its points per game.
+        def match(champion: Array, mutant: Array, key: Key[Array, ""]) -> Float32[Array, " games"]:
+            return evolution.duel(mutant, champion, key, self.games // 2)
+
+        after, metrics = self.update(state, match)
+        return after, Scores(metrics.won.astype(jnp.float32), metrics.points * np.float32(1 / self.games))
+
+    @override
+    def best_networks(self, state: HillClimbState) -> Float32[Array, "1 dimension"]:
+        return state.champion[None]
+
+    @override
+    def sample(self, state: HillClimbState) -> Float32[Array, "2 dimension"]:
+        return jnp.stack([state.champion, self.mutant(state)])
+
+    def update(self, state: HillClimbState, match: Match) -> tuple[HillClimbState, HillClimbMetrics]:
+        """One match with one mutant."""
+        tests = state.tests
+        step_size = jnp.float32(self.factor) if tests is None else jnp.asarray(STEP_SIZES, jnp.float32)[tests.place]
         key = jax.random.fold_in(state.key, state.mutants)
         mutant = self.mutant(state)
         checks.function("match", match, "(champion, mutant, key) -> points")
@@ -90,7 +122,8 @@ class HillClimb:
         won = jnp.sum(points) > np.float32(self.margin)
         moved = self._bounded(state.champion + step_size * (mutant - state.champion))
         champion = jnp.where(won, moved, state.champion)
-        after = HillClimbState(champion, state.key, state.mutants + 1, state.wins + won.astype(jnp.int32))
+        wins = state.wins + won.astype(jnp.int32)
+        after = state._replace(champion=champion, mutants=state.mutants + 1, wins=wins)
         return after, HillClimbMetrics(jnp.sum(points), won)
 
     def mutant(self, state: HillClimbState) -> Float32[Array, " dimension"]:
@@ -108,3 +141,57 @@ class HillClimb:
         if self.bound == "clip":
             return jnp.clip(weights, -self.limit, self.limit)
         return weights / jnp.maximum(1.0, jnp.max(jnp.abs(weights)) / self.limit)
+
+
+@dataclasses.dataclass(frozen=True)
+class HillClimbConfig(EvolutionConfig):
+    """Settings of `hill_climb`: one champion against a mutant."""
+
+    name: ClassVar[str] = "hill_climb"
+
+    network: NetworkConfig = group(NetworkConfig(plays="afterstate"))
+    sigma: float = setting(0.05, "the standard deviation of the noise on each weight", low=0, high=10)
+    factor: float = setting(
+        0.05,
+        "how far the champion moves towards a mutant that wins",
+        above=0,
+        high=1,
+        when={"schedule": "constant"},
+    )
+    duel: int = setting(4, "games of champion and mutant, in pairs with the same dice", low=1, high=10**6)
+    schedule: str = setting(
+        "constant",
+        "tested: factor is 0.25 .. 0.001, lowered when the champion stops getting better; one is kept every 1,000 "
+        "games",
+        choices=("constant", "tested"),
+    )
+    bound: str = setting(
+        "clip",
+        "how weights are kept in [-1, 1]: each of them, or all divided by the same number",
+        choices=BOUNDS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.network.plays == "outputs":
+            raise ValueError("hill_climb needs networks that value positions: plays=afterstate or outcomes")
+        if self.duel % 2:
+            raise ValueError(f"duel={self.duel} games: expected an even number, since they come in pairs")
+        if self.schedule == "tested" and GAMES_BETWEEN_TESTS % self.duel:
+            raise ValueError(f"duel={self.duel} games: expected a divisor of 1,000, after which there is a test")
+
+    @property
+    @override
+    def generations_per_line(self) -> int | None:
+        return GAMES_BETWEEN_TESTS // self.duel if self.schedule == "tested" else None
+
+    @override
+    def strategy(self, mesh: Mesh | None) -> HillClimb:
+        return HillClimb(
+            self.network.genomes().dimension, Gaussian(self.sigma), self.factor, bound=self.bound, games=self.duel,
+            tested=self.schedule == "tested",
+        )  # fmt: skip
+
+    @override
+    def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
+        return generations * self.duel

@@ -2,15 +2,20 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
+from typing_extensions import override
 
+from jaxgames.algos.evolution.evolution import CROSSOVERS
 from jaxgames.algos.evolution.operators import (
     Crossover,
+    Cubic,
+    FitnessWeighted,
     Multiplicative,
     Mutation,
     Selection,
@@ -20,7 +25,9 @@ from jaxgames.algos.evolution.operators import (
     offspring,
 )
 from jaxgames.algos.evolution.ranking import check_scores
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.settings import setting
 
 InitGenomes = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
 """The genomes that a run begins with, by the candidates' numbers, as `Genomes.init` draws them."""
@@ -86,6 +93,11 @@ class Neuroevolution:
             generation=jnp.int32(0),
         )
 
+    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> NeuroevolutionState:
+        """The state before the first generation; the algorithm draws its first weights itself."""
+        del first
+        return self.init(key)
+
     def ask(self, state: NeuroevolutionState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates, 0 to population - 1."""
 
@@ -118,3 +130,41 @@ class Neuroevolution:
 
     def _generation_key(self, state: NeuroevolutionState) -> Key[Array, ""]:
         return jax.random.fold_in(state.key, state.generation)
+
+
+@dataclasses.dataclass(frozen=True)
+class GeneticConfig(PopulationConfig):
+    """Settings of `genetic`: the best of one population have children."""
+
+    name: ClassVar[str] = "genetic"
+
+    elites: int = setting(5, "so many of the best live on as they are", low=0, high=2**24)
+    keep: int = setting(5, "so many of the best have children", low=1, high=2**24)
+    rate: float = setting(0.2, "how large mutations are", low=0, high=10)
+    mutation: str = setting(
+        "uniform",
+        "x + r x for each weight x, with r uniform in [-rate, rate], or cubic: the third power of such a number",
+        choices=("uniform", "cubic"),
+    )
+    selection: str = setting(
+        "truncation",
+        "who has children: the best `keep`, or weighted all, in proportion to their score above the worst",
+        choices=("truncation", "weighted"),
+    )
+    crossover: str = setting("none", "how children of two parents are made", choices=CROSSOVERS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if max(self.keep, self.elites + 1) > self.population:
+            raise ValueError(f"keep={self.keep}, elites={self.elites} of a population of {self.population}: too many")
+
+    @override
+    def algorithm(self, mesh: Mesh | None) -> Neuroevolution:
+        genomes = self.network.genomes()
+        weighted, cubic = self.selection == "weighted", self.mutation == "cubic"
+        selection: Selection = FitnessWeighted() if weighted else Truncation(max(self.keep, self.elites))
+        mutation = Cubic(self.rate) if cubic else Multiplicative(self.rate)
+        crossover = self.crossover_named(self.crossover)
+        return Neuroevolution(
+            self.population, genomes.dimension, genomes.init, selection, mutation, crossover, self.elites
+        )

@@ -1,7 +1,8 @@
 """OpenAI's evolution strategy: the gradient of the mean score of noisy copies of one network."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,10 +10,13 @@ import numpy as np
 import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
+from typing_extensions import override
 
 from jaxgames.algos.evolution.noise import noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.settings import setting
 
 
 class OpenESState(NamedTuple):
@@ -72,6 +76,10 @@ class OpenES:
         with jax.numpy_dtype_promotion("standard"):
             return OpenESState(mean, self.optimizer.init(mean), key, jnp.int32(0))
 
+    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> OpenESState:
+        """The state before the first generation, at a network's first weights, `first(numbers)`."""
+        return self.start(key, first(jnp.zeros(1, jnp.int32))[0])
+
     def ask(self, state: OpenESState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates, 0 to population - 1."""
         signs = (1 - 2 * (numbers & 1)).astype(jnp.float32)
@@ -99,3 +107,29 @@ class OpenES:
 
     def _noise_key(self, state: OpenESState) -> Key[Array, ""]:
         return jax.random.fold_in(state.key, state.generation)
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenESConfig(PopulationConfig):
+    """Settings of `open_es`: the gradient of the mean score of noisy copies of one network."""
+
+    name: ClassVar[str] = "open_es"
+
+    sigma: float = setting(0.05, "the standard deviation of the noise on each weight", low=0, high=10)
+    step_size: float = setting(0.01, "the first step size (Adam)", low=0, high=10)
+    last_step_size: float = setting(0.001, "the step size at the end, falling exponentially", low=0, high=10)
+    weight_decay: float = setting(0.0, "share of the weights that a step takes", low=0, high=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.population % 2:
+            raise ValueError(f"population={self.population}: expected an even number, since noise comes in pairs")
+
+    @override
+    def algorithm(self, mesh: Mesh | None) -> OpenES:
+        share = self.last_step_size / max(self.step_size, 1e-30)
+        decay = optax.exponential_decay(self.step_size, self.generations, share)
+        return OpenES(
+            self.population, self.network.genomes().dimension, sigma=self.sigma, optimizer=optax.adam(decay),
+            weight_decay=self.weight_decay, mesh=mesh,
+        )  # fmt: skip

@@ -10,17 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Int32
 
+from jaxgames.algos.evolution.evolution import advance
 from jaxgames.algos.evolution.games.fitness import SCORES
 from jaxgames.algos.evolution.games.play import Details, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.saved import load_champion
+from jaxgames.algos.evolution.strategies import content_of, with_changes
+from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.envs.registry import make as make_game
 from jaxgames.matches import match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.evolution.population import GeneticConfig
-from jaxgames.recipes.evolution.registry import content_of, with_changes
-from jaxgames.recipes.evolution.strategy import advance
+from jaxgames.recipes.evolution.recipe import evolution_of
 from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
 from jaxgames.recipes.reproduce.checkers_simulation.rates import rates
 from jaxgames.recipes.reproduce.report import Row
@@ -72,11 +73,12 @@ def epochs(
     config: GeneticConfig, seed: int
 ) -> Iterator[tuple[Float32[Array, "1 dimension"], Float32[Array, "sample dimension"]]]:
     """The champion of each epoch of an evolution, the best one of its candidates, and some networks of the next one."""
-    method = config.method()
-    state = jax.jit(method.init)(jax.random.key(seed))
+    evolution = evolution_of(config)
+    strategy = evolution.strategy
+    state = jax.jit(strategy.init)(jax.random.key(seed))
     for _ in range(config.generations):
-        state, _ = advance(method, state, 1)
-        yield method.best(state), method.sample(state)
+        state, _ = advance(evolution, state, 1)
+        yield strategy.best_networks(state), strategy.sample(state)
 
 
 def network(study: Study) -> list[Row]:
@@ -87,8 +89,8 @@ def network(study: Study) -> list[Row]:
     kernels = sum(outputs * inputs for outputs, inputs in genomes.shapes)
     return [
         Row("inputs", published["inputs"], genomes.inputs, digits=0),
-        Row("hidden layers", published["hidden layers"], len(config.hidden), digits=0),
-        Row("hidden units", published["hidden units"], sum(config.hidden), digits=0),
+        Row("hidden layers", published["hidden layers"], len(config.layers.hidden), digits=0),
+        Row("hidden units", published["hidden units"], sum(config.layers.hidden), digits=0),
         Row("outputs", published["outputs"], genomes.outputs, digits=0),
         Row(
             "weights", published["weights"], kernels, digits=0,

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.algos.evolution.saved import network_of
+from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of
 from jaxgames.matches import match
 from jaxgames.matches.knockout import BEHIND, knockout
@@ -62,7 +62,7 @@ def _of_snapshots(run: Run, name: str) -> tuple[int, list[Player]]:
     else:
         # A genome sees each position as the first player does: the same function, in the parameters of a TD network.
         network = TD_GAMMON.settings[LEARNER].network()
-        genomes = network_of(run.config["network"]).genomes()
+        genomes = NetworkConfig.from_json(run.config["network"]).genomes()
         params = [genomes.params(jnp.asarray(row)) for row in rows]
     game = network.game
     return every, [greedy(game, f"{name}@{(i + 1) * every}", one, network.value) for i, one in enumerate(params)]

@@ -1,0 +1,233 @@
+"""What evolution runs: the settings that all strategies share, the games that judge networks, and generations of them.
+
+A strategy is one file of `strategies`: the algorithm, its settings, a subclass of `EvolutionConfig`, and a line in
+`strategies.STRATEGIES`.
+"""
+
+import dataclasses
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh
+from jaxtyping import Array, Float32, Int32, Key
+
+from jaxgames.algos.evolution.evaluate import population_mesh
+from jaxgames.algos.evolution.games.duel import duel
+from jaxgames.algos.evolution.games.fitness import DETAILED, SCORES, ByPlay
+from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, Opponents, RandomMoves, play
+from jaxgames.algos.evolution.games.policies import Policy
+from jaxgames.algos.evolution.operators import Crossover, Segments, whole_layers
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.envs.core import Game
+from jaxgames.ops.settings import Settings, group, setting
+
+CROSSOVERS = ("none", "segments", "layers")
+
+
+class Scores(NamedTuple):
+    """What the candidates of one generation scored, and the networks that are worth writing down after it, if any."""
+
+    best: Float32[Array, "..."]
+    mean: Float32[Array, "..."]
+    networks: Float32[Array, "... networks dimension"] | None = None
+
+
+class Strategy(ABC):
+    """A way to evolve networks: pure functions of one state, a pytree."""
+
+    @abstractmethod
+    def init(self, key: Key[Array, ""]) -> Any:
+        """The state before the first generation."""
+
+    def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> Any:
+        """The state before the first generation, where it begins with networks that are there already.
+
+        Raises `ValueError` for a strategy that cannot, and for a number of networks that it cannot begin with.
+        """
+        raise ValueError("the strategy begins with random weights, not with networks of a file")
+
+    @abstractmethod
+    def generation(self, state: Any, evolution: "Evolution") -> tuple[Any, Scores]:
+        """One generation, by the games of `evolution`."""
+
+    @abstractmethod
+    def best_networks(self, state: Any) -> Float32[Array, "champions dimension"]:
+        """The champions, the best one first."""
+
+    @abstractmethod
+    def sample(self, state: Any) -> Float32[Array, "sample dimension"]:
+        """Some networks of the population, all of them if they are few."""
+
+
+class OpponentSpec(NamedTuple):
+    """Opponents of one kind: a player's spec, `others` or `hall`, and how many."""
+
+    name: str
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class EvolutionConfig(Settings):
+    """The settings that all strategies share. Raises `ValueError` for values that make no sense."""
+
+    of = "evolution"
+    name: ClassVar[str] = ""
+    """The strategy's name, as in `--set strategy=NAME`."""
+    unit: ClassVar[str] = "generations"
+    """What a generation is called."""
+
+    network: NetworkConfig = group(NetworkConfig)
+    generations: int = setting(1_000, "of the whole training; for groups iterations of each group", low=1, high=10**9)
+    score: str = setting("wins", "what a candidate's games are worth", choices=SCORES)
+    sides: str = setting(
+        "both", "both: two games with each opponent; alternate: one, begun in turns", choices=("both", "alternate")
+    )
+    most_plies: int = setting(1_000, "a game is stopped after so many", low=1, high=10**6)
+
+    @property
+    def most_devices(self) -> int:
+        """How many devices can share the work; 1 for strategies whose population cannot be split."""
+        return 1
+
+    @property
+    def champions(self) -> int:
+        """How many networks are shown and kept."""
+        return 1
+
+    @property
+    def opponent_specs(self) -> tuple[OpponentSpec, ...]:
+        """Whom candidates meet besides each other, of strategies that can choose."""
+        return ()
+
+    @property
+    def generations_per_line(self) -> int | None:
+        """After how many generations the step size is tested; None if it is not."""
+        return None
+
+    @property
+    def games_per_opponent(self) -> int:
+        """Games of a candidate with each opponent."""
+        return 2 if self.sides == "both" else 1
+
+    def strategy(self, mesh: Mesh | None) -> Strategy:
+        """How this setting evolves, on the devices of a mesh (None: one)."""
+        raise NotImplementedError
+
+    def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
+        """Games that are played in the first so many generations; `without` are opponents that need none."""
+        raise NotImplementedError
+
+    def check_memory(self, devices: int) -> None:
+        """Raises `ValueError` if the training on so many devices does not fit into this machine's memory; the few
+        networks of a strategy that keeps no population always fit.
+        """
+
+    def crossover_named(self, name: str) -> Crossover | None:
+        """One of `CROSSOVERS` for such networks; None where children have one parent."""
+        slices = self.network.genomes().layer_slices
+        return {"none": None, "segments": Segments(), "layers": whole_layers(slices)}[name]
+
+
+def mesh_of(devices: int) -> Mesh | None:
+    """The mesh over so many devices; None for one."""
+    return None if devices == 1 else population_mesh(devices)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evolution:
+    """A setting at work on so many devices: its strategy, and the games by which networks are judged.
+
+    A hashable value: programs of equal ones are compiled once. Raises `ValueError` for opponents that are not known.
+    """
+
+    config: EvolutionConfig
+    devices: int = 1
+    player_of: Callable[[str, Game], Any] | None = None
+    """The player with a name, as `jaxgames.players.make`; needed where candidates meet players."""
+    fitnesses: tuple[tuple[str, Callable], ...] = ()
+    """Those that opponents may have besides players, by name: `fitness(policy, count, genomes, numbers, key)`."""
+
+    def __post_init__(self) -> None:
+        for name, _ in self.config.opponent_specs:
+            if name not in ("hall", "others", "random", *dict(self.fitnesses)):
+                self._player(name)
+
+    @functools.cached_property
+    def strategy(self) -> Strategy:
+        """The strategy."""
+        return self.config.strategy(self.mesh)
+
+    @functools.cached_property
+    def policy(self) -> Policy:
+        """How the networks play."""
+        return self.config.network.policy()
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The devices."""
+        return mesh_of(self.devices)
+
+    def games(self, generations: int) -> int:
+        """Games that are played in the first so many generations."""
+        return self.config.games(generations, tuple(dict(self.fitnesses)))
+
+    def matrix(
+        self,
+        genomes: Float32[Array, "n dimension"],
+        opponents: Float32[Array, "k dimension"],
+        numbers: Int32[Array, " n"],
+        key: Key[Array, ""],
+    ) -> Float32[Array, "n k"]:
+        """The scores of n networks against k others, those of both sides added up."""
+        config, met = self.config, Networks(self.policy, opponents)
+        details = DETAILED.get(config.score, ())
+        results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies, details)
+        return jnp.sum(SCORES[config.score](results).reshape(len(genomes), -1, met.count), axis=1)
+
+    def duel(
+        self, one: Float32[Array, " dimension"], other: Float32[Array, " dimension"], key: Key[Array, ""], pairs: int
+    ) -> Float32[Array, " games"]:
+        """The points of one network against another in pairs of games, for networks that value positions."""
+        config, game = self.config, self.policy.game
+        return duel(game, config.network.value, one, other, key, pairs, config.most_plies).points
+
+    def judge(self, spec: OpponentSpec, common: bool) -> Callable[[Array, Array, Array], Array]:
+        """The fitness that players of one kind are, or another one with this name."""
+        if spec.name in dict(self.fitnesses):
+            return functools.partial(dict(self.fitnesses)[spec.name], self.policy, spec.number)
+        if spec.name == "random":
+            return self.by_play(RandomMoves(spec.number), common)
+        player = self._player(spec.name)
+        return self.by_play(FixedPlayer(player.turn, player.params, spec.number), common)
+
+    def by_play(self, opponents: Opponents, common: bool) -> ByPlay:
+        """The fitness by games with these opponents; with `common` candidates meet the same luck."""
+        config = self.config
+        return ByPlay(self.policy, opponents, config.score, config.sides, common, config.most_plies)
+
+    def _player(self, name: str) -> Any:
+        if self.player_of is None:
+            raise ValueError(f"opponent {name!r}: give `player_of`, such as jaxgames.players.make")
+        return self.player_of(name, self.policy.game)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2), donate_argnums=1)
+def advance(evolution: Evolution, state: Any, generations: int) -> tuple[Any, Scores]:
+    """So many generations, and the scores of each."""
+    return jax.lax.scan(lambda state, _: evolution.strategy.generation(state, evolution), state, length=generations)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def summarize(evolution: Evolution, state: Any) -> tuple[Float32[Array, "champions dimension"], Float32[Array, ""]]:
+    """The champions, and the diversity: how far weights are spread over the population, as a share of their size.
+
+    That is the root of the mean variance of the weights, divided by the root of their mean square.
+    """
+    sample = evolution.strategy.sample(state)
+    spread = jnp.mean(jnp.var(sample, axis=0))
+    best = evolution.strategy.best_networks(state)
+    return best, jnp.sqrt(spread / jnp.maximum(jnp.mean(sample**2), jnp.finfo(jnp.float32).tiny))
