@@ -187,7 +187,7 @@ def test_settings_make_sense(name):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("connect-four-evolution --set factor=1", "unknown setting 'factor' of evolution; available: generations, score"),
+        ("connect-four-evolution --set factor=1", "unknown setting 'factor' of evolution; available: generations"),
         ("connect-four-evolution --set population=7", "expected an even number"),
         ("connect-four-evolution --set population=x", "expected a whole number"),
         ("connect-four-evolution --set opponents=pubeval*3", "pubeval plays backgammon, not connect_four"),
@@ -195,8 +195,8 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
         ("connect-four-evolution --set strategy=foo", "unknown strategy 'foo'; available: groups, genetic, open_es"),
         ("connect-four-evolution --set strategy=foo", "hill_climb, ARS, ASEBO"),
-        ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma='0': expected a number above 0, at most 10"),
-        ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size' of evolution; available"),
+        ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma='0': expected a number above 0"),
+        ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size' of evolution"),
         ("connect-four-evolution --set strategy=PGPE --set population=9", "evosax refuses PGPE with population=9"),
         ("checkers-evolution --set strategy=hill_climb", "hill_climb needs networks that value positions"),
         ("tic-tac-toe-evolution --set strategy=genetic --set keep=300", "keep=300, elites=5 of a population of 200"),
