@@ -29,7 +29,7 @@ class NetworkConfig(Settings):
     """How evolved networks see positions and play. Raises `ValueError` for values that make no sense."""
 
     of = "evolved networks"
-    game: str = setting("tic_tac_toe", "the game, by its id")
+    game: str = setting("", "the game, by its id; without one there is nothing to play yet")
     plays: str = setting(
         "outputs",
         "outputs: an output names an action. Else the network values the position after a turn for the player to act: "
@@ -48,6 +48,8 @@ class NetworkConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.game:
+            return
         for name, known in (("encoding", make(self.game).encodings), ("head", heads_of(make(self.game)))):
             if getattr(self, name) not in known:
                 raise ValueError(
