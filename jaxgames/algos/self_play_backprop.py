@@ -176,7 +176,7 @@ class SquareEncoding:
         # Positions last: four times faster so.
         planes = jax.vmap(self.game.observe_position, out_axes=-1)(positions, ~turn_passed)
         own, other = (planes[..., plane, :].reshape(self.inputs - 1, -1) for plane in (0, 1))
-        name = jnp.where(mover == 0, 1.0, -1.0).astype(jnp.float32)
+        name = jnp.where(mover == 0, jnp.float32(1), -1.0).astype(jnp.float32)
         sign = jnp.where(features.absolute > 0, name, 1.0)
         squares = jnp.where(own, sign[None], jnp.where(other, -sign[None], features.empty))
         turn = jnp.where(turn_passed, -name, name) * features.side
@@ -249,7 +249,7 @@ class SelfPlayBackprop:
         settings = state.settings
         kind = settings.cycle[state.games % len(settings.cycle)]
         played = self.play(state.params, settings, kind, key)
-        movers = jnp.where(played.mover == 0, 1.0, -1.0).astype(jnp.float32)
+        movers = jnp.where(played.mover == 0, jnp.float32(1), -1.0).astype(jnp.float32)
         inputs, sign = self._seen(settings, *_flat((played.positions, played.mover, played.turn_passed)))
         inputs = jnp.moveaxis(inputs.reshape(len(inputs), *movers.shape), 0, 1)
         targets = sign.reshape(movers.shape) * movers * played.result[None]

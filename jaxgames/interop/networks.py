@@ -52,7 +52,7 @@ class PolicyNetwork(NamedTuple):
 def _class_of_inputs(inputs: Any) -> Any:
     """The class of positions, int32[n, 1], from the last inputs of `Strategic`, which tell it (`strategic.BOTH`)."""
     race, *crashed = (inputs[:, inputs.shape[1] - place, None] > 0.5 for place in range(len(BOTH), 0, -1))
-    return jnp.where(race, 2, jnp.where(crashed[0] | crashed[1], 1, 0))
+    return jnp.where(race, 2, jnp.where(crashed[0] | crashed[1], jnp.int32(1), 0))
 
 
 def policy_network_of(player: Player) -> PolicyNetwork | None:

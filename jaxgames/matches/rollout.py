@@ -179,7 +179,7 @@ def _start(game: Game, position: Any, value: Any, size: int) -> _Trials:
     none = jnp.zeros(size, jnp.float32)
     return _Trials(
         positions=select(awaits, batch, outcome.position),
-        sign=jnp.where(awaits | ~outcome.turn_passes, 1.0, -1.0).astype(jnp.float32),
+        sign=jnp.where(awaits | ~outcome.turn_passes, jnp.float32(1), -1.0).astype(jnp.float32),
         luck=none,
         result=result,
         running=running,

@@ -176,7 +176,7 @@ def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Int3
         done |= after.over | after.turn_passes | equal(after.position, target)
         return ply + 1, select(done, now, after.position), done, played
 
-    start = jnp.int32(0), positions, forfeits, jnp.full((batch, MOST_ACTIONS), -1)
+    start = jnp.int32(0), positions, forfeits, jnp.full((batch, MOST_ACTIONS), -1, jnp.int32)
     return jax.lax.while_loop(lambda carry: (carry[0] < MOST_ACTIONS) & ~carry[2].all(), go_on, start)[3]
 
 

@@ -1,4 +1,8 @@
-"""Programs are lowered for GPUs and TPUs, so that nothing in them is for CPUs only. They are not compiled."""
+"""Programs are lowered for GPUs and TPUs, so that nothing in them is for CPUs only. They are not compiled. With
+`jax_enable_x64` on they are the same.
+"""
+
+import re
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +24,8 @@ PLATFORMS = ("cuda", "tpu")
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 BATCH = 6
 KEY = jax.eval_shape(lambda: jax.random.key(0))
+WIDE = re.compile(r"stablehlo\.(?!constant|broadcast_in_dim|convert|select)\w+ .*tensor<\d\w*xf64>")
+"""An operation on an array of float64: more than a number of Python on its way to an array of ours."""
 
 
 @pytest.fixture
@@ -34,8 +40,18 @@ def lower(monkeypatch):
         exported = export.export(jax.jit(function), platforms=PLATFORMS)(*arguments)
         assert exported.platforms == PLATFORMS
         assert "xla_cpu" not in exported.mlir_module()
+        assert exported.out_avals == wide(function, *arguments)
 
     return lowered
+
+
+def wide(function, *arguments):
+    """What a program gives with `jax_enable_x64` on; nothing may be computed in float64."""
+    with jax.enable_x64(True):
+        lowered = jax.jit(lambda *arguments: function(*arguments)).lower(*arguments)
+    lines = {line.strip() for line in lowered.as_text().splitlines() if WIDE.search(line)}
+    assert not lines, "\n".join(sorted(lines)[:5])
+    return tuple(jax.core.ShapedArray(out.shape, out.dtype) for out in jax.tree.leaves(lowered.out_info))
 
 
 def states_of(game):

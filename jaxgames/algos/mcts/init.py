@@ -62,7 +62,7 @@ def init_rows(
         values["is_chance"] = is_chance = awaits_chance(game, position)
         outcomes = jnp.arange(layout.num_edges, dtype=jnp.int32)[None, :] < len(game.outcome_probabilities)
         edges = jnp.where(is_chance[:, None], outcomes, edges)
-    child = jnp.where(edges, UNEXPANDED, ILLEGAL)
+    child = jnp.where(edges, jnp.float32(UNEXPANDED), ILLEGAL)
     return layout.rows(child=child, opponent_to_move=opponent_to_move, **values)
 
 

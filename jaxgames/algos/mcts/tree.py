@@ -99,7 +99,7 @@ class Layout:
             value = jnp.asarray(value).astype(jnp.float32)
             parts.append(jnp.broadcast_to(value.reshape((count, -1) if value.ndim else (1, 1)), (count, width)))
             filled += width
-        parts.append(jnp.zeros((count, self.columns - filled)))
+        parts.append(jnp.zeros((count, self.columns - filled), jnp.float32))
         return jnp.concatenate(parts, axis=1)
 
 

@@ -223,7 +223,7 @@ def _play(
     action = materialize(jax.vmap(problem.game.action_of_move)(position, move), level)
     outcome = jax.vmap(problem.game.play)(position, action)
     child = [materialize(word, level) for word in problem.packing.pack(outcome.position)]
-    verdict = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, jnp.inf, -jnp.inf))
+    verdict = jnp.where(outcome.over, outcome.reward, jnp.where(outcome.turn_passes, jnp.float32(jnp.inf), -jnp.inf))
     return child, materialize(verdict, level)
 
 

@@ -135,8 +135,9 @@ class SequentialTD(Sequential):
 
         traces = jax.tree.map(lambda p: jnp.zeros((outputs, *p.shape), p.dtype), params)
         start = _Learning(
-            params, traces, jnp.zeros(outputs), jnp.bool_(False), self._begin(openings, bits, jnp.int32(0)), _nothing()
-        )
+            params, traces, jnp.zeros(outputs, jnp.float32), jnp.bool_(False),
+            self._begin(openings, bits, jnp.int32(0)), _nothing(),
+        )  # fmt: skip
         learned = lax.while_loop(lambda learning: learning.so_far.games < games, ply, start)
         return learned.params, learned.so_far
 

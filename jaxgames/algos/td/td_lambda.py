@@ -123,7 +123,7 @@ def eligibility_traces(lambda_: float) -> EligibilityTraces:
           reset: games whose traces become empty: the game is over, or the turn was a random one.
         """
         keep = jnp.where(reset, 0.0, lambda_).astype(jnp.float32)
-        weight = jnp.where(reset, 0.0, 1.0).astype(jnp.float32)
+        weight = jnp.where(reset, jnp.float32(0), 1.0)
 
         def accumulate(trace, gradient):
             if isinstance(gradient, OuterProduct):

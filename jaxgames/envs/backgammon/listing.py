@@ -132,7 +132,7 @@ def _actions(
     moved = jnp.sum(moves, axis=0, dtype=jnp.int32)[None, :]
     passes = (number == moved) & (moved < left[None, :])
     actions = (jnp.uint32(26) - sources) * jnp.uint32(6) + dice - jnp.uint32(1)
-    return jnp.where(moves, actions.astype(jnp.int32), jnp.where(passes, 0, -1)).T
+    return jnp.where(moves, actions.astype(jnp.int32), jnp.where(passes, jnp.int32(0), -1)).T
 
 
 @jax.jit

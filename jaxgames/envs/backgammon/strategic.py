@@ -100,7 +100,7 @@ def position_class(positions: Position) -> Int32[Array, "..."]:
     own, opponent = positions.own, positions.opponent
     crashed = (_alive(own) <= ALIVE) | (_alive(opponent) <= ALIVE)
     race = _rear(own) + _rear(opponent) < jnp.uint32(board.BAR)
-    return jnp.where(race, 2, jnp.where(crashed, 1, 0)).astype(jnp.int32)
+    return jnp.where(race, 2, jnp.where(crashed, jnp.int32(1), 0)).astype(jnp.int32)
 
 
 def _side(own: Side, opponent: Side) -> Iterator[Float32[Array, "..."]]:

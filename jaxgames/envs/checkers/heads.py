@@ -95,7 +95,7 @@ class TargetHead:
         sources = able[0] | able[1] | able[2] | able[3]
         source = _best_square(outputs[:, SQUARES:], sources, positions)
         ways = [bits.has(pieces, _place(source)) for pieces in able]
-        direction = jnp.where(ways[1], 1, jnp.where(ways[2], 2, jnp.where(ways[3], 3, 0)))
+        direction = jnp.where(ways[1], 1, jnp.where(ways[2], 2, jnp.where(ways[3], jnp.int32(3), 0)))
         return materialize(4 * source + direction, positions.status), materialize(sources != 0, positions.status)
 
 
@@ -160,8 +160,8 @@ def _named(
     """The action from one square to another, and whether it is legal."""
     (row, column), (to_row, to_column) = (_row_and_column(square) for square in (source, target))
     down, across = to_row - row, to_column - column
-    length = jnp.where(jumping, 2, 1)
-    direction = jnp.where(down < 0, 2, 0) + jnp.where(across > 0, 1, 0)
+    length = jnp.where(jumping, jnp.int32(2), 1)
+    direction = jnp.where(down < 0, jnp.int32(2), 0) + jnp.where(across > 0, jnp.int32(1), 0)
     place = _place(source)
     there = jnp.zeros(source.shape, bool)
     for number, pieces in enumerate(movable):

@@ -244,7 +244,7 @@ def _faults(
         resolved = game.resolve(after, game.draw_outcome(words[1]))
     wrong = game.apply(state, jnp.where(mask.all(), game.num_actions, action_from_bits(words[2], ~mask | mask.all())))
     ended, now_ended = state.terminated | state.truncated, after.terminated | after.truncated
-    signs = jnp.where(numbers[:2] == player, -1.0, 1.0).astype(jnp.float32)
+    signs = jnp.where(numbers[:2] == player, jnp.float32(-1), 1.0).astype(jnp.float32)
     kept = _same(after._position, position) & (after.current_player == player) & now_ended
     reward = jnp.abs(after.rewards).max()
     drawn = game.draw_action(position, words[3])

@@ -118,7 +118,7 @@ class Populations:
 
             def game(state, _):
                 state, metrics = learner.update(state, jax.random.fold_in(key, state.games))
-                wanted = jnp.where(metrics.kind == SELF, 0.0, 1.0).astype(jnp.float32)
+                wanted = jnp.where(metrics.kind == SELF, jnp.float32(0), 1.0).astype(jnp.float32)
                 good, is_random = metrics.result == wanted, metrics.kind != SELF
                 return state, (good, is_random, metrics.squared_error, metrics.positions)
 

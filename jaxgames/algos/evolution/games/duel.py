@@ -75,7 +75,7 @@ def duel(
         a_moves = number % 2 == 1
         params = jax.tree.map(lambda a, b: jnp.where(a_moves, a, b), params_a, params_b)
         outcome, _ = game.best_turn(games.position, value_of(params))
-        return number + 1, _after(game, games, outcome, jnp.where(a_moves, 1.0, -1.0), bits, most_plies)
+        return number + 1, _after(game, games, outcome, jnp.where(a_moves, jnp.float32(1), -1.0), bits, most_plies)
 
     # Player b moves first in the games that it begins; from then on all games have the same player to move, so one turn
     # is computed in each ply, not one for each player.

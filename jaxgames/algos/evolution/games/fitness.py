@@ -17,7 +17,7 @@ Score = Callable[[Results], Float32[Array, "n games"]]
 
 def wins(results: Results) -> Float32[Array, "n games"]:
     """1 for a win, 1/2 for a draw, -1 for an illegal action, which also loses the game; 0 for any other loss."""
-    score = jnp.where(results.points > 0, 1.0, jnp.where(results.points < 0, 0.0, 0.5)).astype(jnp.float32)
+    score = jnp.where(results.points > 0, 1.0, jnp.where(results.points < 0, jnp.float32(0), 0.5))
     return score - results.illegal.astype(jnp.float32)
 
 

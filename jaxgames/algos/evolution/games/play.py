@@ -386,7 +386,7 @@ def _details_after(
     candidates: bool,
 ) -> Details:
     """The details after the turns of one side, which `moved` in some games and `played` a legal turn there or not."""
-    mover = jnp.where(turn_passes, -1.0, 1.0)  # the sign of what counts for the player who is to act now
+    mover = jnp.where(turn_passes, jnp.float32(-1), 1.0)  # the sign of what counts for the player who is to act now
     ours, count = mover if candidates else -mover, jax.vmap(game.piece_count)
     own = played & jnp.bool_(candidates)
     after: dict[str, Callable[[Array], Array]] = {

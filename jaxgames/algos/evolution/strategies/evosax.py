@@ -65,7 +65,9 @@ class Evosax:
             settings["optimizer"] = optax.adam(self.numbers["step_size"])
         try:
             with _as_evosax_expects(), jax.ensure_compile_time_eval():
-                return kind(population_size=self.population, solution=jnp.zeros(self.dimension), **settings)
+                return kind(
+                    population_size=self.population, solution=jnp.zeros(self.dimension, jnp.float32), **settings
+                )
         except (AssertionError, TypeError) as error:
             raise ValueError(f"evosax refuses {self.name} with population={self.population}: {error}") from error
 
@@ -110,7 +112,7 @@ class Evosax:
                 genomes, strategy = self.strategy.ask(ask, strategy, self.params)
             else:
                 genomes = first
-                strategy = self.strategy.init(own, genomes, jnp.zeros(self.population), self.params)
+                strategy = self.strategy.init(own, genomes, jnp.zeros(self.population, jnp.float32), self.params)
         return EvosaxState(_settled(strategy), genomes, key, jnp.int32(0))
 
     def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> EvosaxState:

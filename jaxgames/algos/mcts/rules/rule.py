@@ -219,7 +219,7 @@ def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, to
     """
     most = nodes.layout.game.max_reward
     c = of_nodes(nodes, c)
-    sign = math.copysign(1, c) if isinstance(c, float | int) else jnp.where(c < 0, -1.0, 1.0)
+    sign = math.copysign(1, c) if isinstance(c, float | int) else jnp.where(c < 0, jnp.float32(-1), 1.0)
     count = count or (lambda edges: edges.visits)
     log = c**2 * jnp.log(jnp.maximum(nodes.sum(count) if total is None else total, 1))
     return lambda edges: (mean(edges) / most + 1) / 2 + sign * jnp.sqrt(log / jnp.maximum(count(edges), 1))

@@ -102,7 +102,8 @@ def network(study: Study) -> list[Row]:
 def points(study: Study) -> list[Row]:
     """The second figure 4.3: points of an action, as the fitness gives them."""
     moves, captures = jnp.asarray([[1, 0, 1]]), jnp.asarray([[0, 0, 1]])
-    results = Results(jnp.zeros((1, 3)), jnp.asarray([[False, True, False]]), Details(moves=moves, captures=captures))
+    points, illegal = jnp.zeros((1, 3), jnp.float32), jnp.asarray([[False, True, False]])
+    results = Results(points, illegal, Details(moves=moves, captures=captures))
     found = np.asarray(SCORES["legality"](results))[0]
     published = PUBLISHED["fitness"]
     rows = [
