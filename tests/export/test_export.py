@@ -12,6 +12,8 @@ from jax import export
 
 import jaxgames
 from jaxgames.algos import mcts
+from jaxgames.algos.alphazero.config import AlphaZeroConfig
+from jaxgames.algos.alphazero.learner import make_learner as make_alphazero
 from jaxgames.algos.evolution.evolution import Evolution
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies import STRATEGIES
@@ -40,7 +42,9 @@ def lower(monkeypatch):
         exported = export.export(jax.jit(function), platforms=PLATFORMS)(*arguments)
         assert exported.platforms == PLATFORMS
         assert "xla_cpu" not in exported.mlir_module()
-        assert exported.out_avals == wide(function, *arguments)
+        with monkeypatch.context() as of_cpu:
+            of_cpu.setattr(jax, "default_backend", lambda: "cpu")
+            assert exported.out_avals == wide(function, *arguments)
 
     return lowered
 
@@ -134,6 +138,14 @@ def test_alpha_beta(lower):
 def test_temporal_differences(game, method, lower):
     seen = {"backgammon": {}, "connect_four": {"encoding": "observation", "outputs": 2}}[game]
     learner = make_learner(TDConfig(game, **seen, method=method, batch=4, plies=2, hidden=(3,)))
+    lower(learner.update, jax.eval_shape(learner.init, KEY), KEY)
+
+
+@pytest.mark.parametrize("search", ["gumbel", "puct"])
+def test_alphazero(search, lower):
+    small = {"hidden": (4,), "batch": 2, "plies": 2, "simulations": 3, "fast_simulations": 2, "buffer_plies": 2}
+    config = AlphaZeroConfig(**small, search=search, steps=1, minibatch=4)
+    learner = make_alphazero(jaxgames.make("connect_four"), config)
     lower(learner.update, jax.eval_shape(learner.init, KEY), KEY)
 
 

@@ -427,5 +427,5 @@ def _backup_lane_by_lane(
 
             return lax.while_loop(more, one, (segment.begin, flat))[1]
 
-        flat = lax.fori_loop(0, len(segment.lanes), of_lane, flat)
+        flat = lax.fori_loop(jnp.int32(0), jnp.int32(len(segment.lanes)), of_lane, flat)
     return flat
