@@ -128,8 +128,8 @@ def options_table() -> str:
     """All options that players have, a row for each."""
     lines: dict[tuple[str, str], list[str]] = {}
     for name, entry in (*PLAYERS.items(), ("RUN@2", FROM_FOLDER)):
-        for option in entry.options.items():
-            lines.setdefault(option, []).append(name)
+        for option in entry.options.values():
+            lines.setdefault((option.name, option.help), []).append(name)
     rows: list[tuple] = [("option", "of", "what it is"), ("---",) * 3]
     rows += [(f"`{name}`", _codes(players), line) for (name, line), players in lines.items()]
     return _markdown(rows)

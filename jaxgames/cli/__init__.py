@@ -21,8 +21,7 @@ from jaxgames.cli import (
     reproduce,
     rollout,
     score,
-    serve_gnubg,
-    serve_hub,
+    serve,
     solve,
     tables,
     tournament,
@@ -41,8 +40,7 @@ COMMANDS = (
     perft,
     reproduce,
     export,
-    serve_gnubg,
-    serve_hub,
+    serve,
     solve,
     tables,
     web,
@@ -78,7 +76,7 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> NoReturn:
         from jaxgames import __version__
-        from jaxgames.cli.output import print_json
+        from jaxgames.cli.common import print_json
         from jaxgames.runs.run import made_with
 
         found = {"jaxgames": __version__} | made_with()

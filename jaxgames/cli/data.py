@@ -4,9 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.cli.games import add_settings, make_game
-from jaxgames.cli.output import ProgressLine, print_json, seed
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
 
 
 def add(commands: Any) -> None:

@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.output import print_json
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import add_plugins, print_json
 
 
 def add(commands: Any) -> None:

@@ -6,9 +6,7 @@ import secrets
 import sys
 from typing import Any
 
-from jaxgames.cli.games import add_settings, make_game
-from jaxgames.cli.output import print_json, seed
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import add_plugins, add_settings, make_game, print_json, seed
 
 PERSON = "person"
 

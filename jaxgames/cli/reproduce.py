@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.output import print_json, seed
+from jaxgames.cli.common import print_json, seed
 
 
 def add(commands: Any) -> None:

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.output import ProgressLine, print_json, seed
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import ProgressLine, add_plugins, print_json, seed
 
 
 def add(commands: Any) -> None:

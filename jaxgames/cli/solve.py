@@ -4,8 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from jaxgames.cli.games import add_settings, make_game
-from jaxgames.cli.output import print_json
+from jaxgames.cli.common import add_settings, make_game, print_json
 
 MOST_LEFT = 30
 """Squares left of positions that are solved without being told that it may take long."""

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.output import ProgressLine, print_json
+from jaxgames.cli.common import ProgressLine, print_json
 
 
 def add(commands: Any) -> None:

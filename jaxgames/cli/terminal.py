@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxgames import records
 from jaxgames.players import Player
-from jaxgames.players.exact import advisor
+from jaxgames.players.wrappers import advisor
 from jaxgames.sessions.record import GameRecord
 from jaxgames.sessions.session import Session
 

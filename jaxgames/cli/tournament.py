@@ -4,9 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.games import add_settings, make_game
-from jaxgames.cli.output import ProgressLine, print_json, seed
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
 
 GAMES = 1000
 _PLANNED = ("players", "game", "games", "seed", "knockout", "behind", "most_games", "set", "games_out")

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.cli.output import print_json
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import add_plugins, print_json
 
 _PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 

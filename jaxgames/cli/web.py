@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from jaxgames.cli.plugins import add_plugins
+from jaxgames.cli.common import add_plugins
 
 USUAL_PORT = 8000
 

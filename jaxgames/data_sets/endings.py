@@ -12,7 +12,7 @@ from jaxgames.data_sets.makers import played_games
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops.pytrees import concatenate, num_rows, take
 from jaxgames.players.generic import random
-from jaxgames.players.host import on_host, take_forfeits
+from jaxgames.players.host import take_forfeits
 from jaxgames.players.player import Player
 from jaxgames.tables.lookup import Knowledge, KnownTurns, known_turns
 from jaxgames.tables.registry import lookup_of
@@ -56,7 +56,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
     lookup, load = lookup_of(player.game)
     scores, positions = load(), _known_positions(player, lookup, number, seed)
     bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)
-    judge = _judge if on_host(player) else jax.jit(_judge, static_argnums=0)
+    judge = _judge if player.on_host else jax.jit(_judge, static_argnums=0)
     known, chosen = judge(lookup, scores, player, positions, bits)
     for reason in take_forfeits(player):
         raise ValueError(f"no move in a position: {reason}")

@@ -22,7 +22,6 @@ from jaxgames.matches.match import MOST_PLIES, PairedGames
 from jaxgames.ops.pytrees import take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
-from jaxgames.players.host import on_host
 from jaxgames.records import load
 from jaxgames.sessions.record import GameRecord
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
@@ -98,7 +97,7 @@ def played_games(
     if moves_of not in LEARNED:
         raise ValueError(f"unknown moves-of {moves_of!r}; available: {', '.join(LEARNED)}")
     for player in (a, b):
-        if on_host(player):
+        if player.on_host:
             raise ValueError(f"{player.name} runs as plain Python: only compiled players make data")
     if a.game != b.game:
         raise ValueError(f"{a.name} plays {a.game.id}, {b.name} plays {b.game.id}; expected two players of one game")

@@ -10,7 +10,6 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.interop import spaces
 from jaxgames.players import make as make_player
-from jaxgames.players.host import on_host
 from jaxgames.players.player import Player
 
 SEATS = ("first", "second")
@@ -50,7 +49,7 @@ def _env(game: Game, player: Player, seat: str | None, render_mode: str | None) 
             raise ValueError(f"{name} {value!r}: expected {', '.join(known)} or None")
     if player.game != game:
         raise ValueError(f"{player.name} plays {player.game}, not {game}")
-    act = Player.act if on_host(player) else jax.jit(Player.act)
+    act = Player.act if player.on_host else jax.jit(Player.act)
 
     class GameAgainstPlayer(Env):
         """One game after the other against the same player."""

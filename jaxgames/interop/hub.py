@@ -31,7 +31,7 @@ from jaxgames.interop.hub_protocol import (
 )
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
-from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, number, whole_number
+from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, by_name, number_option, whole_option
 from jaxgames.sessions.session import choose_turn
 
 VARIANTS = ("english", "american", "checkers")
@@ -151,18 +151,16 @@ class HubProgram:
             return "it has closed its output"
 
 
-def hub_player(game: Game, command: str, time: str | None = None, depth: str | None = None) -> Player:
+def hub_player(game: Game, command: str, time: float = SECONDS, depth: int | None = None) -> Player:
     """The player `hub:COMMAND`: a draughts program that is asked by the Hub protocol, a second for each move.
 
     Raises `ValueError` for another game, and a program that does not get ready to play English draughts.
     """
     name = f"hub:{command}"
-    seconds = SECONDS if time is None else number(time, f"player {name!r}: time", MOST_SECONDS)
-    level = format_line("level", move_time=f"{seconds:g}")
+    level = format_line("level", move_time=f"{time:g}")
     if depth is not None:
-        whole_number(depth, f"player {name!r}: depth", MOST_DEPTH)
-        level = format_line("level", depth=depth)
-    engine = HubProgram(command, level, seconds + PATIENCE)
+        level = format_line("level", depth=str(depth))
+    engine = HubProgram(command, level, time + PATIENCE)
     try:
         engine.start()
     except HubError as error:
@@ -184,10 +182,14 @@ ENTRY = PlayerEntry(
     "hub needs the command that starts a program: write hub:COMMAND",
     ("hub:COMMAND",),
     ("COMMAND",),
-    {
-        "time": f"seconds for a move; {SECONDS:g} if nothing is said. One that takes {PATIENCE:g} more loses the game",
-        "depth": "a depth instead of a time",
-    },
+    by_name(
+        number_option(
+            "time",
+            f"seconds for a move, by default {SECONDS:g}. One that takes {PATIENCE:g} more loses the game",
+            MOST_SECONDS,
+        ),
+        whole_option("depth", "a depth instead of a time", MOST_DEPTH),
+    ),
     games=("checkers",),
 )
 

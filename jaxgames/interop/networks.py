@@ -59,8 +59,9 @@ def policy_network_of(player: Player) -> PolicyNetwork | None:
     """The network of AlphaZero's kind that a player plays by or searches with; None if it has none."""
     turn: Any = player.turn
     for owner in (turn, player.params, getattr(getattr(turn, "make_value", None), "owner", None)):
-        if owner is not None and hasattr(owner, "apply") and not isinstance(owner, ValueNetwork):
-            return PolicyNetwork(owner.apply, getattr(owner, "params", player.params))
+        network: Any = getattr(owner, "policy", owner)
+        if hasattr(network, "apply") and not isinstance(owner, ValueNetwork):
+            return PolicyNetwork(network.apply, getattr(owner, "params", player.params))
     return None
 
 

@@ -15,7 +15,7 @@ from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.interop.openspiel_checkers import FollowedGames
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
-from jaxgames.players.specs import PlayerEntry, choice, number, whole_number
+from jaxgames.players.specs import PlayerEntry, by_name, number_option, whole_option
 
 MEGABYTES = 1000
 """What a tree may take."""
@@ -25,22 +25,21 @@ SEED, MOST_SEED = 1, 2**31 - 1
 STONES = ".xo"
 
 
-def openspiel_player(game: Game, bot: str, simulations: int, c: str | None = None, seed: str | None = None) -> Player:
+def openspiel_player(game: Game, bot: str, simulations: int, c: float = EXPLORATION, seed: int = SEED) -> Player:
     """The player `openspiel:BOT:N`, whose actions are those of OpenSpiel, numbered as ours.
 
     Raises `ValueError` for another game, bot or number, `ImportError` where OpenSpiel is missing.
     """
     name = f"openspiel:{bot}:{simulations}"
-    make_bot = choice(bot, f"player {name!r}: bot", BOTS)
-    exploration = EXPLORATION if c is None else number(c, f"player {name!r}: c")
-    begin = SEED if seed is None else whole_number(seed, f"player {name!r}: seed", MOST_SEED)
+    if bot not in BOTS:
+        raise ValueError(f"player {name!r}: bot {bot!r}: expected {' or '.join(BOTS)}")
     try:
         import pyspiel
     except ImportError:
         raise ImportError("not installed: open_spiel; install with: pip install open_spiel") from None
     load, states_of = _rules(game)
     theirs = pyspiel.load_game(load)
-    states, chooser = states_of(theirs), make_bot(pyspiel, theirs, simulations, exploration, begin)
+    states, chooser = states_of(theirs), BOTS[bot](pyspiel, theirs, simulations, c, seed)
 
     def move(state: State) -> int:
         return states.act(state._position, chooser.step(states.find(state._position)))
@@ -62,10 +61,10 @@ ENTRY = PlayerEntry(
     "openspiel needs a bot and a number of simulations: write openspiel:mcts:1000",
     ("openspiel:mcts:1000",),
     ("BOT", "N"),
-    {
-        "c": f"the constant of exploration; {EXPLORATION:g} if nothing is said",
-        "seed": f"where its random numbers begin; {SEED} if nothing is said",
-    },
+    by_name(
+        number_option("c", f"the constant of exploration, by default {EXPLORATION:g}"),
+        whole_option("seed", f"where its random numbers begin, by default {SEED}", MOST_SEED),
+    ),
     games=("tic_tac_toe", "connect_four", "checkers"),
 )
 

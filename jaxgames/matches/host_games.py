@@ -17,7 +17,7 @@ from jaxtyping import Array, Int32, Key, UInt32
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.pytrees import select, take
 from jaxgames.players import Player
-from jaxgames.players.host import on_host, take_forfeits
+from jaxgames.players.host import take_forfeits
 
 MOST_PAIRS = 32
 """Played at once: enough for compiled players to be asked in batches, few enough to see progress."""
@@ -93,7 +93,7 @@ class _Pairs:
 
     def _play_turns(self, player: Player, rows: np.ndarray, bits: np.ndarray, memory: Any) -> None:
         places = np.resize(rows, len(self.pair))  # one size, so that what is compiled is compiled once
-        if on_host(player):
+        if player.on_host:
             outcome = player.turn(player.params, take(self.positions, rows), bits[rows, 0])
             outcome = take(jax.tree.map(np.asarray, outcome), np.resize(np.arange(len(rows)), len(places)))
         else:

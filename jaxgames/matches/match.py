@@ -25,7 +25,6 @@ from jaxgames.matches.host_games import game_key
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player, as_players
-from jaxgames.players.host import on_host
 
 MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
@@ -127,7 +126,7 @@ def match(
     pairs = (games + 1) // 2
     forfeits: Mapping[str, int] = {}
     compile_seconds = 0.0
-    if on_host(a) or on_host(b):
+    if a.on_host or b.on_host:
         report = None if trace is None else lambda *turns: trace(TracedTurns(*turns))
         played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress, report)
         points, plies, stopped, seconds, forfeits = played

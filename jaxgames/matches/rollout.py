@@ -18,7 +18,6 @@ from jaxgames.algos.expectimax import after_chance
 from jaxgames.envs.core import Game, State
 from jaxgames.ops.pytrees import equal, select, take
 from jaxgames.players import Player
-from jaxgames.players.generic import GreedyTurn
 
 BATCH = 1_024
 """Trials played at once."""
@@ -91,7 +90,7 @@ def rollout(
 
     Raises `ValueError` for another kind of player, a state that is over, and numbers out of range.
     """
-    if not isinstance(player.turn, GreedyTurn):
+    if player.value is None or player.plies != 1:
         raise ValueError(f"{player.name} does not value positions; roll out with a run or champion@1")
     if not player.game.outcome_probabilities:
         raise ValueError(f"{player.game.id} has no chance, so there is nothing to roll out")

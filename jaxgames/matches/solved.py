@@ -19,7 +19,7 @@ from jaxgames.envs.connect_four import ConnectFour, notation
 from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.ops import json_text
 from jaxgames.players import Player
-from jaxgames.players.host import on_host, take_forfeits
+from jaxgames.players.host import take_forfeits
 from jaxgames.tables.connect_four.solver import Solver
 
 MOVE_SCORES = Path(__file__).parent / "move_scores_500.jsonl"
@@ -146,7 +146,7 @@ def judge_moves(
     def inputs(start):
         return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, bits))
 
-    choose = _choose if on_host(player) else jax.jit(_choose).lower(*inputs(0)).compile()
+    choose = _choose if player.on_host else jax.jit(_choose).lower(*inputs(0)).compile()
     seconds, right = 0.0, []
     for start in range(0, len(positions), size):
         began = time.perf_counter()

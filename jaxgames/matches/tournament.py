@@ -18,7 +18,6 @@ from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import MatchResult, PairedGames, match
 from jaxgames.ops.pytrees import take
 from jaxgames.players import Player, as_players, generic
-from jaxgames.players.host import on_host
 from jaxgames.runs.folder import Folder
 from jaxgames.runs.json_lines import JsonLines
 from jaxgames.sessions.record import GameRecord
@@ -227,11 +226,11 @@ def time_per_move(player: Player, positions: Any) -> float:
 
     A player in plain Python is asked about the first position only.
     """
-    if on_host(player):
+    if player.on_host:
         positions = take(positions, slice(1))
     count = len(jax.tree.leaves(positions)[0])
     bits = jax.random.bits(jax.random.key(1), (count,), jnp.uint32)
-    turn = player.turn if on_host(player) else None
+    turn = player.turn if player.on_host else None
     seconds = []
     for _ in range(1 + _REPEATS):
         started = time.perf_counter()

@@ -132,7 +132,9 @@ class Setting:
     def _parse_one(self, text: str) -> Any:
         if self.base is bool:
             return BOOLS[text.lower()]
-        return next((choice for choice in self.choices if str(choice) == text), None) or self.base(text)
+        if self.choices:
+            return {str(choice): choice for choice in self.choices}[text]
+        return self.base(text)
 
     def has_meaning(self, values: Mapping[str, Any]) -> bool:
         """Whether it has a meaning beside these values of the others."""

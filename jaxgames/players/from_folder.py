@@ -16,9 +16,8 @@ from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
-from jaxgames.players.generic import BoundMethod, GreedyTurn, LogitsTurn, by_policy, evolved, greedy, imitating
+from jaxgames.players.generic import by_policy, evolved, greedy, imitating, self_play
 from jaxgames.players.player import Player
-from jaxgames.players.self_play import self_play
 from jaxgames.runs import Run
 from jaxgames.runs.checkpoints import Snapshots
 
@@ -141,11 +140,9 @@ def load_value(name: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
     Raises `ValueError` as `load_named`, and if the player does not choose by the values of positions.
     """
     player = load_named(name, game)
-    if isinstance(player.turn, LogitsTurn):
-        return player.params, BoundMethod(player.turn, LogitsTurn.make_value)
-    if not isinstance(player.turn, GreedyTurn):
+    if player.value is None:
         raise ValueError(f"{name} does not value positions, so no search can be guided by it")
-    return player.params, player.turn.make_value
+    return player.params, player.value
 
 
 def game_of(path: str | Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Players of any game: random, the best turn by a value of positions, the same looking ahead, and evolved networks."""
+"""Players of any game: random, the best turn by a value of positions, the same looking ahead, and by networks."""
 
 import dataclasses
 import inspect
@@ -8,13 +8,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
+from typing_extensions import override
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.algos.self_play_backprop import Params, SelfPlayBackprop, SelfPlaySettings
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.registry import make
-from jaxgames.players.player import Player
+from jaxgames.players.player import NetworkPolicy, Player, TurnPolicy
 
 ROWS = 9
 """Positions that a player looks at together, at least. For fewer of them backgammon has programs of its own beside the
@@ -23,77 +25,111 @@ usual ones, for learners that play one game; a player of one game waits twice as
 
 
 @dataclasses.dataclass(frozen=True)
-class RandomTurn:
+class RandomTurn(TurnPolicy):
     """A turn drawn uniformly from those that lead to different positions. No parameters."""
 
     game: Game
 
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`."""
         del params
         return self.game.random_turn(positions, bits)
 
 
 @dataclasses.dataclass(frozen=True)
-class GreedyTurn:
+class GreedyTurn(TurnPolicy):
     """The best turn by the values `make_value(params)`."""
 
     game: Game
     make_value: Callable[[Any], Value]
+    plies = 1
 
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`."""
         del bits
         return _with_rows(self.game.best_turn, positions, self.make_value(params))
 
+    def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
+        """The values that it goes by."""
+        del bits
+        return self.make_value(params)(positions)
+
 
 @dataclasses.dataclass(frozen=True)
-class ExpectimaxTurn:
+class ExpectimaxTurn(TurnPolicy):
     """The best turn by a look-ahead of some plies, whose leaves are worth `make_value(params)`."""
 
     search: Expectimax
     make_value: Callable[[Any], Value]
 
+    @property
+    def plies(self) -> int:
+        """How far it looks."""
+        return self.search.plies
+
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`."""
         del bits
         return _with_rows(self.search.best_turn, positions, self.make_value(params))
 
+    def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
+        """What positions are worth by the plies that are left after a turn."""
+        del bits
+        before = dataclasses.replace(self.search, plies=self.search.plies - 1)
+        return before.expected(positions, self.make_value(params))
+
 
 @dataclasses.dataclass(frozen=True)
-class PolicyTurn:
+class PolicyTurn(TurnPolicy):
     """The legal turn that an evolved network rates highest; the parameters are its genome, one row of numbers."""
 
     network: NetworkConfig
 
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`."""
         rows = jax.tree.map(lambda x: x[None], (params, positions, bits))
         return jax.tree.map(lambda x: x[0], self.network.policy().turn(*rows).outcome)
 
 
 @dataclasses.dataclass(frozen=True)
-class LogitsTurn:
-    """The legal action that a network's policy rates highest; the parameters are its weights.
+class SelfPlayTurn(TurnPolicy):
+    """Plays what one network values most, ended games included; the parameters are its weights and settings."""
 
-    `discount` is that of the network's values, for searches that are guided by them.
-    """
+    learner: SelfPlayBackprop
+
+    @override
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        del bits
+        game, (weights, settings) = self.learner.game, params
+        squares = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
+        own, other = (jnp.sum(squares[..., plane], axis=(1, 2), dtype=jnp.int32) for plane in (0, 1))
+        player = other - own  # the second player is one square behind when it is to act
+        action = self.learner.best_action(weights, settings, positions, player)
+        return jax.vmap(game.play)(positions, action)
+
+
+@dataclasses.dataclass(frozen=True)
+class LogitsTurn(TurnPolicy):
+    """The legal action that a network's policy rates highest; the parameters are its weights."""
 
     game: Game
-    apply: Callable[[Any, Array], tuple[Array, Array]]
-    discount: float = 1.0
+    policy: NetworkPolicy
 
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`, for one action in each position."""
         del bits
-        logits, _ = self.apply(params, self._observe(positions))
+        logits, _ = self.policy.apply(params, self._observe(positions))
         legal = jax.vmap(self.game.legal)(positions)
         actions = jnp.argmax(jnp.where(legal, logits, -jnp.inf), axis=1).astype(jnp.int32)
         return jax.vmap(self.game.play)(positions, actions)
 
-    def make_value(self, params: Any) -> Value:
+    @property
+    def make_value(self) -> Callable[[Any], Value]:
         """The values that the network gives positions besides its policy, for searches that need no policy."""
-        return lambda positions: self.apply(params, self._observe(positions))[1]
+        return BoundMethod(self, LogitsTurn._make_value)
+
+    def _make_value(self, params: Any) -> Value:
+        return lambda positions: self.policy.apply(params, self._observe(positions))[1]
 
     def _observe(self, positions: Any) -> Array:
         return jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
@@ -145,7 +181,7 @@ def by_policy(
     """
     if inspect.ismethod(apply):
         apply = BoundMethod(apply.__self__, apply.__func__)
-    return Player(name, game, LogitsTurn(game, apply, discount), params)
+    return Player(name, game, LogitsTurn(game, NetworkPolicy(apply, discount)), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:
@@ -154,14 +190,14 @@ def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, w
     One that plays by its policy looks one ply ahead as it is. Raises `ValueError` if the player does not choose by the
     values of positions, and for numbers out of range.
     """
-    if plies == 1 and isinstance(player.turn, LogitsTurn):
+    if player.policy is not None and plies == 1:
         return dataclasses.replace(player, name=name)
-    if not isinstance(player.turn, GreedyTurn):
+    if player.value is None or player.plies != 1:
         raise ValueError(f"{player.name} does not value positions, so it cannot look {plies} plies ahead")
     search = Expectimax(player.game, plies, keep, within)
     if plies == 1:
         return dataclasses.replace(player, name=name)
-    return dataclasses.replace(player, name=name, turn=ExpectimaxTurn(search, player.turn.make_value))
+    return dataclasses.replace(player, name=name, turn=ExpectimaxTurn(search, player.value))
 
 
 def imitating(name: str, params: Any, network: ImitationNetwork) -> Player:
@@ -180,3 +216,8 @@ def evolved(name: str, genome: Float32[Array, " dimension"], network: NetworkCon
     if network.plays != "outputs":
         return greedy(game, name, genome, network.value)
     return Player(name, game, PolicyTurn(dataclasses.replace(network, strict=False)), genome)
+
+
+def self_play(name: str, params: Params, settings: SelfPlaySettings, learner: SelfPlayBackprop) -> Player:
+    """The player of one network's weights; the learner is one of a single member."""
+    return Player(name, learner.game, SelfPlayTurn(learner), (params, settings))

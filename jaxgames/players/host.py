@@ -1,9 +1,10 @@
-"""Players that run as plain Python beside the compiled ones: functions and programs of other people.
+"""Players made of functions that other people write: plain Python beside the compiled programs, or JAX within them.
 
-They are asked about one state after the other. A match that has one of them runs its loop in Python.
+Plain Python is asked about one state after the other. A match that has such a player runs its loop in Python.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
+from typing_extensions import override
 
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.ops.pytrees import select, take
-from jaxgames.players.player import Player
+from jaxgames.players.player import Player, TurnPolicy
+from jaxgames.players.specs import PlayerEntry
 
 Move = Callable[[State], int | Sequence[int]]
 """Chooses in one state: an action, or the actions of a whole turn."""
@@ -72,7 +75,7 @@ class HostTurn:
 
 
 @dataclasses.dataclass(frozen=True)
-class ActionTurn:
+class ActionTurn(TurnPolicy):
     """The actions that a function of JAX chooses for a batch: `act(states, bits)`, with 32 random bits for each state;
     `act(params, states, bits)` of a player with parameters. An illegal action loses the game.
     """
@@ -80,8 +83,8 @@ class ActionTurn:
     game: Game
     act: Callable[..., Any]
 
+    @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """As `TurnPolicy`."""
         states = self.game.state(positions, jnp.zeros(len(bits), jnp.int32))
         actions = jnp.asarray(self.act(states, bits) if params is None else self.act(params, states, bits))
         if actions.shape != bits.shape or not jnp.issubdtype(actions.dtype, jnp.integer):
@@ -90,11 +93,6 @@ class ActionTurn:
         actions = actions.astype(jnp.int32)
         legal = jax.vmap(self.game.is_legal)(positions, actions)
         return select(legal, jax.vmap(self.game.play)(positions, actions), jax.vmap(forfeit)(positions))
-
-
-def on_host(player: Player) -> bool:
-    """Whether a player runs as plain Python, and so cannot be compiled."""
-    return bool(getattr(player.turn, "on_host", False))
 
 
 def take_forfeits(player: Player) -> list[str]:
@@ -128,3 +126,59 @@ def _look(state: State, action: Any) -> Any:
 def _try(game: Game, position: Any, action: np.int32) -> Any:
     """Whether an action is legal, and its outcome."""
     return _look(_state(game, position), action)
+
+
+def python_player(move: Move, help: str = "", game: str | None = None, chance: bool = True) -> PlayerEntry:
+    """The entry of a plain Python function `move(state) -> action`, which is asked about one state at a time.
+
+    Args:
+        move: gets a `State` in which the player is to act. It returns an action, or all actions of its turn.
+        help: a line about it.
+        game: the id of the only game it plays; None for any.
+        chance: whether it plays games with chance.
+    """
+
+    def make(game: Game, name: str) -> Player:
+        return Player(name, game, HostTurn(game, move, name))
+
+    return PlayerEntry(make, help or _first_line(move), "", (), games=(game,) if game else (), chance=chance)
+
+
+def jax_player(
+    act: Callable[..., Any], params: Any = None, help: str = "", game: str | None = None, chance: bool = True
+) -> PlayerEntry:
+    """The entry of a function of JAX, `act(states, bits) -> int32[batch]`, which is compiled with the match.
+
+    Args:
+        act: gets a batch of states in which the player is to act, and 32 random bits for each of them.
+        params: a pytree of arrays, such as the weights of a network; then `act(params, states, bits)` is asked. Players
+            of the same `act` share compiled programs, so the next checkpoint of a training needs no compilation.
+        help: a line about it.
+        game: the id of the only game it plays; None for any.
+        chance: whether it plays games with chance.
+    """
+
+    def make(game: Game, name: str) -> Player:
+        return Player(name, game, ActionTurn(game, act), params)
+
+    return PlayerEntry(make, help or _first_line(act), "", (), games=(game,) if game else (), chance=chance)
+
+
+def entry_of(name: str, found: Any) -> PlayerEntry:
+    """The entry `name` of what a plug-in has: an entry, or a function `move(state)`. Raises `ValueError` otherwise."""
+    if not re.fullmatch(r"[A-Za-z][\w-]*", name):
+        raise ValueError(f"{name!r} is no name of a player: expected letters, digits, - and _")
+    if not isinstance(found, PlayerEntry):
+        if not callable(found):
+            raise ValueError(f"player {name!r} is {type(found).__name__}; expected a function move(state) or an entry")
+        found = python_player(found)
+    if found.examples:
+        return found
+    inner = found.make  # of a function: it has neither arguments nor options, and is told its name
+    return found._replace(
+        make=lambda game: inner(game, name), usage=f"{name} has no options: write {name}", examples=(name,)
+    )
+
+
+def _first_line(function: Any) -> str:
+    return (getattr(function, "__doc__", None) or "a player of a plug-in").strip().splitlines()[0].rstrip(".")

@@ -11,9 +11,10 @@ from jaxtyping import Array, Int32, UInt32
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
 from jaxgames.envs.core import Game, Outcome
+from jaxgames.ops.settings import Setting
 from jaxgames.players import from_folder, specs
-from jaxgames.players.generic import LogitsTurn
 from jaxgames.players.player import Player
+from jaxgames.players.specs import PlayerEntry, number_option
 from jaxgames.tables.registry import leaf_lookup
 
 
@@ -111,7 +112,8 @@ def _bounded(**numbers: float) -> Rule:
 def _ucd(
     c: float = 0.5, d1: float = 1, d2: float = 0, d3: float = 0, update: str = "descend", symmetries: bool = False
 ) -> Rule:
-    return mcts.ucd(c, (d1, d2, d3), update=update, symmetries=symmetries)
+    one, two, three = (int(d) if math.isfinite(d) else d for d in (d1, d2, d3))
+    return mcts.ucd(c, (one, two, three), update=update, symmetries=symmetries)
 
 
 def _rave_with_replies(k: float = 50.0, c: float = 0.1) -> Rule:
@@ -162,99 +164,113 @@ KINDS: Mapping[str, SearchKind] = {
     ),
 }
 
-HELP = {
-    "c": "how much is explored",
-    "k": "visits after which an edge's own mean counts as much as that of all moves as first",
-    "alpha": "how much that of all moves as first counts, 0 to 1",
-    "c_init": "how much the policy counts",
-    "c_base": "visits after which it counts more",
-    "considered": "actions drawn at the root",
-    "scale": "of the noise by which they are drawn; 0 for none",
-    "keep": "1: replies are kept over a game, from move to move; 0: each move begins with none",
-    "forget": "1: a reply that lost is forgotten; 0: it stays until a better one comes",
-    "path": "1: replies are learned from moves in the tree, too; 0: from rollouts only",
-    "update": "`descend`: a simulation counts for the edges of its path; `all`: for all that lead to its leaf",
-    "d1": "how far down an edge's mean looks: 0 to 16, or inf for any distance",
-    "d2": "the same for the count of the node",
-    "d3": "the same for the count of the edge",
-    "temperature": "of the probabilities by which moves are drawn",
-    "symmetries": "1: mirror images are one position, too",
-    "rollouts": "how much random rollouts count in the value of a leaf, beside the network's: 0 to 1, 0.5 in AlphaGo",
-    "leaves": "`exact`: leaves that a table knows have their exact value; `evaluated`: none, as if nothing is said",
-    "final": "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
-    "trees": "trees for each position, merged at the root, each of all simulations",
-}
+DISTANCES = (*range(17), math.inf)
 
-DISTANCES: Mapping[str, int | float] = {**{str(number): number for number in range(17)}, "inf": math.inf}
+OPTIONS = specs.by_name(
+    number_option("c", "how much is explored"),
+    number_option("k", "visits after which an edge's own mean counts as much as that of all moves as first"),
+    number_option("alpha", "how much that of all moves as first counts, 0 to 1", most=1),
+    number_option("c_init", "how much the policy counts"),
+    number_option("c_base", "visits after which it counts more", least=1),
+    # A search's program grows with its trees, a table in it with `considered`.
+    specs.whole_option("considered", "actions drawn at the root", 1024),
+    number_option("scale", "of the noise by which they are drawn; 0 for none"),
+    specs.flag_option("keep", "1: replies are kept over a game, from move to move; 0: each move begins with none"),
+    specs.flag_option("forget", "1: a reply that lost is forgotten; 0: it stays until a better one comes"),
+    specs.flag_option("path", "1: replies are learned from moves in the tree, too; 0: from rollouts only"),
+    Setting(
+        "update", str, "descend",
+        "`descend`: a simulation counts for the edges of its path; `all`: for all that lead to its leaf",
+        choices=("descend", "all"),
+    ),
+    Setting(
+        "d1", float, 1, "how far down an edge's mean looks: 0 to 16, or inf for any distance", choices=DISTANCES
+    ),
+    Setting("d2", float, 0, "the same for the count of the node", choices=DISTANCES),
+    Setting("d3", float, 0, "the same for the count of the edge", choices=DISTANCES),
+    number_option("temperature", "of the probabilities by which moves are drawn"),
+    specs.flag_option("symmetries", "1: mirror images are one position, too"),
+    number_option(
+        "rollouts",
+        "how much random rollouts count in the value of a leaf, beside the network's: 0 to 1, 0.5 in AlphaGo",
+        most=1,
+    ),
+    Setting(
+        "leaves", str, "evaluated", "`exact`: leaves that a table knows have their exact value; `evaluated`, the "
+        "default: none",
+        choices=("evaluated", "exact"),
+    ),
+    Setting(
+        "final", str, "visits", "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
+        choices=("visits", "mean"),
+    ),
+    specs.whole_option("trees", "trees for each position, merged at the root, each of all simulations", 256),
+)  # fmt: skip
+"""All options of searches by simulations; a rule has some of them."""
 
-CHOICES: Mapping[str, Mapping[str, Any]] = {
-    "final": {"visits": "visits", "mean": "mean"},
-    "leaves": {"evaluated": False, "exact": True},
-    "update": {"descend": "descend", "all": "all"},
-    **{option: DISTANCES for option in ("d1", "d2", "d3")},
-    **{option: {"0": False, "1": True} for option in ("keep", "forget", "path", "symmetries")},
-}
-"""The options that are one of a few words."""
 
-LARGEST = {"trees": 256, "considered": 1024}
-"""The options that are whole numbers. A search's program grows with its trees, a table in it with `considered`."""
-
-
-def options(name: str) -> dict[str, str]:
-    """The options that a player of this name has, with a line about each."""
-    kind = KINDS[name]
-    own = (*kind.options, *kind.evaluator_options, *(["keep"] if kind.learns else []))
-    return {option: HELP[option] for option in (*own, *(["trees"] if kind.merges_trees else []), "leaves", "final")}
-
-
-def mcts_player(name: str, game: Game, budget: int | float, run: str | None = None, **given: str) -> Player:
+def mcts_player(
+    kind: SearchKind,
+    game: Game,
+    budget: int | float,
+    run: str = "",
+    *,
+    trees: int = 1,
+    final: str = "visits",
+    keep: bool = False,
+    leaves: str = "evaluated",
+    **options: Any,
+) -> Player:
     """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer, or those that fit into a
-    time: `NAME:2s`, where the budget is a float.
+    time: `NAME:2s`, where the budget is a float. `options` are those of the rule and of the evaluator.
 
-    Raises `ValueError` for options that are no numbers or out of range, and for a run whose player values no positions.
+    Raises `ValueError` for options that the rule does not take, and for a run whose player values no positions.
     """
-    kind, spec = KINDS[name], ":".join(filter(None, (name, run, specs.budget_text(budget))))
-    text = spec + "".join(f",{option}={value}" for option, value in given.items())
-    numbers: dict[str, Any] = {}
-    for option, value in given.items():
-        what = f"player {text!r}: {option}"
-        if option in CHOICES:
-            numbers[option] = specs.choice(value, what, CHOICES[option])
-        elif option in LARGEST:
-            numbers[option] = specs.whole_number(value, what, LARGEST[option])
-        else:
-            numbers[option] = specs.number(value, what)
-    if numbers.get("c_base", 1) < 1:
-        raise ValueError(f"player {text!r}: c_base {given['c_base']!r}: expected a number of visits from 1 on")
-    usual = {"trees": 1, "final": "visits", "keep": False, "leaves": False}
-    trees, final, keep, exact = (numbers.pop(option, value) for option, value in usual.items())
-    of_rollouts = {option: numbers.pop(option) for option in kind.evaluator_options if option in numbers}
+    of_evaluator = {option: options.pop(option) for option in kind.evaluator_options if option in options}
     discount = 1.0
     if kind.evaluate is None:
-        evaluate, discount = _load_value(str(run), game)
-        if "rollouts" in of_rollouts:
-            evaluate = _mixed(evaluate, of_rollouts["rollouts"], text)
+        evaluate, discount = _load_value(run, game)
+        if "rollouts" in of_evaluator:
+            weight = of_evaluator["rollouts"]
+            evaluate = mcts.mixture(1 - weight, evaluate, mcts.rollout())
     else:
-        evaluate = kind.evaluate(**of_rollouts)
-    if exact:
+        evaluate = kind.evaluate(**of_evaluator)
+    if leaves == "exact":
         lookup, load = leaf_lookup(game)
         evaluate = mcts.exact_leaves(evaluate, lookup, load())
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
-    kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**numbers)
+    kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**options)
     turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
-    return Player(text, game, turn, evaluate)
-
-
-def _mixed(network: Evaluator, weight: float, text: str) -> Evaluator:
-    if not 0 <= weight <= 1:
-        raise ValueError(f"player {text!r}: rollouts {weight:g}: expected a number from 0 to 1")
-    return mcts.mixture(1 - weight, network, mcts.rollout())
+    return Player("search", game, turn, evaluate)
 
 
 def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:
     """The network of a run as evaluator, and the discount that its values were learned with."""
     player = from_folder.load_named(run, game)
-    if isinstance(player.turn, LogitsTurn):
-        return mcts.network(player.turn.apply, player.params), player.turn.discount
+    if player.policy is not None:
+        return mcts.network(player.policy.apply, player.params), player.policy.discount
     params, make_value = from_folder.load_value(run, game)
     return mcts.valued(make_value, params), 1.0
+
+
+def _entry(name: str, kind: SearchKind) -> PlayerEntry:
+    """The players of a name: with rollouts, or guided by the network of a run."""
+
+    def make(game: Game, *arguments: Any, **options: Any) -> Player:
+        *run, budget = arguments
+        return mcts_player(kind, game, budget, *run, **options)
+
+    needs, amount = "a number of simulations or a time such as 2s", "BUDGET"
+    if not kind.takes_time:
+        needs, amount = "a number of simulations", "N"
+    arguments: tuple[str, ...] = (amount,)
+    example = f"{name}:800"
+    if kind.evaluate is None:
+        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
+    own = (*kind.options, *kind.evaluator_options, *(["keep"] if kind.learns else []))
+    names = (*own, *(["trees"] if kind.merges_trees else []), "leaves", "final")
+    usage = f"{name} needs {needs}: write {example}"
+    return PlayerEntry(make, kind.help, usage, (example,), arguments, {option: OPTIONS[option] for option in names})
+
+
+PLAYERS = {name: _entry(name, kind) for name, kind in KINDS.items()}

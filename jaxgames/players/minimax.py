@@ -8,22 +8,34 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
 
-from jaxgames.algos.minimax import LIMIT, Search
+from jaxgames.algos.minimax import LIMIT, Search, result
 from jaxgames.envs.core import Game, Outcome, Value
+from jaxgames.ops.settings import Setting
 from jaxgames.players import from_folder
 from jaxgames.players.player import Player
+from jaxgames.players.specs import OPTIONAL_RUN, PlayerEntry, budget_text, by_name
 from jaxgames.tables.lookup import LeafKnowledge
 from jaxgames.tables.registry import leaf_lookup
 
-OPTIONS = {"ties": ("random", "first"), "value": ("material", "pieces", "exact")}
-"""What may follow the depth in a spec string, the default first."""
+MEN_OF_HALF = 4.0
+"""Where only material is counted, so many men ahead are shown as tanh(1) of a win."""
+OPTIONS = by_name(
+    Setting(
+        "ties", str, "random", "of equally good actions `random`, the default, draws one; `first` takes the first",
+        choices=("random", "first"),
+    ),
+    Setting(
+        "value", str, "material", "what positions at the horizon are worth: `material`, the default; `pieces`, each of "
+        "them 1; or `exact`, by a table where it knows them, else material",
+        choices=("material", "pieces", "exact"),
+    ),
+)  # fmt: skip
+"""What may follow the depth in a spec string."""
 
 
 @dataclasses.dataclass(frozen=True)
 class MinimaxTurn:
-    """The best action by a search, whose horizon is evaluated by `make_value(params)`, if there is one, or by a name of
-    `OPTIONS["value"]`.
-    """
+    """The best action by a search; the horizon is evaluated by `make_value(params)`, or as the option `value` says."""
 
     search: Search
     make_value: Callable[[Any], Value] | None = None
@@ -36,6 +48,37 @@ class MinimaxTurn:
             value = jax.vmap(self.search.game.piece_count)
         found = self.search(positions, bits, value)
         return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
+
+    @property
+    def plies(self) -> int:
+        """How far it looks; with a budget of time, at most."""
+        return self.search.depth
+
+    @property
+    def seconds(self) -> float | None:
+        """The time that a turn takes, if it has one."""
+        return self.search.seconds
+
+    def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
+        """A win in sight counts in points. Else the network's value, or the material as a share of all points."""
+        game, search = self.search.game, self.search
+        material = jnp.zeros(len(bits), jnp.float32)
+        value = None if self.make_value is None else self.make_value(params)
+        counts = value is None or self.value == "exact"
+        if self.value == "pieces" and value is None:
+            value = jax.vmap(game.piece_count)
+        elif value is None:
+            material = jax.vmap(game.material)(positions)  # the search counts its change only
+        if search.depth > 1:
+            deeper: Search = dataclasses.replace(search, depth=search.depth - 1, forced=False)
+            found = deeper(positions, bits, value).values
+        else:
+            found = jnp.zeros(len(bits), jnp.float32) if value is None else value(positions)
+        points, _ = result(found)
+        quiet = found + material
+        if counts:
+            quiet = game.max_reward * jnp.tanh(quiet / MEN_OF_HALF)
+        return jnp.where(jnp.abs(found) > LIMIT, points, quiet)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +102,9 @@ MOST_DEPTH_IN_TIME = 64
 """The depth at which a search with a budget of time ends."""
 
 
-def alphabeta(game: Game, depth: int | float, run: str = "", **options: str) -> Player:
+def alphabeta(
+    game: Game, depth: int | float, run: str = "", ties: str = "random", value: str | None = None, prune: bool = True
+) -> Player:
     """The player `alphabeta:DEPTH`: alpha-beta by the change of material since the position it is to move in.
 
     A float is a time in seconds, `alphabeta:1s`: one depth after the other, until it is over; the move is that of the
@@ -67,41 +112,47 @@ def alphabeta(game: Game, depth: int | float, run: str = "", **options: str) -> 
 
     `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
     (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1; with `value=exact`
-    positions that a table knows have their exact value at the horizon. Raises `ValueError`
-    for unknown options and values, for games with chance, and for a run whose player values no positions.
+    positions that a table knows have their exact value at the horizon. Raises `ValueError` for games with chance, and
+    for a run whose player values no positions.
     """
-    return _player("alphabeta", game, depth, run, options, prune=True)
-
-
-def minimax(game: Game, depth: int, run: str = "", **options: str) -> Player:
-    """The player `minimax:DEPTH` or `minimax:RUN:DEPTH`: as `alphabeta`, without cutting branches off."""
-    return _player("minimax", game, depth, run, options, prune=False)
-
-
-def _player(name: str, game: Game, depth: int | float | str, run: str, options: dict[str, str], prune: bool) -> Player:
-    for option, chosen in options.items():
-        if option not in OPTIONS:
-            raise ValueError(f"{name} has no option {option!r}; it has: {', '.join(OPTIONS)}")
-        if chosen not in OPTIONS[option]:
-            raise ValueError(f"{option}={chosen}: expected {' or '.join(OPTIONS[option])}")
-    settings = {option: values[0] for option, values in OPTIONS.items()} | options
-    if isinstance(depth, str) and depth.isdecimal():
-        depth = int(depth)
-    text = "".join(f",{option}={chosen}" for option, chosen in options.items())
+    name = ":".join(filter(None, ("alphabeta" if prune else "minimax", run, budget_text(depth))))
     if isinstance(depth, float):
-        amount, search = (
-            f"{depth:g}s",
-            Search(game, MOST_DEPTH_IN_TIME, prune=prune, ties=settings["ties"], seconds=depth),
-        )
+        search = Search(game, MOST_DEPTH_IN_TIME, prune=prune, ties=ties, seconds=depth)
     else:
-        amount, search = str(depth), Search(game, depth, prune=prune, ties=settings["ties"])  # type: ignore[arg-type]
-    if not run and settings["value"] == "exact":
+        search = Search(game, depth, prune=prune, ties=ties)
+    if run:
+        if value is not None:
+            raise ValueError(f"{name}: the run values positions; leave out value={value}")
+        params, make_value = from_folder.load_value(run, game)
+        return Player(name, game, MinimaxTurn(search, make_value), params)
+    if value == "exact":
         lookup, load = leaf_lookup(game)
-        turn = MinimaxTurn(search, ExactOrMaterial(game, lookup), "exact")
-        return Player(f"{name}:{amount}{text}", game, turn, load())
-    if not run:
-        return Player(f"{name}:{amount}{text}", game, MinimaxTurn(search, value=settings["value"]))
-    if "value" in options:
-        raise ValueError(f"{name}:{run}:{amount}{text}: the run values positions; leave out value={options['value']}")
-    params, make_value = from_folder.load_value(run, game)
-    return Player(f"{name}:{run}:{amount}{text}", game, MinimaxTurn(search, make_value), params)
+        return Player(name, game, MinimaxTurn(search, ExactOrMaterial(game, lookup), value), load())
+    return Player(name, game, MinimaxTurn(search, value=value or "material"))
+
+
+def minimax(game: Game, depth: int, run: str = "", ties: str = "random", value: str | None = None) -> Player:
+    """The player `minimax:DEPTH` or `minimax:RUN:DEPTH`: as `alphabeta`, without cutting branches off."""
+    return alphabeta(game, depth, run, ties, value, prune=False)
+
+
+PLAYERS = {
+    "minimax": PlayerEntry(
+        lambda game, run, depth, **options: minimax(game, depth, run, **options),
+        "minimax to a depth, by the change of material since the position or by the values of a trained network",
+        "minimax needs a depth: write minimax:5",
+        ("minimax:5", "minimax:RUN:5"),
+        (OPTIONAL_RUN, "N"),
+        OPTIONS,
+        chance=False,
+    ),
+    "alphabeta": PlayerEntry(
+        lambda game, run, depth, **options: alphabeta(game, depth, run, **options),
+        "alpha-beta: the same values as minimax, much faster",
+        "alphabeta needs a depth or a time such as 1s: write alphabeta:9",
+        ("alphabeta:9", "alphabeta:RUN:9"),
+        (OPTIONAL_RUN, "BUDGET"),
+        OPTIONS,
+        chance=False,
+    ),
+}

@@ -1,13 +1,14 @@
 """What a player is: a name, a game, arrays, and a pure function that plays turns."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.envs.core import Game, Outcome, State
+from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.ops.pytrees import equal, select
 
 Position = TypeVar("Position")
@@ -22,6 +23,16 @@ class TurnPolicy(Protocol[Position]):
     def __call__(self, params: Any, positions: Position, bits: UInt32[Array, " batch"], /) -> Outcome[Position]:
         """The position after each turn, before the dice of the next one are rolled."""
         ...
+
+
+class NetworkPolicy(NamedTuple):
+    """A network that rates actions and values positions: `apply(params, observation) -> (logits, values)`.
+
+    `discount` is that of its values, for searches that are guided by them.
+    """
+
+    apply: Callable[[Any, Array], tuple[Array, Array]]
+    discount: float = 1.0
 
 
 class LearningTurnPolicy(Protocol[Position]):
@@ -52,9 +63,9 @@ class PlayerMemory(NamedTuple, Generic[Position]):
 class Player(Generic[Position]):
     """Anything that picks moves: `turn(params, positions, bits)` plays whole turns, `act` one action at a time.
 
-    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. A player is a
-    pytree of its `params`: a jitted function that takes a player is not compiled again for another
-    checkpoint of the same kind.
+    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. What else it can
+    do is said by attributes of `turn`, each of which may be missing: see the properties. A player is a pytree of its
+    `params`: a jitted function that takes a player is not compiled again for another checkpoint of the same kind.
     """
 
     name: str
@@ -62,13 +73,55 @@ class Player(Generic[Position]):
     turn: Any
     params: Any = ()
 
+    @property
+    def value(self) -> Callable[[Any], Value] | None:
+        """`value(params)` gives the values of positions that the player goes by, `turn.make_value`."""
+        return getattr(self.turn, "make_value", None)
+
+    @property
+    def policy(self) -> NetworkPolicy | None:
+        """The network that rates its actions, `turn.policy`; its weights are `params`."""
+        return getattr(self.turn, "policy", None)
+
+    @property
+    def rule(self) -> Any:
+        """The selection rule of a search by simulations, `turn.rule`; the evaluator of its leaves is `params`."""
+        return getattr(self.turn, "rule", None)
+
+    @property
+    def plies(self) -> int | None:
+        """How far it looks ahead, `turn.plies`: 1 if it takes the turn to the position with the best value."""
+        return getattr(self.turn, "plies", None)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it runs as plain Python, and so cannot be compiled: `turn.on_host`."""
+        return bool(getattr(self.turn, "on_host", False))
+
+    @property
+    def learns(self) -> bool:
+        """Whether it remembers something over a game: `turn` is a `LearningTurnPolicy`."""
+        return hasattr(self.turn, "begin")
+
+    @property
+    def has_values(self) -> bool:
+        """Whether `values` can be asked: `turn` has `values(params, positions, bits)`."""
+        return hasattr(self.turn, "values")
+
+    def values(self, positions: Position, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
+        """What n positions are worth after a turn, before chance, to the player to act, in points.
+
+        Only players with `has_values` can say it.
+        """
+        return self.turn.values(self.params, positions, bits)
+
     def begin(self, games: Int32[Array, " batch"]) -> Any:
         """What the player remembers before its first turn in games with these numbers; nothing for most players."""
-        return self.turn.begin(self.params, games) if hasattr(self.turn, "begin") else ()
+        return self.turn.begin(self.params, games) if self.learns else ()
 
     def play(self, positions: Position, bits: UInt32[Array, " batch"], memory: Any) -> tuple[Outcome[Position], Any]:
         """Plays a turn in each position, by what it remembers of these games; also what it remembers then."""
-        if hasattr(self.turn, "begin"):
+        if self.learns:
             return self.turn(self.params, positions, bits, memory)
         return self.turn(self.params, positions, bits), memory
 

@@ -3,54 +3,28 @@
 Players of other packages are found by their entry points in the group `jaxgames.players`.
 """
 
-import dataclasses
 import re
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import as_game, available_games
 from jaxgames.envs.registry import make as make_game
 from jaxgames.ops import checks
-from jaxgames.players import champions, from_folder, generic, mcts, minimax, specs
-from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
-from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
-from jaxgames.players.entries import entry_of
-from jaxgames.players.exact import exact, perfect
+from jaxgames.players import backgammon, champions, from_folder, generic, mcts, minimax, specs
+from jaxgames.players.host import entry_of
 from jaxgames.players.player import Player
-from jaxgames.players.specs import OPTIONAL_RUN, REST, PlayerEntry
-from jaxgames.players.weak import weak
+from jaxgames.players.specs import REST, PlayerEntry
+from jaxgames.players.wrappers import exact, perfect, weak
 from jaxgames.tables.registry import LOOKUPS, is_small
 
 MOST_PLIES = 5
-_OF_PLAYERS = {"weak": 2, "exact": 1}
-"""Players made of another one, whose spec follows so many colons."""
 GROUP = "jaxgames.players"
 
 
-def _pubeval(game: Game) -> Player:
-    return Player("pubeval", game, PubevalTurn(), tesauro_weights())
-
-
-def _simple(name: str, help: str) -> PlayerEntry:
-    """The players `name:1` to `name:3`."""
-    usage = f"{name} players are {name}:1, {name}:2 and {name}:3"
-
-    def make_player(game: Game, level: str) -> Player:
-        if level not in map(str, LEVELS):
-            raise ValueError(f"{usage}, not {f'{name}:{level}'!r}")
-        return Player(f"{name}:{level}", game, SimpleTurn(name == "tidy"), np.int32(level))
-
-    examples = tuple(f"{name}:{level}" for level in LEVELS)
-    return PlayerEntry(make_player, help, usage, examples, ("LEVEL",), games=("backgammon",))
-
-
 def _champion(game: Game, level: str) -> Player:
-    player = make(champions.spec(game, level or champions.LEVELS[-1]), game)
-    return dataclasses.replace(player, name=f"champion:{level}" if level else "champion")
+    return make(champions.spec(game, level or champions.LEVELS[-1]), game)
 
 
 def _weak(game: Game, probability: str, spec: str) -> Player:
@@ -67,47 +41,14 @@ def _exact(game: Game, spec: str) -> Player:
     return exact(make(spec, game), f"exact:{spec}")
 
 
-_DEPTH_OPTIONS = {
-    "ties": "of equally good actions `random` draws one, as if nothing is said; `first` takes the first",
-    "value": "what positions at the horizon are worth: `material`, as if nothing is said; `pieces`, each of them 1; or "
-    "`exact`, by a table where it knows them, else material",
-}
-
-
-def _search_entry(name: str, kind: mcts.SearchKind) -> PlayerEntry:
-    """A player that searches by simulations: with rollouts, or guided by the network of a run."""
-
-    def make_player(game: Game, *arguments: Any, **options: str) -> Player:
-        *run, budget = arguments
-        return mcts.mcts_player(name, game, budget, *run, **options)
-
-    arguments: tuple[str, ...]
-    needs, amount = "a number of simulations or a time such as 2s", "BUDGET"
-    if not kind.takes_time:
-        needs, amount = "a number of simulations", "N"
-    example, arguments = f"{name}:800", (amount,)
-    if kind.evaluate is None:
-        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
-    usage = f"{name} needs {needs}: write {example}"
-    return PlayerEntry(make_player, kind.help, usage, (example,), arguments, mcts.options(name))
-
-
-PLAYERS = {
+PLAYERS: dict[str, PlayerEntry] = {
     "random": PlayerEntry(
         generic.random,
         "any turn with the same probability",
         "random has no options: write random",
         ("random",),
     ),
-    "pubeval": PlayerEntry(
-        _pubeval,
-        "Tesauro's public benchmark player",
-        "pubeval has no options: write pubeval",
-        ("pubeval",),
-        games=("backgammon",),
-    ),
-    "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
-    "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
+    **backgammon.PLAYERS,
     "champion": PlayerEntry(
         _champion,
         "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`",
@@ -140,25 +81,8 @@ PLAYERS = {
         games=("tic_tac_toe", "connect_four"),
         only=is_small,
     ),
-    "minimax": PlayerEntry(
-        lambda game, run, depth, **options: minimax.minimax(game, depth, run, **options),
-        "minimax to a depth, by the change of material since the position or by the values of a trained network",
-        "minimax needs a depth: write minimax:5",
-        ("minimax:5", "minimax:RUN:5"),
-        (OPTIONAL_RUN, "N"),
-        _DEPTH_OPTIONS,
-        chance=False,
-    ),
-    "alphabeta": PlayerEntry(
-        lambda game, run, depth, **options: minimax.alphabeta(game, depth, run, **options),
-        "alpha-beta: the same values as minimax, much faster",
-        "alphabeta needs a depth or a time such as 1s: write alphabeta:9",
-        ("alphabeta:9", "alphabeta:RUN:9"),
-        (OPTIONAL_RUN, "BUDGET"),
-        _DEPTH_OPTIONS,
-        chance=False,
-    ),
-    **{name: _search_entry(name, kind) for name, kind in mcts.KINDS.items()},
+    **minimax.PLAYERS,
+    **mcts.PLAYERS,
 }
 
 
@@ -167,11 +91,15 @@ FROM_FOLDER = PlayerEntry(
     "the best player of a training, or that of a checkpoint; with `@2` it looks 2 plies ahead",
     "a run folder stands for itself, with plies after an @: write RUN or RUN@2",
     ("RUN", "RUN@2"),
-    options={
-        "games": "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`)",
-        "keep": "with plies: how many turns, the best by the network, are looked into",
-        "within": "with keep: leaves out turns that seem more than so many points worse than the best",
-    },
+    options=specs.by_name(
+        specs.whole_option(
+            "games", "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`)"
+        ),
+        specs.whole_option("keep", "with plies: how many turns, the best by the network, are looked into"),
+        specs.number_option(
+            "within", "with keep: leaves out turns that seem more than so many points worse than the best"
+        ),
+    ),
 )
 """The players of specs that begin with the folder of a run instead of a name."""
 
@@ -207,11 +135,10 @@ def make(spec: str, game: Game | str) -> Player:
     if not _is_run(path):
         expected = ", ".join(_examples(game))
         raise ValueError(f"unknown player {spec!r}; expected the folder of a training, or one of: {expected}")
-    specs.check_options(parsed, FROM_FOLDER.options)
-    options = dict(parsed.options)
-    games = options.pop("games", None)
-    after = None if games is None else specs.whole_number(games, f"player {spec!r}: games", 10**9)
-    return _look_ahead(from_folder.load_named(path, game, after), spec, plies, **options)
+    options = specs.read_options(parsed, FROM_FOLDER.options)
+    number = specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES)
+    player = from_folder.load_named(path, game, options.pop("games", None))
+    return generic.look_ahead(player, spec, number, **options)
 
 
 def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[Player, ...]:
@@ -248,9 +175,9 @@ def game_of(spec: str) -> str | None:
     if _is_folder(spec):
         return from_folder.game_of(spec)
     parsed = specs.parse(spec)
-    if parsed.name in _OF_PLAYERS:
-        return game_of(parsed.text.split(":", _OF_PLAYERS[parsed.name])[-1])
     if entry := _entry(parsed.name):
+        if entry.arguments[-1:] == (REST,):
+            return game_of(str(specs.read_arguments(parsed, entry)[-1]))
         run = specs.folder(parsed, entry)
         if run is not None:
             return _game_of_run(run)
@@ -279,16 +206,6 @@ def _entry(name: str) -> PlayerEntry | None:
         for point in entry_points(group=GROUP, name=name):
             return entry_of(name, point.load())
     return None
-
-
-def _look_ahead(player: Player, spec: str, plies: str, keep: str | None = None, within: str | None = None) -> Player:
-    return generic.look_ahead(
-        player,
-        spec,
-        specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES),
-        None if keep is None else specs.whole_number(keep, f"player {spec!r}: keep"),
-        None if within is None else specs.number(within, f"player {spec!r}: within"),
-    )
 
 
 def _game_of_run(text: str) -> str | None:

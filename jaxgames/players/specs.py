@@ -4,20 +4,22 @@
 says what would.
 """
 
-import math
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from jaxgames.envs.core import Game
+from jaxgames.ops.settings import Setting
 from jaxgames.players.player import Player
-
-T = TypeVar("T")
 
 OPTIONAL_RUN, REST = "[RUN]", "..."
 MOST = 10**9
-MOST_NUMBER = 1e6
+MOST_NUMBER = 1_000_000
 """The largest number of an option. Searches score in float32, and give untried moves 1e9."""
+MOST_SECONDS = 3600
+FLAG = (0, 1)
+"""How options say no and yes."""
 _OPTIONS = re.compile(r"""(?:,[\w-]+=[^,=:@"']*)*$""")
 """Not those within the quotes of a command."""
 
@@ -25,12 +27,12 @@ _OPTIONS = re.compile(r"""(?:,[\w-]+=[^,=:@"']*)*$""")
 class PlayerEntry(NamedTuple):
     """All players of one name.
 
-    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, `BUDGET` numbers or
-    times such as `2s` (a float), other arguments and options are texts.
-    `[RUN]` may be missing, and is then an empty text; what follows `...`, options too, is one last argument; `usual`
-    are the arguments where there is only the name. `usage` begins the error for wrong arguments. `options` has a line
-    about each option. `examples` are specs of all players of this name, with usual numbers. `games` are the only
-    ones they play, none for any; `chance` says whether they play games with chance.
+    `make(game, *arguments, **options)` makes one; arguments `N` are numbers, `BUDGET` numbers or times such as `2s` (a
+    float), other arguments are texts. `[RUN]` may be missing, and is then an empty text; what follows `...`, options
+    too, is the spec of another player; `usual` are the arguments where there is only the name. `usage` begins the error
+    for wrong arguments. `options` are declared as settings, their values are checked. `examples` are specs of all
+    players of this name, with usual numbers. `games` are the only ones they play, none for any; `chance` says whether
+    they play games with chance.
     """
 
     make: Callable[..., Player]
@@ -38,7 +40,7 @@ class PlayerEntry(NamedTuple):
     usage: str
     examples: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    options: Mapping[str, str] = {}
+    options: Mapping[str, Setting] = {}
     games: tuple[str, ...] = ()
     chance: bool = True
     usual: tuple[str, ...] = ()
@@ -58,6 +60,26 @@ class Spec(NamedTuple):
     name: str
     rest: str | None
     options: Mapping[str, str]
+
+
+def number_option(name: str, help: str, most: float = MOST_NUMBER, least: float = 0) -> Setting:
+    """An option that is a number."""
+    return Setting(name, float, None, help, low=least, high=most)
+
+
+def whole_option(name: str, help: str, most: int = MOST) -> Setting:
+    """An option that is a whole number from 1 on."""
+    return Setting(name, int, None, help, low=1, high=most)
+
+
+def flag_option(name: str, help: str) -> Setting:
+    """An option that is 0 or 1."""
+    return Setting(name, int, 0, help, choices=FLAG)
+
+
+def by_name(*options: Setting) -> dict[str, Setting]:
+    """Options as `PlayerEntry` has them."""
+    return {option.name: option for option in options}
 
 
 def parse(text: str) -> Spec:
@@ -84,25 +106,34 @@ def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
         else:
             what = game.id
         raise ValueError(f"{spec.name} plays {plays}, not {what}")
-    if entry.arguments[-1:] == (REST,):
-        return entry.make(game, *_arguments(spec, entry))
-    check_options(spec, entry.options)
-    return entry.make(game, *_arguments(spec, entry), **spec.options)
+    options = {} if entry.arguments[-1:] == (REST,) else read_options(spec, entry.options)
+    return dataclasses.replace(entry.make(game, *read_arguments(spec, entry), **options), name=spec.text)
 
 
-def check_options(spec: Spec, known: Mapping[str, str]) -> None:
-    """Raises `ValueError` for an option that is not known."""
+def read_options(spec: Spec, declared: Mapping[str, Setting]) -> dict[str, Any]:
+    """The values of the options in a spec. Raises `ValueError` for unknown ones, and for texts that are no value."""
     for name in spec.options:
-        if name not in known:
-            has = f"it has: {', '.join(known)}" if known else "it has none"
+        if name not in declared:
+            has = f"it has: {', '.join(declared)}" if declared else "it has none"
             raise ValueError(f"player {spec.text!r}: no option {name!r}; {has}")
+    return {name: value(text, f"player {spec.text!r}: {name}", declared[name]) for name, text in spec.options.items()}
+
+
+def value(text: str, what: str, declared: Setting) -> Any:
+    """The value in a text. Raises `ValueError` if there is none."""
+    digits = declared.base is not int or re.fullmatch("[0-9]{1,10}", text)
+    try:
+        found = declared.parse(text if digits else "")
+    except ValueError:
+        raise ValueError(f"{what} {text!r}: expected {declared.expected}") from None
+    return bool(found) if declared.choices == FLAG else found
 
 
 def folder(spec: Spec, entry: PlayerEntry) -> str | None:
     """The run folder in a spec; None if players of this name have none. Raises `ValueError` if it is missing."""
     for name in ("RUN", OPTIONAL_RUN):
         if name in entry.arguments:
-            return str(_arguments(spec, entry)[entry.arguments.index(name)]) or None
+            return str(read_arguments(spec, entry)[entry.arguments.index(name)]) or None
     return None
 
 
@@ -111,9 +142,6 @@ def whole_number(text: str, what: str, most: int = MOST) -> int:
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most}")
     return int(text)
-
-
-MOST_SECONDS = 3600
 
 
 def budget(text: str, what: str) -> int | float:
@@ -131,25 +159,12 @@ def budget_text(budget: int | float) -> str:
     return f"{budget:g}s" if isinstance(budget, float) else str(budget)
 
 
-def choice(text: str, what: str, choices: Mapping[str, T]) -> T:
-    """What a word stands for. Raises `ValueError` for any other."""
-    if text not in choices:
-        raise ValueError(f"{what} {text!r}: expected {' or '.join(choices)}")
-    return choices[text]
-
-
 def number(text: str, what: str, most: float = MOST_NUMBER) -> float:
     """A number from 0 to `most`. Raises `ValueError` otherwise."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found <= most:
-        raise ValueError(f"{what} {text!r}: expected a number from 0 to {most:,.0f}")
-    return found
+    return value(text, what, number_option(what, "", most))
 
 
-def _arguments(spec: Spec, entry: PlayerEntry) -> list[str | int | float]:
+def read_arguments(spec: Spec, entry: PlayerEntry) -> list[str | int | float]:
     """The arguments. They are split from the right, because the first one may be a path with colons; but what follows
     `...` is the whole rest of the text.
     """

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.registry import as_game, make
 from jaxgames.ops.pytrees import equal, take
-from jaxgames.players.host import PlayerFailed, on_host, take_forfeits
+from jaxgames.players.host import PlayerFailed, take_forfeits
 from jaxgames.players.player import Player
 from jaxgames.players.registry import make as make_player
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
@@ -390,7 +390,7 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     """
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-        target = (_ask if on_host(player) else _choose)(player, state, jnp.uint32(word))
+        target = (_ask if player.on_host else _choose)(player, state, jnp.uint32(word))
         chosen = state._game.turn_to(state, jax.device_get(target))
         state = after_actions(state, chosen)
         actions += chosen

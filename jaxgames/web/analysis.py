@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxgames.algos.expectimax import Expectimax
 from jaxgames.envs.core import State
-from jaxgames.players.generic import ExpectimaxTurn, GreedyTurn
+from jaxgames.players.generic import GreedyTurn, look_ahead
 from jaxgames.players.player import Player
+from jaxgames.players.wrappers import sighted
 from jaxgames.sessions.session import Session, after_actions
-from jaxgames.web.evaluate import VALUES, describe, network_of, searches, sighted
 from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, grows
 
 MOST_TURNS = 40
@@ -48,14 +47,14 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
 
     A state that is over has no value and no turns.
     """
-    player = network_of(player) or sighted(player)
+    player = _by_its_network(sighted(player))
     if bool(state.terminated | state.truncated):
         yield Finding(None, [], [], "", 0, True)
         return
-    if searches(player):
+    if player.rule is not None or player.policy is not None:
         yield from _searched(cache, player, state, bits, patient)
         return
-    if type(player.turn) not in VALUES:
+    if not player.has_values:
         yield Finding(None, _unrated(state), [], "", 0, True)
         return
     deeper = patient and grows(player)
@@ -70,16 +69,37 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
         yield rated._replace(line=_line_of(cache, player, state, bits, rated), final=True)
 
 
+def has_values(player: Player) -> bool:
+    """Whether a player can say what positions are worth."""
+    player = sighted(player)
+    return player.has_values or player.rule is not None or player.policy is not None
+
+
+def _by_its_network(player: Player) -> Player:
+    """The player that takes the best turn by the network that a player looks ahead with; itself if it has none."""
+    if player.value is None or not player.has_values:
+        return player
+    return Player(player.name, player.game, GreedyTurn(player.game, player.value), player.params)
+
+
+def _depth(player: Player) -> str:
+    """How far the player looks, in words."""
+    if player.plies is None:
+        return ""
+    seconds = getattr(player.turn, "seconds", None)
+    return f"{player.plies} {'ply' if player.plies == 1 else 'plies'}" if seconds is None else f"{seconds:g} s"
+
+
 def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
     """Every turn by the value of the position after it."""
     turns = state._game.legal_turns(state)
-    return _finding(state, turns, _worth(cache, player, state, turns, bits), describe(player))
+    return _finding(state, turns, _worth(cache, player, state, turns, bits), _depth(player))
 
 
 def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, finding: Finding) -> Finding:
     """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
     best = [turn.actions for turn in finding.turns[:DEEPER]]
-    better = _finding(state, best, _worth(cache, player, state, best, bits), describe(player))
+    better = _finding(state, best, _worth(cache, player, state, best, bits), _depth(player))
     return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in finding.turns[DEEPER:])])
 
 
@@ -157,10 +177,9 @@ def _speaks(session: Session) -> bool:
 
 def _two_plies(player: Player) -> Player | None:
     """In a game with chance, the player that looks one ply farther; None where there is none."""
-    if not player.game.outcome_probabilities or not isinstance(player.turn, GreedyTurn):
+    if not player.game.outcome_probabilities or player.value is None or player.plies != 1:
         return None
-    search = Expectimax(player.game, 2)
-    return Player(player.name, player.game, ExpectimaxTurn(search, player.turn.make_value), player.params)
+    return look_ahead(player, player.name, 2)
 
 
 def _unrated(state: State) -> list[RatedTurn]:

@@ -15,8 +15,8 @@ from jaxgames.web.engine import Engine
 from jaxgames.web.games import analyst, describe_game
 from jaxgames.web.guard import Guard
 from jaxgames.web.limits import USUAL_LIMITS, Limits
-from jaxgames.web.listed import ListedPlayers
 from jaxgames.web.lobby import Lobby
+from jaxgames.web.offered_players import OfferedPlayers
 from jaxgames.web.training import Trainings
 
 MISSING = "the web page needs fastapi and uvicorn; install with: pip install 'jaxgames[web]'"
@@ -59,9 +59,9 @@ class WebServer:
         folder: Path | None = None,
     ):
         self.limits = limits
-        self.listed = ListedPlayers(list(runs), limits, plugins)
-        self.trainings = Trainings(self.listed.runs)
-        self.engine = Engine(self.listed, limits, folder)
+        self.offered = OfferedPlayers(list(runs), limits, plugins)
+        self.trainings = Trainings(self.offered.runs)
+        self.engine = Engine(self.offered, limits, folder)
         self.lobby = Lobby(self.engine, limits)
         self._files = _page_files()
         self._warm = warm
@@ -72,9 +72,9 @@ class WebServer:
         """What `/api/games` says."""
         if self._games is None:
             self._games = {
-                "games": [describe_game(game, self.listed) for game in VIEWS],
+                "games": [describe_game(game, self.offered) for game in VIEWS],
                 "limits": self.limits.shown(),
-                "runs": list(self.listed.runs),
+                "runs": list(self.offered.runs),
                 "version": importlib.metadata.version("jaxgames"),
             }
         return self._games
@@ -90,7 +90,7 @@ class WebServer:
             game = make(game_id)
             await self.engine.rest()
             with contextlib.suppress(Exception):
-                await self.engine.warm(analyst(self.listed, game), game)
+                await self.engine.warm(analyst(self.offered, game), game)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Any) -> AsyncIterator[None]:

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 import jax
 
 from jaxgames.envs.core import Game, State
-from jaxgames.players.host import PlayerFailed, on_host
+from jaxgames.players.host import PlayerFailed
 from jaxgames.players.player import Player
 from jaxgames.sessions.session import Session
 from jaxgames.web.limits import USUAL_LIMITS, Limits
-from jaxgames.web.listed import NEWEST, ListedPlayers
+from jaxgames.web.offered_players import NEWEST, OfferedPlayers
 from jaxgames.web.programs import ProgramCache, batches_of
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Lane:
 
     def is_ready(self, batch: int | None = None) -> bool:
         """Whether the program for so many positions, by default the fewest, is compiled."""
-        return on_host(self.player) or ("turn", batch or self._batches[0]) in self._programs.ready
+        return self.player.on_host or ("turn", batch or self._batches[0]) in self._programs.ready
 
     async def choose(self, state: State, bits: int) -> list[int]:
         """The next actions of the player in a state; raises `ValueError` if it is too slow."""
@@ -104,7 +104,7 @@ class Lane:
                 positions, bits = [r.position for r in requests], [r.bits for r in requests]
                 self._programs = self._engine.programs.of(self.player)
                 work = (self._programs.choose, self.player, positions, bits, batch)
-                pool = "plugin" if on_host(self.player) else "play" if was_ready else "compile"
+                pool = "plugin" if self.player.on_host else "play" if was_ready else "compile"
                 answers = await self._engine.run(pool, *work)
                 failure: ValueError = PlayerFailed(f"{self.player.name}: illegal action")
             except PlayerFailed as error:
@@ -137,13 +137,13 @@ class Engine:
     """All players of a server.
 
     Args:
-        listed: the players there are.
+        offered: the players there are.
         limits: the bounds of the server.
         folder: where programs are kept for the next start; None: nowhere.
     """
 
-    def __init__(self, listed: ListedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
-        self.listed, self.limits = listed, limits
+    def __init__(self, offered: OfferedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
+        self.offered, self.limits = offered, limits
         self.programs = ProgramCache(limits.programs, folder)
         self._asked, self._running = time.monotonic(), 0
         self.warming: set[str] = set()
@@ -200,13 +200,13 @@ class Engine:
         return game in self._rules and self._rules[game].done()
 
     async def lane(self, spec: str, game: Game) -> Lane:
-        """The player of a spec, loaded. Raises `ValueError` for one that is not listed."""
-        resolved = self.listed.resolve(spec, game)
+        """The player of a spec, loaded. Raises `ValueError` for one that is not offered."""
+        resolved = self.offered.resolve(spec, game)
         key = (resolved, game)
         if key not in self._players:
-            player = await self.run("compile", self.listed.make, spec, game)
+            player = await self.run("compile", self.offered.make, spec, game)
             if key not in self._players:
-                name = spec if spec.partition(":")[0] in (NEWEST, *self.listed.runs) else player.name
+                name = spec if spec.partition(":")[0] in (NEWEST, *self.offered.runs) else player.name
                 self._players[key] = Lane(self, dataclasses.replace(player, name=name))
         self._players.move_to_end(key)
         while len(self._players) > MOST_PLAYERS:

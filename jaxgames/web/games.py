@@ -8,7 +8,7 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.records import FORMATS
 from jaxgames.web.boards import VIEWS
-from jaxgames.web.listed import CHAMPION, ListedPlayers
+from jaxgames.web.offered_players import CHAMPION, OfferedPlayers
 
 
 class GameOption(NamedTuple):
@@ -74,21 +74,21 @@ def options_of(game: Game) -> dict[str, int | None]:
     return {name: getattr(game, name, option.default) for name, option in OPTIONS[game.id].items()}
 
 
-def analyst(listed: ListedPlayers, game: Game) -> str:
+def analyst(offered: OfferedPlayers, game: Game) -> str:
     """The player that evaluates by default: the champion if there is one."""
     for spec in FALLBACKS:
         try:
-            listed.resolve(spec, game)
+            offered.resolve(spec, game)
         except ValueError:
             continue
         return spec
     return FALLBACKS[-1]
 
 
-def describe_game(game_id: str, listed: ListedPlayers) -> dict[str, Any]:
+def describe_game(game_id: str, offered: OfferedPlayers) -> dict[str, Any]:
     """What the page is told about a game."""
     view, game = VIEWS[game_id], make(game_id)
-    spec = analyst(listed, game)
+    spec = analyst(offered, game)
     options = [{"name": name, **option._asdict()} for name, option in OPTIONS[game_id].items()]
     formats = [name for name, one in FORMATS.items() if one.games is None or game_id in one.games]
     return {
@@ -101,7 +101,7 @@ def describe_game(game_id: str, listed: ListedPlayers) -> dict[str, Any]:
         "chance": bool(game.outcome_probabilities),
         "most_points": game.max_reward,
         "formats": formats,
-        "players": listed.describe(game),
+        "players": offered.describe(game),
         "default_player": spec,
         "analyst": spec,
         "champion": spec == CHAMPION,

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxgames.envs.core import State
-from jaxgames.players.exact import advisor
 from jaxgames.players.player import Player
+from jaxgames.players.wrappers import advisor
 from jaxgames.sessions.session import Session
 from jaxgames.web import analysis
-from jaxgames.web.analysis import Finding
+from jaxgames.web.analysis import Finding, has_values
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Lane
-from jaxgames.web.evaluate import has_values
 from jaxgames.web.games import analyst
 from jaxgames.web.rooms import Room
 
@@ -80,7 +79,7 @@ async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> N
         room.analyses.restart()
         return
     _check(room, client)
-    spec = message["spec"] or analyst(room.engine.listed, room.choice.game)
+    spec = message["spec"] or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     if not has_values(lane.player):
         raise ValueError(f"{spec} does not say what positions are worth; choose another player, such as uct:800")
@@ -98,7 +97,7 @@ async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> No
     _check(room, client)
     ply = message["ply"]
     state, session = room.state_at(ply), room.session
-    seat, spec = room.acting(state), client.analyst or analyst(room.engine.listed, room.choice.game)
+    seat, spec = room.acting(state), client.analyst or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     finding = await _first(room, lane, state)
     if room.session is session:
@@ -111,7 +110,7 @@ async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `curve`."""
     _check(room, client)
     session = room.session
-    spec = client.analyst or analyst(room.engine.listed, room.choice.game)
+    spec = client.analyst or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     count = len(session.turns) + 1
     for ply in range(count):
@@ -136,7 +135,7 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     if room.over:
         raise ValueError("the game is over")
     session = room.session
-    spec = client.analyst or analyst(room.engine.listed, room.choice.game)
+    spec = client.analyst or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)

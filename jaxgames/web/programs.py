@@ -15,18 +15,15 @@ from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.envs.core import MOST_ACTIONS, Game, State
 from jaxgames.ops.pytrees import equal, select
-from jaxgames.players.generic import GreedyTurn, LogitsTurn
-from jaxgames.players.host import on_host
-from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.player import Player
+from jaxgames.players.wrappers import sighted
 from jaxgames.sessions.session import choose_turn
-from jaxgames.web.evaluate import looks_ahead, position_values, sighted
 from jaxgames.web.exported_programs import ExportedProgram
 
 SEARCH_BATCHES = (1, 8, 32)
 QUICK_BATCHES, ONE = (16,), (1,)
-"""How many positions a program is compiled for; others are filled up. Sixteen positions cost a player that searches
-nothing less than the compiling of other sizes."""
+"""The sizes of batches that programs are compiled for; a smaller batch is filled up. For a player without search the
+sixteen positions take less time than compiling a program for fewer."""
 VALUE_BATCHES = (16, 128)
 SIMULATIONS = 200
 """Of a search that goes on, at a time."""
@@ -48,8 +45,8 @@ class Programs:
 
     def __init__(self, player: Player, folder: Path | None = None) -> None:
         kind = (player.game, player.turn)
-        self._turn = ExportedProgram(_turn, kind, None if isinstance(sighted(player).turn, MCTSTurn) else folder)
-        self._values = jax.jit(position_values)
+        self._turn = ExportedProgram(_turn, kind, folder if sighted(player).rule is None else None)
+        self._values = jax.jit(Player.values)
         self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
         self.ready: set[Hashable] = set()
 
@@ -67,7 +64,7 @@ class Programs:
 
         Raises `PlayerFailed` for a player in plain Python that fails.
         """
-        if on_host(player):
+        if player.on_host:
             states = [jax.device_get(player.game.state(position)) for position in positions]
             self.ready.add(("turn", batch))
             return [list(choose_turn(player, *one)) for one in zip(states, bits, strict=True)]
@@ -136,15 +133,21 @@ class ProgramCache:
 
 def batches_of(player: Player) -> tuple[int, ...]:
     """How many positions the programs of a player are for, in order."""
-    return ONE if on_host(player) else SEARCH_BATCHES if looks_ahead(player) else QUICK_BATCHES
+    if player.on_host:
+        return ONE
+    player = sighted(player)
+    looks_ahead = player.rule is not None or (player.plies or 1) > 1  # then every position more takes its time
+    return SEARCH_BATCHES if looks_ahead else QUICK_BATCHES
 
 
 def grows(player: Player) -> bool:
     """Whether a search of the player can go on and on: it searches by simulations, or its values may guide one."""
-    turn = sighted(player).turn
-    if isinstance(turn, MCTSTurn):
-        return not turn.rule.schedules_root
-    return isinstance(turn, LogitsTurn) or isinstance(turn, GreedyTurn) and not player.game.outcome_probabilities
+    player = sighted(player)
+    if player.rule is not None:
+        return not player.rule.schedules_root
+    if player.policy is not None:
+        return True
+    return player.value is not None and player.plies == 1 and not player.game.outcome_probabilities
 
 
 def _no_positions(game: Game, batch: int) -> tuple[Any, np.ndarray]:
@@ -182,13 +185,12 @@ def _turn(player: Player, positions: Any, bits: UInt32[Array, " batch"]) -> Int3
 
 def _settings(player: Player) -> tuple[Rule, Any]:
     """The rule and the evaluator of a search: the player's own, or PUCT by its values."""
-    turn = player.turn
-    if isinstance(turn, MCTSTurn):
-        return turn.rule, player.params
-    if isinstance(turn, LogitsTurn):
-        return mcts.puct(), mcts.network(turn.apply, player.params)
-    assert isinstance(turn, GreedyTurn)
-    return mcts.puct(), mcts.valued(turn.make_value, player.params)
+    if player.rule is not None:
+        return player.rule, player.params
+    if player.policy is not None:
+        return mcts.puct(), mcts.network(player.policy.apply, player.params)
+    assert player.value is not None
+    return mcts.puct(), mcts.valued(player.value, player.params)
 
 
 def _begin(player: Player, states: State, bits: UInt32[Array, ""]) -> tuple[SearchReport, Any]:

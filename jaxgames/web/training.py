@@ -10,7 +10,7 @@ from jaxgames.envs.registry import GAMES
 from jaxgames.players import from_folder
 from jaxgames.runs import Run
 from jaxgames.runs.files import plain
-from jaxgames.web.listed import NEWEST
+from jaxgames.web.offered_players import NEWEST
 
 MOST_POINTS = 2000
 FRESH_SECONDS = 90.0

@@ -16,7 +16,7 @@ import pytest
 
 from jaxgames import cli
 from jaxgames.algos.td.saved import config_of, template
-from jaxgames.cli import output, train
+from jaxgames.cli import common, train
 from jaxgames.records import json_lines
 from jaxgames.runs import Run, console, files, folder, run
 
@@ -94,7 +94,7 @@ def test_stopped_training(whole, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_stopped_match(monkeypatch, capsys, number, status):
-    at_call(monkeypatch, output.ProgressLine, "show", 1, lambda: signal.raise_signal(number))
+    at_call(monkeypatch, common.ProgressLine, "show", 1, lambda: signal.raise_signal(number))
     assert cli.main("match random random --game tic_tac_toe --games 20".split()) == status
     assert capsys.readouterr().err == "stopped\n"
 

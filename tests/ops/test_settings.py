@@ -66,7 +66,8 @@ def test_texts():
     config = Config().change({"hidden": "80,40", "exact": "true", "outputs": "6", "limit": "7", "kind": "windows"})
     assert config == Config(Network((80, 40), "windows"), exact=True, outputs=6, limit=7)
     assert config.change({"limit": "none", "hidden": ""}) == Config(Network((), "windows"), exact=True, outputs=6)
-    for name, text in [("batch", "x"), ("exact", "1"), ("outputs", "5"), ("hidden", "a"), ("discount", "nan")]:
+    wrong = {"batch": ["x"], "exact": ["1"], "outputs": ["5", "06"], "hidden": ["a"], "discount": ["nan"]}
+    for name, text in ((name, text) for name, texts in wrong.items() for text in texts):
         with pytest.raises(ValueError, match=f"^{name}='{text}': expected "):
             config.change({name: text})
 

@@ -17,7 +17,7 @@ from jaxgames import cli, players
 from jaxgames.matches import every_line, match, solved
 from jaxgames.players import champions
 from jaxgames.players.player import Player
-from jaxgames.players.weak import weak
+from jaxgames.players.wrappers import weak
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan
 

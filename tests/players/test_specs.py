@@ -10,7 +10,9 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig
+from jaxgames.ops.settings import Setting
 from jaxgames.players import registry, specs
+from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry
 from jaxgames.runs import Run
 
@@ -20,15 +22,18 @@ BACKGAMMON = jaxgames.make("backgammon")
 
 
 def make_told(game, *arguments, **options):
-    """Stands for a player: says what it was told."""
-    return game.id, arguments, options
+    """A player that says what it was told."""
+    return Player("", game, None, (arguments, options))
+
+
+OPTIONS = specs.by_name(Setting("c", str, "", ""), Setting("k", str, "", ""))
 
 
 TOLD = {
     "plain": PlayerEntry(make_told, "", "plain has no options: write plain", ("plain",)),
-    "deep": PlayerEntry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), {"c": "", "k": ""}),
+    "deep": PlayerEntry(make_told, "", "deep needs a depth: write deep:3", ("deep:3",), ("N",), OPTIONS),
     "net": PlayerEntry(
-        make_told, "", "net needs a run and a number: write net:RUN:8", ("net:RUN:8",), ("RUN", "N"), {"c": ""}
+        make_told, "", "net needs a run and a number: write net:RUN:8", ("net:RUN:8",), ("RUN", "N"), OPTIONS
     ),
     "board": PlayerEntry(make_told, "", "board needs a depth: write board:3", ("board:3",), ("N",), chance=False),
 }
@@ -53,7 +58,8 @@ def told(monkeypatch):
     ],
 )
 def test_what_a_spec_says(told, spec, arguments, options):
-    assert players.make(spec, TIC_TAC_TOE) == ("tic_tac_toe", arguments, options)
+    player = players.make(spec, TIC_TAC_TOE)
+    assert (player.name, player.game, player.params) == (spec, TIC_TAC_TOE, (arguments, options))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from jaxgames.algos.evolution.strategies import config_of
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
-from jaxgames.players.weak import weak
+from jaxgames.players.wrappers import weak
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, evolution_of, networks_file
 from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, kept_moves, quick

@@ -13,7 +13,7 @@ from jaxgames import cli
 from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, SelfPlayState, SquareEncoding, SquareFeatures
 from jaxgames.nets import activation
 from jaxgames.players import make as make_player
-from jaxgames.players.self_play import SelfPlayTurn
+from jaxgames.players.generic import SelfPlayTurn
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of

@@ -6,8 +6,7 @@ import pytest
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.sessions.session import Session
-from jaxgames.web.analysis import analyse
-from jaxgames.web.evaluate import has_values
+from jaxgames.web.analysis import analyse, has_values
 from jaxgames.web.hints import _known_turn
 from jaxgames.web.programs import ProgramCache
 from tests.web.pages import PERSON, RANDOM, page, serving

@@ -10,8 +10,8 @@ from jaxgames.players import make as make_player
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
 from jaxgames.web.limits import Limits, Rate
-from jaxgames.web.listed import ListedPlayers
 from jaxgames.web.lobby import Lobby
+from jaxgames.web.offered_players import OfferedPlayers
 from tests.web.pages import page, serving
 
 SMALL = Limits(
@@ -186,7 +186,7 @@ class Recorder:
 
 
 def engine_with(recorded, limits=Limits(), **settings):  # noqa: B008
-    engine = Engine(ListedPlayers(), limits)
+    engine = Engine(OfferedPlayers(), limits)
     original = engine.programs.of
     engine.programs.of = lambda player: recorded.setdefault("r", Recorder(original(player), **settings))
     return engine
@@ -232,7 +232,7 @@ def test_a_player_that_does_not_search_has_one_program_which_is_compiled_before_
 
 def test_what_nobody_waits_for_waits_until_others_have_what_they_asked_for():
     async def run():
-        engine = Engine(ListedPlayers())
+        engine = Engine(OfferedPlayers())
         slow = asyncio.create_task(engine.run("file", time.sleep, 0.7))
         await asyncio.sleep(0.05)
         began = time.monotonic()
@@ -270,7 +270,7 @@ def test_a_player_that_fails_or_is_slow_is_said_to_whom_asked():
 
 
 def test_few_programs_are_kept():
-    engine = Engine(ListedPlayers(), Limits(programs=2))
+    engine = Engine(OfferedPlayers(), Limits(programs=2))
     game = make("tic_tac_toe")
     players = [make_player(spec, game) for spec in ("random", "uct:5", "uct:6")]
     first = [engine.programs.of(player) for player in players]
@@ -281,7 +281,7 @@ def test_few_programs_are_kept():
 
 def test_the_lobby_needs_no_network():
     async def run():
-        lobby = Lobby(Engine(ListedPlayers()), Limits())
+        lobby = Lobby(Engine(OfferedPlayers()), Limits())
         client = Client(lobby.limits)
         assert lobby.enter(client) is None
         await lobby.handle(client, '{"type":"undo","id":3}')

@@ -7,7 +7,7 @@ import pytest
 from jaxgames.cli import main
 from jaxgames.envs.registry import make
 from jaxgames.players import jax_player, python_player, registry
-from jaxgames.web.listed import ListedPlayers
+from jaxgames.web.offered_players import OfferedPlayers
 from tests.web.pages import PERSON, page, serving
 
 
@@ -47,7 +47,7 @@ def test_named_plugins_are_listed_with_their_games_and_no_others(http):
     assert {"last", "highest", "stubborn"} <= set(listed) and not {"unnamed", "a_game"} & set(listed)
     assert listed["last"]["help"] == "the last cell" and not listed["last"]["values"]
     assert "last" not in [player["name"] for player in games["connect_four"]]
-    players = ListedPlayers(plugins=NAMED)
+    players = OfferedPlayers(plugins=NAMED)
     assert players.resolve("last", make("tic_tac_toe")) == "last"
     for spec in ("unnamed", "last:5", "last,c=1"):
         with pytest.raises(ValueError, match="unknown player"):

@@ -8,7 +8,7 @@ from jaxtyping import Int32
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.matches.exhaustive import every_line
-from jaxgames.players.self_play import self_play
+from jaxgames.players.generic import self_play
 from jaxgames.recipes.tic_tac_toe_self_play.population import Populations
 
 

@@ -1,19 +1,21 @@
 """The players that a page may name, and nothing else: no path, no command, no number without a bound."""
 
+import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make as make_game
-from jaxgames.players import champions, from_folder, mcts, minimax, specs
+from jaxgames.ops.settings import Setting
+from jaxgames.players import champions, from_folder, mcts, specs
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
 from jaxgames.players.registry import PLAYERS
 from jaxgames.players.specs import PlayerEntry
 from jaxgames.runs import Run
-from jaxgames.web.evaluate import has_values
+from jaxgames.web.analysis import has_values
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
 SOLVES = ("perfect",)
@@ -31,7 +33,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_.+@:,=-]+")
 _RUN_NAME = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
-class ListedPlayers:
+class OfferedPlayers:
     """The players of a server.
 
     Args:
@@ -138,7 +140,7 @@ class ListedPlayers:
             else:
                 choices = [text.partition(":")[2] for text in entry.examples]
                 arguments.append({"name": kind, "choices": choices, "default": choices[0]})
-        options = [_option(option, help_) for option, help_ in entry.options.items() if option not in NOT_OFFERED]
+        options = [_form(option) for option in entry.options.values() if option.name not in NOT_OFFERED]
         try:
             values = name not in SOLVES and has_values(self.make(example, game))
         except ValueError:
@@ -157,7 +159,7 @@ class ListedPlayers:
             if len(texts) != len(arguments) or not texts[-1] or texts[-1].startswith(f"{parsed.name}:"):
                 raise ValueError(f"{entry.usage}, not {parsed.text!r}")
             return ":".join([parsed.name, *texts[:-1], self.resolve(texts[-1], game)])
-        specs.check_options(parsed, entry.options)
+        specs.read_options(parsed, entry.options)
         if parsed.name == CHAMPION:
             champions.card(game.id)
         texts = [] if parsed.rest is None else parsed.rest.split(":")
@@ -235,10 +237,8 @@ def _has_weights(game: Game) -> bool:
     return _has_card(game) and game == make_game(game.id)
 
 
-def _option(name: str, help_: str) -> dict[str, Any]:
-    choices = minimax.OPTIONS.get(name) or tuple(mcts.CHOICES.get(name, ()))
-    if choices:
-        return {"name": name, "help": help_, "choices": list(choices)}
-    most: Mapping[str, float] = {**mcts.LARGEST, "trees": MOST_TREES}
-    whole = name in mcts.LARGEST
-    return {"name": name, "help": help_, "least": 1 if whole else 0, "most": most.get(name, 1e6), "whole": whole}
+def _form(option: Setting) -> dict[str, Any]:
+    """An option as the page's forms read it, within the bounds of the server."""
+    if option.name == "trees":
+        option = dataclasses.replace(option, high=MOST_TREES)
+    return {**option.form(), **({"choices": [str(choice) for choice in option.choices]} if option.choices else {})}

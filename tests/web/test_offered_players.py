@@ -7,7 +7,7 @@ import pytest
 from jaxgames.envs.registry import make
 from jaxgames.players import registry
 from jaxgames.web.limits import Limits
-from jaxgames.web.listed import NAMES, ListedPlayers
+from jaxgames.web.offered_players import NAMES, OfferedPlayers
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def run_folder(tmp_path):
 
 @pytest.fixture
 def listed(run_folder):
-    return ListedPlayers([str(run_folder)])
+    return OfferedPlayers([str(run_folder)])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_two_runs_of_one_name_and_one_named_as_a_player(tmp_path):
         folder.mkdir(parents=True)
         (folder / "config.json").write_text('{"format": 1, "config": {}}')
         folders.append(str(folder))
-    assert list(ListedPlayers(folders).runs) == ["x", "x-2", "random-2"]
+    assert list(OfferedPlayers(folders).runs) == ["x", "x-2", "random-2"]
 
 
 @pytest.mark.parametrize(
@@ -151,6 +151,6 @@ def test_every_listed_name_is_known():
 
 
 def test_limits_are_kept():
-    assert ListedPlayers(limits=Limits(simulations=10)).resolve("uct:10", make("checkers")) == "uct:10"
+    assert OfferedPlayers(limits=Limits(simulations=10)).resolve("uct:10", make("checkers")) == "uct:10"
     with pytest.raises(ValueError, match="from 1 to 10"):
-        ListedPlayers(limits=Limits(simulations=10)).resolve("uct:11", make("checkers"))
+        OfferedPlayers(limits=Limits(simulations=10)).resolve("uct:11", make("checkers"))

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxgames
+from jaxgames import players
 from jaxgames.matches.match import match
 from jaxgames.players import generic, minimax
 
@@ -17,7 +18,7 @@ def test_alpha_beta_never_loses_at_tic_tac_toe():
 
 
 def test_options():
-    player = minimax.alphabeta(TIC_TAC_TOE, "3", ties="first")
+    player = players.make("alphabeta:3,ties=first", TIC_TAC_TOE)
     assert player.name == "alphabeta:3,ties=first"
     assert player.turn == minimax.alphabeta(TIC_TAC_TOE, 3, ties="first").turn != minimax.minimax(TIC_TAC_TOE, 3).turn
 
@@ -35,17 +36,28 @@ def test_kings_are_worth_more_by_material_only():
 
 
 @pytest.mark.parametrize(
-    ("game", "depth", "options", "message"),
+    ("game", "depth", "message"),
     [
-        ("checkers", 0, {}, "depth=0: expected a whole number of turns from 1 to 500"),
-        ("checkers", "many", {}, "depth='many': expected a whole number of turns"),
-        ("checkers", 3, {"order": "random"}, "alphabeta has no option 'order'; it has: ties, value"),
-        ("checkers", 3, {"value": "kings"}, "value=kings: expected material or pieces"),
-        ("checkers", 3, {"ties": "last"}, "ties=last: expected random or first"),
-        ("backgammon", 3, {}, "backgammon has chance: minimax and alpha-beta search games without"),
+        ("checkers", 0, "depth=0: expected a whole number of turns from 1 to 500"),
+        ("checkers", 501, "depth=501: expected a whole number of turns"),
+        ("backgammon", 3, "backgammon has chance: minimax and alpha-beta search games without"),
     ],
 )
-def test_bad_options(game, depth, options, message):
+def test_depths_and_games_that_cannot_be_searched(game, depth, message):
     with pytest.raises(ValueError) as error:
-        minimax.alphabeta(jaxgames.make(game), depth, **options)
+        minimax.alphabeta(jaxgames.make(game), depth)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("order=random", "no option 'order'; it has: ties, value"),
+        ("value=kings", "value 'kings': expected one of material, pieces, exact"),
+        ("ties=last", "ties 'last': expected one of random, first"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError) as error:
+        players.make(f"alphabeta:3,{options}", TIC_TAC_TOE)
     assert message in str(error.value) and "\n" not in str(error.value)

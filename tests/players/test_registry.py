@@ -1,15 +1,18 @@
-"""Games and players by their names, wherever one is asked for."""
+"""Players by their names, wherever one is asked for."""
 
 import pytest
 
 import jaxgames
+from jaxgames import players
 from jaxgames.envs.testing.perft import perft
 from jaxgames.matches import every_line, knockout, match
 from jaxgames.players import as_players, available_players, make
 from jaxgames.sessions import Session
+from tests.players.dash import GAME
 
 TTT = jaxgames.make("tic_tac_toe")
 RANDOM = make("random", TTT)
+BACKGAMMON = jaxgames.make("backgammon")
 
 
 def test_names_stand_for_games_and_players():
@@ -49,3 +52,34 @@ def test_what_names_nothing(call, words):
     with pytest.raises((TypeError, ValueError), match=words) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("spec", players.available_players(BACKGAMMON))
+def test_built_in_players(spec):
+    player = players.make(spec, BACKGAMMON)
+    assert (player.name, player.game) == (spec, BACKGAMMON)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gnu", "unknown player 'gnu'; expected the folder of a training, or one of: random, pubeval, simple:1, "),
+        ("", "unknown player ''; "),
+        ("runs/none-here", "unknown player 'runs/none-here'; expected the folder of a training"),
+        ("simple", "simple players are simple:1, simple:2 and simple:3, not 'simple'"),
+        ("simple:4", "simple players are simple:1, simple:2 and simple:3, not 'simple:4'"),
+        ("simple:", "simple players are simple:1, simple:2 and simple:3, not 'simple:'"),
+        ("random:2", "random has no options: write random, not 'random:2'"),
+        ("pubeval:", "pubeval has no options: write pubeval, not 'pubeval:'"),
+    ],
+)
+def test_specs_that_name_nobody(spec, message):
+    with pytest.raises(ValueError) as error:
+        players.make(spec, BACKGAMMON)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("spec", ["pubeval", "simple:3"])
+def test_players_of_another_game(spec):
+    with pytest.raises(ValueError, match=f"{spec.partition(':')[0]} plays backgammon, not dash"):
+        players.make(spec, GAME)

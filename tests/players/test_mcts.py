@@ -122,7 +122,7 @@ def test_rule_and_rollouts_of_a_spec(text):
         ("c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
         ("c=nan", "c 'nan': expected a number"),
         ("k=3", "no option 'k'; it has: c, trees, leaves, final"),
-        ("final=best", "final 'best': expected visits or mean"),
+        ("final=best", "final 'best': expected one of visits, mean"),
     ],
 )
 def test_options_out_of_range(option, message):
@@ -243,8 +243,8 @@ def test_no_time_is_enough_for_one_simulation_and_one_depth():
         ("uct:4000s", "expected a time above 0 s, at most 3600 s"),
         ("uct:2m", "player 'uct:2m': '2m': expected a whole number from 1 to"),
         ("minimax:1s", "player 'minimax:1s': '1s': expected a whole number from 1 to"),
-        ("lgr:8,keep=2", "keep '2': expected 0 or 1"),
-        ("ucd:8,d1=17", "d1 '17': expected 0 or 1 or"),
+        ("lgr:8,keep=2", "keep '2': expected one of 0, 1"),
+        ("ucd:8,d1=17", "d1 '17': expected one of 0, 1, "),
     ],
 )
 def test_budgets_and_words_that_cannot_be(spec, message):

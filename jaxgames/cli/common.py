@@ -1,0 +1,94 @@
+"""What several commands share: options about games, plug-ins and seeds; JSON and a line of progress as output."""
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+MOST_SEED = 2**32 - 1
+"""JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
+
+
+def seed(text: str) -> int:
+    """The seed that a text names. Raises `ArgumentTypeError` for one that JAX cannot use."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= MOST_SEED):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}: expected a whole number from 0 to {MOST_SEED}")
+    return int(text)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """Prints the result of a command with `--json`."""
+    print(json.dumps(result, indent=2))
+
+
+class ProgressLine:
+    """One line on stderr, written anew a few times a second; nothing if `quiet` or if stderr is no terminal."""
+
+    def __init__(self, quiet: bool):
+        self._quiet, self._shown = quiet or not sys.stderr.isatty(), time.perf_counter()
+
+    def show(self, text: str) -> None:
+        """Shows a text, unless the last one is too recent."""
+        if not self._quiet and time.perf_counter() > self._shown + 0.3:
+            self._shown = time.perf_counter()
+            print(f"\r{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Clears the line."""
+        if not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Adds `--set NAME=VALUE`, the settings of a game."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the game: rows=5, draw_after=80; of your own game also heaps=1,2,3",
+    )
+
+
+def make_game(name: str, settings: list[str]) -> Any:
+    """The game with its settings. Raises `ValueError` for unknown ones."""
+    from jaxgames import make
+
+    return make(name, **dict(_setting(make(name), text) for text in settings))
+
+
+def _setting(usual: Any, text: str) -> tuple[str, Any]:
+    """The name and the value of `NAME=VALUE`, a value of the kind that this game usually has."""
+    from jaxgames.recipes.overrides import parse_overrides
+
+    name, equals, value = text.partition("=")
+    if not equals or not value.strip():
+        raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as rows=5")
+    if not hasattr(usual, name):
+        return name, value  # `make` says what there is
+    before = getattr(usual, name)
+    kind: Any = type(before)
+    if isinstance(before, tuple) and before:
+        kind = tuple.__class_getitem__((type(before[0]), ...))
+    return name, parse_overrides({name: kind}, {name: value})[name]
+
+
+def add_plugins(parser: argparse.ArgumentParser) -> None:
+    """Adds the option to a command. The players and games of a file are known as soon as it is read."""
+    parser.add_argument(
+        "--plugin",
+        action=_LoadPlugin,
+        default=[],
+        metavar="FILE.py",
+        help="a Python file with players or games (may be repeated)",
+    )
+
+
+class _LoadPlugin(argparse.Action):
+    """Loads a plug-in when its option is met; the namespace has the names of all their players and games."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        from jaxgames.players.plugins import load
+
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *load(values)])

@@ -1,0 +1,47 @@
+"""A player acts as its turns say, and jit sees only of what kind it is."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames import players
+from jaxgames.players import generic
+from tests.players.dash import GAME, Lead
+
+
+@pytest.mark.parametrize(
+    "player", [players.make("random", GAME), players.greedy(GAME, "slow", np.float32(-0.1), Lead().value)]
+)
+def test_single_actions_are_those_of_the_turn(player):
+    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(1), 64))
+    key = jax.random.key(2)
+
+    @jax.jit
+    def both(player, states):
+        turn = player.turn(player.params, states._position, jax.random.bits(key, (64,)))
+        actions, _ = player.act(states, key, player.init_memory(64))
+        return turn, actions, jax.vmap(GAME.play)(states._position, actions)
+
+    turn, actions, after = both(player, states)
+    for one, other in zip(jax.tree.leaves(turn), jax.tree.leaves(after), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert states.legal_action_mask[np.arange(64), actions].all() and (actions != 0).any()
+
+
+def test_jit_sees_only_the_kind_of_player():
+    seen = []
+
+    @jax.jit
+    def points(player):
+        seen.append(player.name)
+        return player.params * 2
+
+    fast = players.greedy(GAME, "fast", jnp.float32(1), Lead().value)
+    other = dataclasses.replace(fast, name="other", params=jnp.float32(3))
+    assert (float(points(fast)), float(points(other))) == (2, 6)
+    assert seen == ["fast"]
+    assert jax.tree.map(lambda x: x + 1, other).name == "other"
+    assert jax.tree.structure(fast) != jax.tree.structure(generic.random(GAME))
