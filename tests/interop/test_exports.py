@@ -70,7 +70,7 @@ def test_onnx_of_a_policy_is_the_same(tmp_path, capsys):
         [np.asarray(GAME.observe_position(state._position, np.bool_(True)), np.float32) for state in single]
     )
     for batch in (seen, seen[:2]):
-        expected = player.turn.apply(player.params, batch)
+        expected = player.policy.apply(player.params, batch)
         for found, wanted in zip(session.run(["logits", "values"], {"observations": batch}), expected, strict=True):
             assert np.abs(found - wanted).max() < 1e-5
 

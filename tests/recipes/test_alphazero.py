@@ -56,15 +56,15 @@ def test_a_run_plays_alone_and_in_searches(trained):
         after = player.turn(player.params, positions, bits)
         assert not np.any(after.over), spec
     searched = make_player(f"puct:{path}:4", game)
-    assert searched.params.has_policy and searched.params.apply == policy.turn.apply
+    assert searched.params.has_policy and searched.params.apply == policy.policy.apply
     jax.tree.map(np.testing.assert_array_equal, searched.params.params, policy.params)
     assert searched.turn.discount == policy.turn.discount == 0.9
     mixed = make_player(f"gumbel:{path}:4,rollouts=0.25", game)
-    assert (mixed.params.weight, mixed.params.first.apply) == (0.75, policy.turn.apply)
+    assert (mixed.params.weight, mixed.params.first.apply) == (0.75, policy.policy.apply)
     plies = make_player(f"alphabeta:{path}:1", game)
     seen = jax.vmap(lambda position: game.observe_position(position, np.bool_(True)))(positions)
     np.testing.assert_array_equal(
-        plies.turn.make_value(plies.params)(positions), policy.turn.apply(policy.params, seen)[1]
+        plies.turn.make_value(plies.params)(positions), policy.policy.apply(policy.params, seen)[1]
     )
     assert make_player(f"{path}@1", game).turn == policy.turn
     with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
