@@ -154,7 +154,10 @@ def _traced(inside: bool, function: Callable[..., Any], written: Any) -> tuple[C
 
 def _is_possible() -> bool:
     """Whether this machine and this version of JAX can have kernels."""
-    if jax.default_backend() != "cpu" or jax.local_device_count() > MAX_DEVICES or setting("jax_disable_jit"):
+    if jax.default_backend() != "cpu" or jax.local_device_count() > MAX_DEVICES:
+        return False
+    # A marked step holds the tracers that it reads, which JAX takes for leaks if it is asked to look for them.
+    if setting("jax_disable_jit") or setting("jax_check_tracer_leaks"):
         return False
     return _works()
 
