@@ -167,10 +167,11 @@ class Setting:
             for name, each in self.when.items()
         }
         several = {"several": True} if self.is_tuple else {}
+        optional = {"optional": True} if self.optional else {}
         said = {name: fact for name, fact in facts.items() if fact not in (None, [])}
         return {
             "name": self.name, "type": self.base.__name__, "default": self.default, "help": self.help,
-            **several, **said, **({"when": when} if when else {}),
+            **several, **optional, **said, **({"when": when} if when else {}),
         }  # fmt: skip
 
 

@@ -2,39 +2,32 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.ops.settings import Setting
 from jaxgames.records import FORMATS
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.offered_players import CHAMPION, OfferedPlayers
 
-
-class GameOption(NamedTuple):
-    """A whole number that a game is played with, from `least` to `most`; `none`: there may be no such number."""
-
-    label: str
-    default: int | None
-    least: int
-    most: int
-    none: bool = False
-
-
-OPTIONS: Mapping[str, Mapping[str, GameOption]] = {
-    "tic_tac_toe": {},
-    "connect_four": {
-        "rows": GameOption("Rows", 6, 2, 10),
-        "cols": GameOption("Columns", 7, 2, 10),
-        "connect": GameOption("In a row to win", 4, 3, 8),
-    },
-    "checkers": {
-        "draw_after": GameOption("Draw after moves without capture", 100, 2, 1000),
-        "max_moves": GameOption("Break off after moves", None, 1, 1000, True),
-    },
-    "backgammon": {"points": GameOption("Most points of a game", 3, 1, 3)},
+OPTIONS: Mapping[str, Mapping[str, Setting]] = {
+    game_id: {option.name: option for option in options}
+    for game_id, options in {
+        "tic_tac_toe": (),
+        "connect_four": (
+            Setting("rows", int, 6, "Rows", low=2, high=10),
+            Setting("cols", int, 7, "Columns", low=2, high=10),
+            Setting("connect", int, 4, "In a row to win", low=3, high=8),
+        ),
+        "checkers": (
+            Setting("draw_after", int, 100, "Draw after moves without capture", low=2, high=1000),
+            Setting("max_moves", int | None, None, "Break off after moves", low=1, high=1000),
+        ),
+        "backgammon": (Setting("points", int, 3, "Most points of a game", low=1, high=3),),
+    }.items()
 }
-"""Options by game. `points` is not one of the rules but of the score."""
+"""Options by game, with the bounds of the page. `points` is not one of the rules but of the score."""
 
 FALLBACKS = ("champion", "uct:800", "random")
 
@@ -61,10 +54,10 @@ def choose_game(game_id: str, options: Mapping[str, int | None]) -> GameChoice:
     for name, value in options.items():
         if name not in known:
             raise ValueError(f"unknown option {name!r} of {game_id}; available: {', '.join(known) or 'none'}")
-        option = known[name]
-        if not (value is None and option.none) and not (value is not None and option.least <= value <= option.most):
-            raise ValueError(f"{name}={value}: expected a whole number from {option.least} to {option.most}")
-        full[name] = value
+        try:
+            full[name] = known[name].check(value)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
     rules = {name: value for name, value in full.items() if name != "points"}
     return GameChoice(make(game_id, **rules), full)
 
@@ -89,7 +82,7 @@ def describe_game(game_id: str, offered: OfferedPlayers) -> dict[str, Any]:
     """What the page is told about a game."""
     view, game = VIEWS[game_id], make(game_id)
     spec = analyst(offered, game)
-    options = [{"name": name, **option._asdict()} for name, option in OPTIONS[game_id].items()]
+    options = [option.form() for option in OPTIONS[game_id].values()]
     formats = [name for name, one in FORMATS.items() if one.games is None or game_id in one.games]
     return {
         "id": game_id,

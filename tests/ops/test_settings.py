@@ -91,6 +91,7 @@ def test_forms_know_ranges_choices_and_meaning():
     forms = {name: declared.form() for name, declared in Config().declarations().items()}
     assert forms["window"]["when"] == {"kind": ["windows"]} and forms["window"]["most"] == 8
     assert forms["outputs"]["choices"] == [2, 4, 6] and forms["hidden"]["several"]
+    assert forms["limit"]["optional"] and "optional" not in forms["hidden"]
     assert json.loads(json.dumps(forms["discount"])) == {
         "name": "discount", "type": "float", "default": 1.0, "help": "of a ply", "above": 0, "most": 1,
     }  # fmt: skip

@@ -13,9 +13,9 @@ export function initDialogs(app) {
       h("button", { type: "submit", class: "primary" }, text));
   }
 
-  function optionField({ name, label, default: usual, least, most, none }, value) {
-    const field = h("input", { name, type: "number", min: least, max: most, value: value ?? "", required: !none, placeholder: none ? "none" : usual });
-    return h("label", { class: "stack" }, label, field);
+  function optionField({ name, help, default: usual, least, most, optional }, value) {
+    const field = h("input", { name, type: "number", min: least, max: most, value: value ?? "", required: !optional, placeholder: optional ? "none" : usual });
+    return h("label", { class: "stack" }, help, field);
   }
 
   function seatsNow() {
