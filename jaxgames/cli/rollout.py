@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames import make
     from jaxgames.matches.rollout import RolloutResult, rollout
     from jaxgames.players import make as make_player
+    from jaxgames.runs.console import ConsoleTable
 
     game = make(options.game)
     file = Path(options.position)
@@ -51,10 +52,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         return print_json({"rollouts": [result.to_dict() for result in results]})
     print(f"{results[0].player}, {results[0].trials:,} trials, points of the player to act, without a cube")
-    names = ("win", "gammon", "bg", "lose g", "variance")
-    widths = (8, 8, 7, 8, 10)
-    heads = "".join(f"{name:>{width}}" for name, width in zip(names, widths, strict=True))
-    print(f"{'position':32}{'equity':>9}{'std. error':>12}{heads}")
+    table = ConsoleTable(("position", "equity", "std. error", "win", "gammon", "bg", "lose g", "variance"))
     for result in results:
         shares = (result.win_rate, result.gammon_rate, result.backgammon_rate, result.gammon_loss_rate)
         if options.truncate:  # few games have ended, so how they ended says little
@@ -62,8 +60,5 @@ def run(options: argparse.Namespace) -> None:
         else:
             texts = [f"{100 * share:.1f}%" for share in shares]
         factor = "exact" if result.variance_factor is None else f"1/{result.variance_factor:.1f}"
-        print(
-            f"{result.position:32}{result.equity:+9.4f}{result.standard_error:12.4f}"
-            + "".join(f"{text:>{width}}" for text, width in zip(texts, widths[:4], strict=True))
-            + f"{factor:>{widths[-1]}}"
-        )
+        table.add_row(result.position, f"{result.equity:+.4f}", f"{result.standard_error:.4f}", *texts, factor)
+    print(table)

@@ -40,18 +40,20 @@ def _build(options: argparse.Namespace) -> None:
 
 
 def _info(options: argparse.Namespace) -> None:
+    from jaxgames.runs.console import ConsoleTable
     from jaxgames.tables.folder import open_table
     from jaxgames.tables.retrograde import totals
 
     index, folder = _index_and_folder(options)
-    table = open_table(index, folder)
-    rows = [(str(part), totals(table.slice(number))) for number, part in enumerate(index.slices)]
+    endings = open_table(index, folder)
+    rows = [(str(part), totals(endings.slice(number))) for number, part in enumerate(index.slices)]
     if options.json:
         return print_json({"table": index.name, "folder": str(folder), "slices": {name: found for name, found in rows}})
     names = ("positions", "wins", "losses", "draws", "longest")
-    print(f"{'':8}" + "".join(f"{name:>14}" for name in names))
+    table = ConsoleTable(("slice", *names))
     for name, found in rows:
-        print(f"{name:8}" + "".join(f"{found[column]:>14,}" for column in names))
+        table.add_row(name, *(f"{found[column]:,}" for column in names))
+    print(table)
 
 
 def _index_and_folder(options: argparse.Namespace) -> tuple[Any, Path]:
