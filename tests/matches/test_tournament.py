@@ -1,6 +1,7 @@
 """Round robins: all pairs from few programs, ratings, records of every game that the rules confirm, times."""
 
 import dataclasses
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -93,7 +94,9 @@ def test_ratings_of_known_strengths():
     ],
 )
 def test_every_game_is_recorded_and_replayed_under_the_rules(name, options, form, tmp_path, monkeypatch):
-    monkeypatch.setattr("jaxgames.matches.tournament._times_per_move", lambda players, seed: (1.0, 1.0))
+    monkeypatch.setattr(
+        import_module("jaxgames.matches.tournament"), "_times_per_move", lambda players, seed: (1.0, 1.0)
+    )
     random = generic.random(jaxgames.make(name, **options))
     pool = [random, dataclasses.replace(random, name="other")]
     kept = []
