@@ -106,11 +106,11 @@ def test_what_the_page_asks_first(http):
     assert all(game["analyst"] == "champion" == game["players"][0]["name"] for game in found["games"])
     assert found["games"][3]["options"][0] == {
         "name": "points",
-        "label": "Most points of a game",
+        "type": "int",
         "default": 3,
+        "help": "Most points of a game",
         "least": 1,
         "most": 3,
-        "none": False,
     }
     assert found["limits"]["simulations"] == Limits().simulations
 
