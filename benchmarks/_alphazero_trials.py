@@ -28,7 +28,7 @@ from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.imitation import ImitationConfig, prepare
 from jaxgames.algos.imitation import make_learner as make_imitation
 from jaxgames.data_sets import played_games, solved_tests
-from jaxgames.envs.core import Game
+from jaxgames.envs import Game
 from jaxgames.matches import solved as solved_files
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from _common import peer
 
+from jaxgames.envs import Game
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.board import high_low
-from jaxgames.envs.core import Game
 
 Turn = Callable[[Position, jax.Array], Any]
 """Plays a turn in each of a batch of positions, by one random word each."""

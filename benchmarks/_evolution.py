@@ -18,7 +18,7 @@ from _figures import Timing
 
 import jaxgames
 from jaxgames.algos.evolution import ByPlay, Genomes, Networks, OpenES, Outputs, generation, population_mesh
-from jaxgames.envs.heads import heads_of
+from jaxgames.envs import heads_of
 from jaxgames.nets import MLP
 
 OURS, PEER = "jaxgames", "evosax with pgx's games"

@@ -15,8 +15,7 @@ import numpy as np
 from jax import lax
 
 import jaxgames
-from jaxgames.envs.core import Game
-from jaxgames.envs.rollout import Transition, random_action, rollout
+from jaxgames.envs import Game, Transition, random_action, rollout
 from jaxgames.ops.random_bits import random_bits
 
 OPTIONS: dict[str, dict[str, Any]] = {"checkers": {"draw_after": 40}}

@@ -22,8 +22,7 @@ from _games_timing import in_turn
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.envs.core import Game
-from jaxgames.envs.rollout import random_action
+from jaxgames.envs import Game, random_action
 
 PLIES = {"tic_tac_toe": 2, "connect_four": 6, "checkers": 10, "backgammon": 12}
 """Random actions before the positions that are searched: so few that no game is over."""

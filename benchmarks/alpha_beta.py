@@ -21,8 +21,8 @@ from _figures import Comparison, Figure, Report, Timing
 
 import jaxgames
 from jaxgames.algos.minimax import Result, Search
-from jaxgames.envs.rollout import rollout
-from jaxgames.matches.match import match
+from jaxgames.envs import rollout
+from jaxgames.matches import match
 from jaxgames.players import minimax
 from jaxgames.players.generic import random
 

@@ -18,7 +18,7 @@ from _common import begin, compiled, finish, parsed, parser, peer, rate, timed
 from _figures import Comparison, Figure, Report
 
 import jaxgames
-from jaxgames.envs.rollout import random_action
+from jaxgames.envs import random_action
 
 TITLE = "Backgammon: random play"
 BATCH = 256

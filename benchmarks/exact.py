@@ -61,10 +61,10 @@ def solver(options: argparse.Namespace) -> dict[str, Any]:
     import jax
     import numpy as np
 
+    from jaxgames.envs.connect_four import ConnectFour
     from jaxgames.envs.connect_four.board import from_plain
-    from jaxgames.envs.connect_four.game import ConnectFour
     from jaxgames.matches.solved import MOVE_SCORES
-    from jaxgames.tables.connect_four.solver import Solver
+    from jaxgames.tables import Solver
 
     game, rows = ConnectFour(), []
 
@@ -106,7 +106,7 @@ def boards(options: argparse.Namespace) -> dict[str, Any]:
     """All positions of small boards, four in a row."""
     import numpy as np
 
-    from jaxgames.envs.connect_four.game import ConnectFour
+    from jaxgames.envs.connect_four import ConnectFour
     from jaxgames.tables.whole_games import UNKNOWN, SmallBoard, solve_whole
 
     rows = []
@@ -131,8 +131,8 @@ def starts(options: argparse.Namespace) -> dict[str, Any]:
     """The empty boards up to 5 x 5 and a little beyond, by the solver."""
     import jax
 
-    from jaxgames.envs.connect_four.game import ConnectFour
-    from jaxgames.tables.connect_four.solver import Solver
+    from jaxgames.envs.connect_four import ConnectFour
+    from jaxgames.tables import Solver
 
     rows = []
     for height, width in ((4, 4), (5, 4), (4, 5), (5, 5), (6, 4), (4, 6), (6, 5)):
@@ -150,8 +150,7 @@ def starts(options: argparse.Namespace) -> dict[str, Any]:
 
 def checkers(options: argparse.Namespace) -> dict[str, Any]:
     """Tables of checkers, built from nothing, and the totals of five pieces beside the published number."""
-    from jaxgames.tables.checkers import CheckersEndings
-    from jaxgames.tables.folder import build, open_table
+    from jaxgames.tables import CheckersEndings, build, open_table
     from jaxgames.tables.retrograde import totals
 
     rows = []
@@ -176,7 +175,7 @@ def bearoff(options: argparse.Namespace) -> dict[str, Any]:
     """Bear-offs: one side on 6 and on 10 points, two sides of 6 checkers on 6 points."""
     import numpy as np
 
-    from jaxgames.tables.bearoff import BearOffs, one_sided, two_sided
+    from jaxgames.tables import BearOffs, one_sided, two_sided
 
     rows = []
     for points in (6, 10):
@@ -209,7 +208,7 @@ def against(options: argparse.Namespace) -> dict[str, Any]:
     """What the table of four pieces adds to searches in checkers: to their play, or to their leaves only."""
     os.environ["JAXGAMES_TABLES"] = str(options.tables)
     from jaxgames import make
-    from jaxgames.matches.match import match
+    from jaxgames.matches import match
     from jaxgames.players import make as make_player
 
     game = make("checkers")

@@ -28,7 +28,7 @@ from _figures import Comparison, Figure, Report
 from _games_timing import Compiled, Rates, figures, in_turn, lengths, written_in_loop
 from _openspiel import OpenSpiel
 
-from jaxgames.envs.rollout import rollout
+from jaxgames.envs import rollout
 
 TITLE = "Random play: steps and games per second"
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")

@@ -17,7 +17,7 @@ import jax
 
 from jaxgames.algos.imitation.saved import load_network
 from jaxgames.data_sets.make import info
-from jaxgames.envs.registry import make
+from jaxgames.envs import make
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Run, environment

@@ -22,14 +22,13 @@ from move_choice import add, losses, of_player, read
 
 import jaxgames
 from jaxgames import players
-from jaxgames.envs.backgammon import Position, board
+from jaxgames.envs.backgammon import ROLLS, Position, board
 from jaxgames.envs.backgammon.best import score_by
 from jaxgames.envs.backgammon.encoding import FirstLayer, score_first_layer
-from jaxgames.envs.backgammon.game import ROLLS
 from jaxgames.envs.backgammon.play_lists import pairs
 from jaxgames.interop.gnubg import gnubg_player
 from jaxgames.matches import match
-from jaxgames.tables.bearoff import BearOffs, two_sided
+from jaxgames.tables import BearOffs, two_sided
 from jaxgames.tables.lookup import BearOffLookup
 
 TITLE = "Backgammon: strength beside GNU Backgammon"

@@ -35,8 +35,8 @@ from _machine import cores
 import jaxgames
 from jaxgames.algos.td import TDConfig, load_player_value, make_learner, parallel
 from jaxgames.algos.td.saved import config_of
+from jaxgames.envs import rollout
 from jaxgames.envs.backgammon.play_lists import pairs, repeats
-from jaxgames.envs.rollout import rollout
 from jaxgames.recipes import recipe_named
 from jaxgames.runs import Run
 

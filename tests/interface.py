@@ -1,8 +1,8 @@
 """The public interface, read from the source: `python tests/interface.py` prints it, `make interface` writes it.
 
-A package is public if it has `__all__`, and so is a single module whose package has none (`algos.expectimax`). What
-they name there is what users may count on; all else is internal, and all of `ops`. Everything is read from the syntax
-tree, so it is the same text with every Python, and nothing is imported.
+A package is public if it has `__all__`, and so is a single module that has it if its package names the module
+(`envs.svg`), or names nothing (`algos.expectimax`). What they name is what users may count on; all else is internal,
+and all of `ops`. Everything is read from the syntax tree, so it is the same text with every Python.
 """
 
 import ast
@@ -79,8 +79,14 @@ def public() -> dict[str, tuple[str, ...]]:
     return {
         module: names
         for module, names in named.items()
-        if names and (is_package(module) or not named[module.rpartition(".")[0]])
+        if names and (is_package(module) or named_by(module, named))
     }
+
+
+def named_by(module: str, named: dict[str, tuple[str, ...]]) -> bool:
+    """Whether the package of a single module names it, or names nothing at all."""
+    package, _, name = module.rpartition(".")
+    return not named[package] or name in named[package]
 
 
 def is_package(module: str) -> bool:

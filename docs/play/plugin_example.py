@@ -5,7 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.envs.connect_four.game import ConnectFour
+from jaxgames.envs.connect_four import ConnectFour
 from jaxgames.players import jax_player, python_player
 
 

@@ -19,6 +19,8 @@ from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.core import Game, Outcome, Position, Value
 
+__all__ = ["Expectimax"]
+
 CHUNK = 512  # positions looked at together: bounds the memory, whatever the depth
 
 

@@ -11,6 +11,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+__all__ = [
+    "FONT",
+    "Picture",
+    "Piece",
+    "SIDES",
+    "THEMES",
+    "Theme",
+    "disc",
+    "document",
+    "element",
+    "grid_svg",
+    "marker",
+    "status_line",
+    "text",
+    "theme_named",
+]
+
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 

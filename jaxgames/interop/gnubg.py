@@ -21,6 +21,8 @@ from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, whole_number
 from jaxgames.sessions.session import after_actions, choose_turn
 
+__all__ = ["gnubg_player", "serve"]
+
 FIELDS = 53
 """Numbers and names of a FIBS board, separated by colons."""
 LEAST_TO_TAKE = -0.5

@@ -12,6 +12,8 @@ from jaxgames.interop import spaces
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
 
+__all__ = ["env"]
+
 SEATS = ("first", "second")
 
 

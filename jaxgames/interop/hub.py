@@ -34,6 +34,8 @@ from jaxgames.players.player import Player
 from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, by_name, number_option, whole_option
 from jaxgames.sessions.session import choose_turn
 
+__all__ = ["hub_player", "serve"]
+
 VARIANTS = ("english", "american", "checkers")
 """What programs call the game, if they play several."""
 SECONDS, PATIENCE, START_SECONDS = 1.0, 10.0, 180.0

@@ -20,6 +20,8 @@ from jaxgames.players.minimax import MinimaxTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry
 
+__all__ = ["submission", "submission_player"]
+
 SOURCE = Path(__file__).with_name("connect_x_agent.py")
 MOST_BYTES = 1_000_000
 """What a submission may measure."""

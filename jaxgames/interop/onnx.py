@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from jaxgames.interop.networks import network_of, policy_network_of
 from jaxgames.players.player import Player
 
+__all__ = ["export"]
+
 
 def export(player: Player, file: str | Path) -> dict[str, Any]:
     """Writes the network of a player, and returns what is said of it in the file.

@@ -17,6 +17,8 @@ from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, by_name, number_option, whole_option
 
+__all__ = ["openspiel_player"]
+
 MEGABYTES = 1000
 """What a tree may take."""
 EXPLORATION = 2.0

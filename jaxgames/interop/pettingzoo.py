@@ -10,6 +10,8 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.interop import spaces
 
+__all__ = ["env"]
+
 AGENTS = ("player_0", "player_1")
 
 

@@ -2,6 +2,7 @@
 results, every line of play of one player, and what positions are worth by rollouts.
 """
 
+from jaxgames.matches import solved
 from jaxgames.matches.exhaustive import LinesResult, every_line
 from jaxgames.matches.knockout import KnockoutResult, knockout
 from jaxgames.matches.match import MatchResult, match
@@ -22,5 +23,6 @@ __all__ = [
     "match",
     "result_table",
     "rollout",
+    "solved",
     "tournament",
 ]

@@ -22,6 +22,8 @@ from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
 from jaxgames.tables.connect_four.solver import Solver
 
+__all__ = ["MOVE_SCORES", "Accuracy", "Solved", "board_of", "judge", "judge_moves", "read", "score"]
+
 MOVE_SCORES = Path(__file__).parent / "move_scores_500.jsonl"
 """500 positions on the board of 6 x 7 with the exact score of every move: every second one of P. Cnudde's
 "1k connect4 validation set" (Kaggle, Connect X).

@@ -8,10 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int8, Int32
 
-from jaxgames.envs import Game, Outcome
-from jaxgames.envs.encodings import Cells
+from jaxgames.envs import Cells, Game, Outcome, of_grid, square_grid
 from jaxgames.envs.svg import Picture, document, element, text, theme_named
-from jaxgames.envs.symmetry import of_grid, square_grid
 
 PASS = 64
 NAMES = [f"{column}{row}" for row in range(1, 9) for column in "abcdefgh"] + ["pass"]

@@ -17,8 +17,6 @@ from jaxgames.envs.rollout import random_action
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select, take
 
-__all__ = ["ConformanceError", "ConformanceReport", "check_game"]
-
 GLOBAL_FLAGS = ("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_debug_nans")
 TOLERANCE = 1e-4
 
