@@ -111,7 +111,9 @@ def resolve(module: str, name: str) -> Found:
             for alias in node.names:
                 if (alias.asname or alias.name) != name:
                     continue
-                if path_of(node.module):
+                if node.module == module:  # a module beside this one
+                    definition = Found(f"{module}.{alias.name}", None)
+                elif path_of(node.module):
                     definition = resolve(node.module, alias.name)
     if definition is None and path_of(f"{module}.{name}"):
         definition = Found(f"{module}.{name}", None)

@@ -1,6 +1,5 @@
 """The docs build without a warning, their tables are those of the code, and their Python runs as pasted."""
 
-import importlib
 import importlib.util
 import os
 import re
@@ -14,19 +13,20 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import registry
+from tests import interface
 from tests.envs.othello import Othello
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PACKAGES = (
-    *("envs", "envs.backgammon", "algos.evolution", "algos.mcts", "algos.td", "nets"),
-    *("players", "matches", "sessions", "runs"),
-)
-
 spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
 assert spec and spec.loader
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)
+
+
+def public() -> list[tuple[str, tuple[str, ...]]]:
+    """The public modules below `jaxgames`, and their names; those of the package itself are those of `envs`."""
+    return [(name.removeprefix("jaxgames."), names) for name, names in interface.public().items() if "." in name]
 
 
 def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
@@ -45,10 +45,10 @@ def test_the_site_has_every_page_and_every_public_name(tmp_path):
     reference = "".join(path.read_text("utf-8") for path in (tmp_path / "api").rglob("index.html"))
     ids = set(re.findall(r'id="jaxgames\.([\w.]+)"', reference))
     missing = {
-        f"{package}.{name}"
-        for package in PACKAGES
-        for name in importlib.import_module(f"jaxgames.{package}").__all__
-        if not any(found.startswith(f"{package}.") and found.endswith(f".{name}") for found in ids)
+        f"{module}.{name}"
+        for module, names in public()
+        for name in names
+        if not any(found.startswith(f"{module}.") and found.endswith(f".{name}") for found in ids)
     }
     assert not missing
     assert "class Othello(Game[Board])" in re.sub("<[^>]+>", "", (tmp_path / "games/your-own/index.html").read_text())
