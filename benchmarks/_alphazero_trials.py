@@ -30,8 +30,8 @@ from jaxgames.algos.imitation import make_learner as make_imitation
 from jaxgames.data_sets import played_games, solved_tests
 from jaxgames.envs import Game
 from jaxgames.matches import solved as solved_files
+from jaxgames.players import by_policy
 from jaxgames.players import make as make_player
-from jaxgames.players.generic import by_policy
 from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.training import run_updates
 from jaxgames.runs import Panel, Run

@@ -23,8 +23,7 @@ import jaxgames
 from jaxgames.algos.minimax import Result, Search
 from jaxgames.envs import rollout
 from jaxgames.matches import match
-from jaxgames.players import minimax
-from jaxgames.players.generic import random
+from jaxgames.players import make, random
 
 TITLE = "Alpha-beta of checkers"
 PEER = "OpenSpiel's Python search"
@@ -201,7 +200,7 @@ def savings(report: Report, options: argparse.Namespace) -> None:
 
 def games(report: Report, options: argparse.Namespace) -> None:
     """alphabeta:9 against random."""
-    found = match(minimax.alphabeta(GAME, 9), random(GAME), options.games, seed=options.seed, batch=1024)
+    found = match(make("alphabeta:9", GAME), random(GAME), options.games, seed=options.seed, batch=1024)
     what = f"checkers, alphabeta:9 against random, {found.games:,} games"
     report.add(Figure(f"{what}: won", "jaxgames", "of all", (found.win_rate,), at_least=WINS, form=".4f"))
     report.add(Figure(f"{what}: lost", "jaxgames", "of all", (found.loss_rate,), at_most=LOSSES, form=".4f"))

@@ -19,8 +19,7 @@ import jax
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
-from jaxgames.players import champions
-from jaxgames.players.registry import FROM_FOLDER, PLAYERS
+from jaxgames.players import FROM_FOLDER, PLAYERS, champions
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"

@@ -20,6 +20,8 @@ from jaxgames.envs.registry import make
 from jaxgames.ops import json_text
 from jaxgames.runs import Run
 
+__all__ = ["CHAMPION", "LEVELS", "Champion", "card", "champion_games", "pack", "spec", "unpack"]
+
 CHAMPION = "champion"
 """Stands for a run folder in specs: `champion@2`, `puct:champion:800`."""
 LEVELS = ("easy", "normal", "hard")
