@@ -34,7 +34,7 @@ class Analyses:
         asking = [client for client in room.clients if client.analyst is not None and may_see_values(room, client)]
         wanted = {client.analyst for client in asking if client.analyst is not None}
         for spec, task in list(self._tasks.items()):
-            if place != self._place or spec not in wanted or task.done() and place != self._place:
+            if place != self._place or spec not in wanted:
                 task.cancel()
                 del self._tasks[spec]
         self._place = place
@@ -54,14 +54,13 @@ class Analyses:
     async def _analyse(self, spec: str) -> None:
         room = self._room
         state, ply = room.session.turn_start, len(room.session.turns)
-        session, version = room.session, room.version
-        seat = room.acting(state)
+        session, seat = room.session, room.acting(state)
         lane = await room.engine.lane(spec, room.choice.game)
         async for finding in _findings(room, lane, state, patient=True):
             if room.session is not session or len(session.turns) != ply:
                 return
             _note(room, ply, seat, finding)
-            message = _shown(room, finding, state, seat, ply, spec) | {"version": version}
+            message = _shown(room, finding, state, seat, ply, spec)
             for client in list(room.clients):
                 if client.analyst == spec and may_see_values(room, client):
                     client.put({**message, "version": room.version})
