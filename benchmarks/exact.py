@@ -164,7 +164,7 @@ def checkers(options: argparse.Namespace) -> dict[str, Any]:
         row = {name: int(sum(one[name] for _, one in found)) for name in ("positions", "wins", "draws", "losses")}
         row |= {"longest": int(max(one["longest"] for _, one in found)), "seconds": seconds, "memory_gib": _memory()}
         alone = 2 * sum(math.comb(28, men) * math.comb(32 - men, pieces - men) for men in range(pieces + 1))
-        row |= {"pieces": pieces, "numbers": index.size, "bytes": table.bytes}
+        row |= {"pieces": pieces, "numbers": sum(part.size for part in index.slices), "bytes": table.bytes}
         row |= {"published": PUBLISHED[pieces], "published_of_both_sides": PUBLISHED[pieces] - alone}
         rows.append(row)
         print(row, flush=True)

@@ -87,17 +87,6 @@ class CheckersEndings:
         pairs = {tuple(sorted({m, m.turned})) for m in materials}
         return tuple(sorted(pairs, key=lambda pair: (sum(pair[0]), pair[0].own_men + pair[0].other_men, pair)))
 
-    @functools.cached_property
-    def first(self) -> dict[Material, int]:
-        """The number of each slice's first position, counted over all slices; see `slices`."""
-        sizes = [material.size for material in self.slices]
-        return dict(zip(self.slices, itertools.accumulate([0, *sizes[:-1]]), strict=True))
-
-    @property
-    def size(self) -> int:
-        """All numbers of positions."""
-        return sum(material.size for material in self.slices)
-
     def positions(self, material: Material, numbers: Int32[Array, " n"]) -> tuple[Position, Bool[Array, " n"]]:
         """The positions with these numbers in a slice, and which of them exist."""
         return _positions(numbers, jnp.asarray(material, jnp.int32), most=self.pieces - 1)

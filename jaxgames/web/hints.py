@@ -47,10 +47,6 @@ class Analyses:
             task.cancel()
         self.restart()
 
-    def count(self) -> int:
-        """How many players are asked."""
-        return len(self._tasks)
-
     async def _analyse(self, spec: str) -> None:
         room = self._room
         state, ply = room.session.turn_start, len(room.session.turns)

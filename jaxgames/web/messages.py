@@ -153,15 +153,6 @@ class Messages:
         self._limits = limits
         self._types = {kind: record({**fields, **_COMMON}) for kind, fields in _fields(limits).items()}
 
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The types of messages."""
-        return tuple(self._types)
-
-    def parse(self, content: str) -> dict[str, Any]:
-        """The message in a text. Raises `ValueError` that says what is wrong."""
-        return self.check(read_json(content, self._limits.message_bytes))
-
     def check(self, found: Any) -> dict[str, Any]:
         """The message, with all its fields. Raises `ValueError` that says what is wrong."""
         if not isinstance(found, dict):
