@@ -44,7 +44,7 @@ FIRST = {"batch": 256, "plies": 8, "steps": 8, "minibatch": 512, "buffer_plies":
 OPENINGS = FIRST | {"opening_plies": 8}
 DISCOUNT = OPENINGS | {"discount": 0.98}
 MIXED = DISCOUNT | {"opening_plies": 12, "result_share": 0.5}
-WINDOWS = MIXED | {"network": "windows", "channels": 64, "hidden": (128, 128)}
+WINDOWS = MIXED | {"form": "windows", "channels": 64, "hidden": (128, 128)}
 STEPS: dict[str, dict[str, Any]] = {
     "openings of 0 to 2 random plies": FIRST,
     "openings of 0 to 8": OPENINGS,
@@ -148,7 +148,7 @@ def trial(
     `first` gives weights to begin with, what was done for them, and its CPU seconds.
     """
     game = jaxgames.make("connect_four")
-    config = AlphaZeroConfig(**settings)
+    config = AlphaZeroConfig().replace(**settings)
     block = max(1, round(MOVES / (config.batch * config.plies) / MEASUREMENTS))
     learner = make_learner(game, dataclasses.replace(config, updates=MEASUREMENTS * block))
     positions, key, games, curve = solved.positions_of(game), jax.random.key(0), 0, []

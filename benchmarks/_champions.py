@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 import jaxgames
-from jaxgames.algos.alphazero.saved import load_network
+from jaxgames.algos.alphazero import load_network
 from jaxgames.algos.td import load_player_value
 from jaxgames.matches import every_line, match, solved
 from jaxgames.players import Player, champions

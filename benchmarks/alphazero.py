@@ -23,15 +23,16 @@ from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_lea
 from jaxgames.algos.alphazero.buffer import Plies, results_backwards
 from jaxgames.algos.alphazero.loss import Examples
 from jaxgames.algos.alphazero.self_play import draw
+from jaxgames.nets import NetworkSpec
 from jaxgames.ops.pytrees import select
 
 TITLE = "AlphaZero: moves of self-play with learning per second"
 OURS, PEER, LIMIT = "jaxgames", "pgx and mctx", "the network alone"
 NETWORKS = {
-    "mlp": ("MLP 256-256", {"network": "mlp", "hidden": (256, 256)}, 2.0),
-    "residual": ("residual 3 x 32", {"network": "residual", "blocks": 3, "channels": 32}, 1.1),
+    "mlp": ("MLP 256-256", NetworkSpec(hidden=(256, 256)), 2.0),
+    "residual": ("residual 3 x 32", NetworkSpec("residual", blocks=3, channels=32), 1.1),
 }
-"""Title, settings, and how many times the peer's moves ours should be."""
+"""Title, description, and how many times the peer's moves ours should be."""
 BLOCKS = {"mlp": (16, 64, 256), "residual": (64, 256)}
 MOST_COMPILE_SECONDS = 15.0
 
@@ -64,10 +65,10 @@ def main() -> int:
 def one_size(report: Report, network: str, batch: int, against: bool, options: argparse.Namespace) -> None:
     """Our update, the peer's and the limit, their repeats in turn."""
     game = programs.make("connect_four")
-    title, settings, ratio = NETWORKS[network]
+    title, spec, ratio = NETWORKS[network]
     plies = options.plies
     config = AlphaZeroConfig(
-        **settings,
+        spec,
         batch=batch,
         plies=plies,
         simulations=options.simulations,

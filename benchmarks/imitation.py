@@ -15,7 +15,7 @@ from typing import Any
 
 import jax
 
-from jaxgames.algos.imitation.saved import load_network
+from jaxgames.algos.imitation import load_network
 from jaxgames.data_sets.make import info
 from jaxgames.envs import make
 from jaxgames.recipes.report import Report

@@ -13,7 +13,7 @@ from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.backgammon.strategic import BOTH
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP
-from jaxgames.nets.policy_value import PolicyValueMLP, Windows
+from jaxgames.nets.policy_value import PolicyValueNet, Windows
 from jaxgames.players.player import Player
 
 
@@ -71,7 +71,7 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
     Raises `ValueError` unless it is fully connected, with or without windows: else its first layer is no sum of stones.
     """
     module = getattr(policy.apply, "owner", None)
-    if not isinstance(module, PolicyValueMLP):
+    if not isinstance(module, PolicyValueNet) or module.convolutions:
         raise ValueError(f"{player.name}: only fully connected networks and networks of windows can be exported")
     game, params = player.game, dict(policy.params["params"])
     shape = game.observation_shape
@@ -86,7 +86,7 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
         layers.append({"kernel": kernel, "bias": np.concatenate([np.zeros(inputs, np.float32), bias[0]])})
     layers += [{name: np.asarray(x) for name, x in params[f"Dense_{i}"].items()} for i in range(len(params))]
     layers[-1] = {name: x[..., -1:] for name, x in layers[-1].items()}
-    mlp = MLP(tuple(layer["bias"].size for layer in layers), "relu", "tanh")
+    mlp = MLP(tuple(layer["bias"].size for layer in layers), module.activation, module.output)
 
     def encoding(positions: Any) -> Any:
         seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)

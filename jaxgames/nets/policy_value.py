@@ -1,21 +1,28 @@
-"""Networks with a policy head and a value head: fully connected, with or without windows, and a residual tower."""
+"""Networks with a policy head and a value head: dense layers, alone or behind windows or convolutions, and a tower."""
 
 import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32
 
+from jaxgames.nets.activations import activation, output_activation
+from jaxgames.nets.initializers import initializer
 
-class PolicyValueMLP(nn.Module):
-    """Fully connected hidden layers, then logits and a value.
+
+class PolicyValueNet(nn.Module):
+    """Dense hidden layers, alone or behind windows or plain convolutions; then logits and a value.
 
     Args:
         num_actions: logits.
-        hidden: units of each hidden layer.
-        max_value: values are within plus and minus this, in points.
+        hidden: units of each dense hidden layer.
+        max_value: what the value output is multiplied by, in points.
         dtype: of the computation; weights are float32.
-        window: with k > 0 the first layer also sees `channels` features of every k x k window of a board of planes.
+        window: with k > 0 the first dense layer also sees `channels` features of every k x k window of the board.
         channels: features of a window.
+        convolutions: channels of each 3 x 3 convolution before the dense layers.
+        activation: function of the hidden layers and convolutions, a name of `jaxgames.nets.ACTIVATIONS`.
+        output: function of the value, a name of `jaxgames.nets.ACTIVATIONS`: `identity` for a value without bounds.
+        initializer: first weights of the hidden layers and convolutions, a name of `jaxgames.nets.INITIALIZERS`.
     """
 
     num_actions: int
@@ -24,19 +31,45 @@ class PolicyValueMLP(nn.Module):
     dtype: str = "float32"
     window: int = 0
     channels: int = 32
+    convolutions: tuple[int, ...] = ()
+    activation: str = "relu"
+    output: str = "tanh"
+    initializer: str = "lecun_normal"
 
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
-        """Logits and values of observations [batch, ...]."""
-        x = observation.reshape(observation.shape[0], -1).astype(self.dtype)
+        """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense."""
+        hidden, start = activation(self.activation), initializer(self.initializer)
+
+        def dense(units: int, x: Array) -> Array:
+            layer = nn.Dense(units, dtype=self.dtype, kernel_init=start.weights, bias_init=start.biases)
+            return hidden(layer(x))
+
+        # Convolutions see the squares around each square.
+        x = observation.astype(self.dtype)
+        for channels in self.convolutions:
+            x = dense(channels, _patches(x))
+        # Windows are seen beside the board.
+        x = x.reshape(x.shape[0], -1)
         if self.window:
             features = Windows(self.window, self.channels, observation.shape[1:], self.dtype)(x)
-            x = jnp.concatenate([x, nn.relu(features)], axis=1)
+            x = jnp.concatenate([x, hidden(features)], axis=1)
         for size in self.hidden:
-            x = nn.relu(nn.Dense(size, dtype=self.dtype)(x))
+            x = dense(size, x)
         # One product for both heads. Small weights: the first policies are nearly uniform, the first values near 0.
         heads = nn.Dense(self.num_actions + 1, dtype=self.dtype, kernel_init=nn.initializers.normal(0.01))(x)
-        return _heads(heads[:, :-1], heads[:, -1], self.max_value)
+        return _heads(heads[:, :-1], heads[:, -1], self.max_value, self.output)
+
+
+def _patches(x: Array) -> Array:
+    """The 3 x 3 squares around each, [batch, rows, columns, 9 planes], zeros beyond the edge.
+
+    A dense layer on them is a convolution. Inside a loop XLA:CPU makes fast code of products, not of convolutions.
+    """
+    rows, columns = x.shape[1:3]
+    padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    shifted = [padded[:, i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
+    return jnp.concatenate(shifted, axis=-1)
 
 
 class Windows(nn.Module):
@@ -115,5 +148,5 @@ class ResidualTower(nn.Module):
         return _heads(head(4, self.num_actions), head(2, 1)[:, 0], self.max_value)
 
 
-def _heads(logits: Array, value: Array, max_value: float) -> tuple[Array, Array]:
-    return logits.astype(jnp.float32), max_value * jnp.tanh(value.astype(jnp.float32))
+def _heads(logits: Array, value: Array, max_value: float, output: str = "tanh") -> tuple[Array, Array]:
+    return logits.astype(jnp.float32), max_value * output_activation(output)(value.astype(jnp.float32))

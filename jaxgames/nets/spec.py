@@ -6,8 +6,7 @@ from typing import Any
 from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS
 from jaxgames.nets.initializers import initializer
 from jaxgames.nets.mlp import MLP
-from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
-from jaxgames.nets.policy_value_conv import PolicyValueConv
+from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower
 from jaxgames.ops.settings import Settings, setting
 
 FORMS = ("mlp", "windows", "residual", "conv")
@@ -17,9 +16,9 @@ DENSE = ("mlp", "windows", "conv")
 MLP_ONLY: dict[str, tuple[Any, ...]] = {"form": ("mlp",), "dtype": ("float32",)}
 """The choices, as `group` takes them, of those who make their network by `NetworkSpec.mlp`."""
 POLICY_VALUE: dict[str, tuple[Any, ...]] = {
-    "activation": ("relu",), "output": ("tanh", "identity"), "initializer": ("lecun_normal",), "biases": (True,),
+    "activation": ("relu",), "output": ("tanh",), "initializer": ("lecun_normal",), "biases": (True,),
 }  # fmt: skip
-"""The choices of those who make it by `NetworkSpec.policy_value`."""
+"""The choices of those who make it by `NetworkSpec.policy_value`, with values within bounds."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +39,16 @@ class NetworkSpec(Settings):
     )
     hidden: tuple[int, ...] = setting((256, 256), "units of each dense hidden layer", low=1, when={"form": DENSE})
     activation: str = setting("relu", "function of the hidden layers", choices=ACTIVATIONS, when={"form": DENSE})
-    output: str = setting("tanh", "function of the last layer, or of the value", choices=OUTPUT_ACTIVATIONS)
+    output: str = setting(
+        "tanh",
+        "function of the last layer, or of the value: identity has no bounds",
+        choices=OUTPUT_ACTIVATIONS,
+        when={"form": DENSE},
+    )
     initializer: str = setting(
         "lecun_normal",
-        "how weights begin: uniform, zeros, lecun_normal, glorot_uniform, or with a number as uniform:0.1",
+        "first weights: uniform, zeros, lecun_normal, glorot_uniform, or with a number, as uniform:0.1",
+        when={"form": ("mlp", "conv")},
     )
     biases: bool = setting(True, "whether units have biases", when={"form": "mlp"})
     blocks: int = setting(3, "residual blocks of two convolutions each", low=1, when={"form": "residual"})
@@ -68,23 +73,32 @@ class NetworkSpec(Settings):
 
     def policy_value(
         self, num_actions: int, shape: tuple[int, ...], max_reward: float
-    ) -> PolicyValueMLP | ResidualTower | PolicyValueConv:
-        """The network with a logit for each action, and a value within plus and minus `max_reward`.
+    ) -> PolicyValueNet | ResidualTower:
+        """The network with a logit for each action, and a value.
 
         Args:
             num_actions: logits.
-            shape: of an observation; all forms but `mlp` need planes, [rows, columns, planes].
-            max_reward: the most points of a game.
+            shape: of an observation.
+            max_reward: the most points of a game, by which the value's output is multiplied.
 
-        Raises `ValueError` for a form that does not fit the observations.
+        Raises `ValueError` for a form that does not fit the observations, and for units without biases.
         """
-        if len(shape) != 3 and (self.form in ("windows", "residual") or (self.form == "conv" and self.convolutions)):
-            raise ValueError(f"observations {list(shape)} are no planes [rows, columns, planes]: choose form=mlp")
+        if self.sees_planes and len(shape) != 3:
+            raise ValueError(f"form={self.form} needs [rows, columns, planes], not {list(shape)}: choose form=mlp")
         if self.form == "windows" and self.window > min(shape[:2]):
-            raise ValueError(f"window {self.window}: expected 1 to {min(shape[:2])} for observations {list(shape)}")
+            raise ValueError(f"window {self.window}: expected 1 to {min(shape[:2])} for a board {list(shape)}")
+        if not self.biases:
+            raise ValueError("biases=False: networks with a policy and a value have biases")
         if self.form == "residual":
             return ResidualTower(num_actions, self.blocks, self.channels, max_reward, self.dtype)
-        if self.form == "conv":
-            return PolicyValueConv(num_actions, self.convolutions, self.hidden, max_reward, self.output, self.dtype)
-        windows = (self.window, self.channels) if self.form == "windows" else ()
-        return PolicyValueMLP(num_actions, self.hidden, max_reward, self.dtype, *windows)
+        window, channels = (self.window, self.channels) if self.form == "windows" else (0, 0)
+        convolutions = self.convolutions if self.form == "conv" else ()
+        functions = (self.activation, self.output, self.initializer)
+        return PolicyValueNet(
+            num_actions, self.hidden, max_reward, self.dtype, window, channels, convolutions, *functions
+        )
+
+    @property
+    def sees_planes(self) -> bool:
+        """Whether inputs must be [rows, columns, planes]."""
+        return self.form in ("windows", "residual") or (self.form == "conv" and bool(self.convolutions))

@@ -203,7 +203,7 @@ def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, w
 def imitating(name: str, params: Any, network: ImitationNetwork) -> Player:
     """A network that has learned from examples: it plays by its outputs, by its policy, or by its values."""
     network = network.for_play
-    if network.config.network == "outputs":
+    if network.config.head:
         return evolved(name, network.evolved.genomes().genome(params), network.evolved)
     if network.config.plays == "value":
         return greedy(network.game, name, params, network.make_value)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from jaxgames import nets
 from jaxgames.algos import alphazero, imitation, minimax, td
+from jaxgames.ops.settings import Settings, own
 from tests.arguments.kinds import (
     GAME,
     KEY,
@@ -60,6 +61,8 @@ KINDS: dict[Any, Wrong] = {
 
 def settings(config: Any, **right: Any) -> Row:
     """The row of a class of settings."""
+    if issubclass(config, Settings):
+        return declared(config, **right)
     kinds = {field.name: KINDS.get(field.type) for field in dataclasses.fields(config)}
     wrong: dict[str, Wrong] = {
         name: {of: (value, error, line) for of, (value, error, line) in kind.items()}
@@ -67,6 +70,16 @@ def settings(config: Any, **right: Any) -> Row:
         if kind is not None
     }
     return Row(config, right, wrong, free=tuple(name for name, kind in kinds.items() if kind is None))
+
+
+def declared(config: type[Settings], **right: Any) -> Row:
+    """The row of settings that are declared: what is wrong for the kind of each, with what its declaration expects."""
+    wrong: dict[str, Wrong] = {
+        name: {of: (value, error, f"expected {one.expected[:12]}") for of, (value, error, _) in KINDS[one.kind].items()}
+        for name, one in own(config).items()
+        if one.kind in KINDS
+    }
+    return Row(config, right, wrong, free=tuple(field.name for field in dataclasses.fields(config)))
 
 
 def config(kind: type) -> Wrong:
@@ -89,7 +102,9 @@ def state(name: str) -> Wrong:
     }
 
 
-SMALL = alphazero.AlphaZeroConfig(batch=4, plies=1, buffer_plies=1, hidden=(4,), simulations=2, steps=1)
+SMALL = alphazero.AlphaZeroConfig(
+    nets.NetworkSpec(hidden=(4,)), batch=4, plies=1, buffer_plies=1, simulations=2, steps=1
+)
 ZERO = alphazero.make_learner(GAME, SMALL)
 TD = td.make_learner(td.TDConfig(game="connect_four", encoding="cells", hidden=(4,), batch=4, outputs=2))
 IMITATION = imitation.make_learner(GAME)
@@ -144,6 +159,7 @@ LEARNERS = {
             }
         },
     ),
+    "nets.NetworkSpec": settings(nets.NetworkSpec),
     "alphazero.AlphaZeroConfig": settings(alphazero.AlphaZeroConfig),
     "alphazero.make_learner": Row(
         alphazero.make_learner,

@@ -48,8 +48,9 @@ RETURNED = {
 """What is no function that a user calls with arrays: protocols, and what functions return."""
 
 UNCHECKED = {
+    "alphazero": {"load_network"},
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
-    "imitation": {"load", "open_of", "prepare"},
+    "imitation": {"load", "load_network", "open_of", "prepare"},
     "minimax": {"result"},
     "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value"},
 }

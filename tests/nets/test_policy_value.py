@@ -1,11 +1,12 @@
 """Networks with a policy and a value head."""
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.nets import InBlocks
-from jaxgames.nets.policy_value import PolicyValueMLP, Windows
+from jaxgames.nets.policy_value import PolicyValueNet, Windows
 
 
 def test_windows_are_a_convolution():
@@ -22,12 +23,30 @@ def test_windows_are_a_convolution():
 
 def test_windows_are_seen_beside_the_board():
     boards = jnp.zeros((2, 4, 4, 2), bool)
-    plain, windows = (PolicyValueMLP(4, (8,), window=window, channels=3) for window in (0, 2))
+    plain, windows = (PolicyValueNet(4, (8,), window=window, channels=3) for window in (0, 2))
     sizes = [
         jax.eval_shape(network.init, jax.random.key(0), boards)["params"]["Dense_0"]["kernel"].shape
         for network in (plain, windows)
     ]
     assert sizes == [(32, 8), (32 + 9 * 3, 8)]
+
+
+def test_convolutions_are_convolutions():
+    """The network of patches and products is that of flax's convolutions with the same kernels."""
+    network = PolicyValueNet(7, (6,), convolutions=(4, 5))
+    x = jax.random.normal(jax.random.key(0), (3, 6, 7, 2))
+    params = network.init(jax.random.key(1), x)
+    layers = params["params"]
+    y = x
+    for number, channels in enumerate((4, 5)):
+        one = layers[f"Dense_{number}"]
+        kernel = one["kernel"].reshape(3, 3, -1, channels)
+        y = jax.nn.relu(nn.Conv(channels, (3, 3)).apply({"params": {"kernel": kernel, "bias": one["bias"]}}, y))
+    y = jax.nn.relu(nn.Dense(6).apply({"params": layers["Dense_2"]}, y.reshape(3, -1)))
+    heads = nn.Dense(8).apply({"params": layers["Dense_3"]}, y)
+    logits, value = network.apply(params, x)
+    np.testing.assert_allclose(logits, heads[:, :7], atol=1e-5)
+    np.testing.assert_allclose(value, jnp.tanh(heads[:, 7]), atol=1e-5)
 
 
 def test_blocks_are_the_same_as_one_call():

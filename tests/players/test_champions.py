@@ -35,7 +35,7 @@ def test_the_recipe_of_connect_four_is_that_of_its_champion():
     """The settings with which the champion was trained are the usual ones of the command that the docs name."""
     learner = CARDS["connect_four"]["learner"]
     usual = recipe_named("connect-four-alphazero").config(Plan(games=900_000))
-    assert json.loads(json.dumps(dataclasses.asdict(dataclasses.replace(usual, updates=learner["updates"])))) == learner
+    assert usual.replace(updates=learner["updates"]).to_json() == learner
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -94,7 +94,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (["--set", "search=uct"], "unknown search 'uct'"),
+        (["--set", "search=uct"], "search='uct': expected one of gumbel, puct"),
         (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
         (["--devices", "99"], "this runs on 99 devices, but"),
         (["--set", "buffer_plies=800000000000"], "no room for the replay buffer"),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.algos.imitation import load_network
 from jaxgames.algos.imitation.network import ImitationNetwork
-from jaxgames.algos.imitation.saved import load_network
 from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
@@ -145,8 +145,8 @@ def begin(data, *arguments):
         (["--set", "positions=100000"], "to learn from"),
         (["--set", "validation=0.0001"], "no position is left for validation"),
         (["--set", "steps=3"], "unknown setting 'steps'"),
-        (["--set", "network=residual", "--set", "encoding=cells"], "needs inputs [rows, columns, planes]"),
-        (["--set", "split=ply"], "unknown split 'ply'"),
+        (["--set", "form=residual", "--set", "encoding=cells"], "needs inputs [rows, columns, planes]"),
+        (["--set", "split=ply"], "split='ply': expected one of game, position"),
     ],
 )
 def test_bad_input_is_one_line(data, tmp_path, capsys, arguments, line):
@@ -187,7 +187,7 @@ def test_missing_changed_and_foreign_data_are_one_line(trained, data, tmp_path, 
 
 def test_alphazero_begins_with_what_was_learned(trained, tmp_path, capsys):
     path, _ = trained
-    changes = {"network": "mlp", "hidden": "32", "batch": "16"}
+    changes = {"form": "mlp", "hidden": "32", "batch": "16"}
     settings = [part for name, value in changes.items() for part in ("--set", f"{name}={value}")]
     plan = Plan(game="tic_tac_toe", from_file=str(path), games=100, changes=changes)
     recipe = recipe_named("tic-tac-toe-alphazero")

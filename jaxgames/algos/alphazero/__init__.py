@@ -6,6 +6,6 @@ function.
 """
 
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
-from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState, make_learner
+from jaxgames.algos.alphazero.learner import AlphaZeroLearner, AlphaZeroState, load_network, make_learner
 
-__all__ = ["AlphaZeroConfig", "AlphaZeroLearner", "AlphaZeroState", "make_learner"]
+__all__ = ["AlphaZeroConfig", "AlphaZeroLearner", "AlphaZeroState", "load_network", "make_learner"]

@@ -1,10 +1,12 @@
-"""The learner: one update plays, remembers and learns, as one jitted function."""
+"""The learner: one update plays, remembers and learns, as one jitted function. And what a training saves of it."""
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Int32, Key
 
@@ -16,6 +18,7 @@ from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, State
 from jaxgames.nets import InBlocks
 from jaxgames.ops import checks
+from jaxgames.runs import Run
 
 LEAVES = 256
 """What a tower evaluates at once on CPUs, see `InBlocks`."""
@@ -30,6 +33,13 @@ class AlphaZeroState(NamedTuple):
     states: State
     buffer: ReplayBuffer
     updates: Int32[Array, ""]
+
+
+class AlphaZeroCheckpoint(NamedTuple):
+    """All that a training needs to go on bit by bit: the learner's state, and the games finished."""
+
+    state: AlphaZeroState
+    games: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,18 +110,22 @@ class AlphaZeroLearner:
         checks.kind("state", state, AlphaZeroState)
         checks.key(key)
         play_key, learn_key = jax.random.split(key)
+        # Play some plies of all games, and remember them.
         states, plies, counts = self._play(state.params, state.states, play_key)
         buffer = add(state.buffer, plies, self.config.discount)
         optimizer = self.optimizer
 
         def step(carry, key):
             params, mean, inner = carry
+            # Draw a minibatch, each position in a symmetry of its own.
             sample_key, turn_key = jax.random.split(key)
             examples = self._examples(sample(buffer, sample_key, self.config.minibatch))
             if self.config.symmetries:
                 examples = turn(self.game, examples, turn_key)
+            # The gradient of all devices; without a finished game in the minibatch there is nothing to learn.
             gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
             gradient, learns = self._mean(gradient), self._mean(jnp.sum(examples.value_weight)) > 0
+            # Step, and move the mean weights towards the new ones.
             with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
                 updates, inner_after = optimizer.update(gradient, inner, params)
             after = optax.apply_updates(params, updates)
@@ -123,6 +137,7 @@ class AlphaZeroLearner:
 
         carry = (state.params, state.mean_params, state.optimizer)
         (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
+        # Means over the steps and the devices, sums of the games.
         metrics = {name: self._mean(jnp.mean(values)) for name, values in metrics.items()}
         if self.axis is not None:
             counts = jax.lax.psum(counts, self.axis)
@@ -140,7 +155,7 @@ class AlphaZeroLearner:
 
     def _play(self, params: Any, states: State, key: Key[Array, ""]) -> Any:
         apply = self.network.apply
-        if self.config.network == "residual" and jax.default_backend() == "cpu":
+        if self.config.network.form == "residual" and jax.default_backend() == "cpu":
             apply = InBlocks(apply, LEAVES)
         return play(self.game, self.config, apply, params, states, key)
 
@@ -155,3 +170,30 @@ def make_learner(game: Game, config: AlphaZeroConfig | None = None, network: Any
     if network is not None:
         checks.made("network", network, ("init", "apply"), "a flax module, or anything with init and apply")
     return AlphaZeroLearner(game, network or config.make_network(game), config)
+
+
+def checkpoint_shapes(learner: AlphaZeroLearner) -> AlphaZeroCheckpoint:
+    """The shapes of a checkpoint."""
+    return AlphaZeroCheckpoint(jax.eval_shape(learner.init, jax.random.key(0)), np.int64(0))
+
+
+@functools.cache
+def _network_shapes(game: Game, network: Any) -> Any:
+    """The shapes of a network's weights."""
+    return jax.eval_shape(lambda key: network.init(key, game.init(key).observation[None]), jax.random.key(0))
+
+
+def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Any, float]:
+    """The weights that a run plays with, its network and its discount.
+
+    The network is `apply(params, observation) -> (logits, value)`. The weights are those of the best measurement, or
+    with `step` those of that checkpoint. Raises `ValueError` if the run holds none.
+    """
+    try:
+        config = AlphaZeroConfig.from_json(run.config["learner"])
+    except ValueError as error:
+        raise ValueError(f"{run.path}/config.json: {error}") from None
+    learner = make_learner(game, config)
+    if step is not None:
+        return run.restore(checkpoint_shapes(learner), step)[1].state.mean_params, learner.network, config.discount
+    return run.load_best(_network_shapes(game, learner.network))[1], learner.network, config.discount

@@ -12,6 +12,9 @@ from jaxgames.algos.alphazero.buffer import Plies
 from jaxgames.envs.core import Game
 from jaxgames.ops.random_bits import random_bits
 
+METRICS = {"policy_loss": "policy loss", "value_loss": "value loss", "entropy": "entropy of the policy"}
+"""What `loss` measures, each with its name in the learning curve: in nats and squares."""
+
 
 class Examples(NamedTuple):
     """What a network learns from: observations and legal actions, targets, and weights of both targets."""
@@ -64,8 +67,8 @@ def loss(
 ) -> tuple[Float32[Array, ""], dict[str, Array]]:
     """Cross-entropy of the policy over the legal actions, plus `value_weight` times the squared error of the value.
 
-    Values are divided by the most points of a game, so that one weight suits all games. Also returns metrics:
-    `policy_loss`, `value_loss`, and the `entropy` of the network's policy, in nats.
+    Values are divided by the most points of a game, so that one weight suits all games. Also returns the
+    metrics of `METRICS`; `entropy` is that of the network's policy.
     """
     logits, value = apply(params, examples.observation)
     log_policy = jax.nn.log_softmax(jnp.where(examples.legal, logits.astype(jnp.float32), -1e9), axis=1)

@@ -29,6 +29,7 @@ def begin_games(game: Game, key: Key[Array, ""], number: int, opening_plies: int
     """
     keys = jax.random.split(key, opening_plies + 2)
     fresh = jax.vmap(game.init)(jax.random.split(keys[0], number))
+    # Each game draws how many random plies it begins with, and stands still after them.
     length = (random_bits(keys[1], (number,)) % jnp.uint32(opening_plies + 1)).astype(jnp.int32)
     states = fresh
     for ply, ply_key in enumerate(keys[2:]):
@@ -54,10 +55,12 @@ def play(
     def ply(carry, key):
         states, tree = carry
         search_key, draw_key, chance_key, begin_key, fast_key = jax.random.split(key, 5)
+        # Search, choose an action by what the search says, and play it.
         found, is_target = _search(game, config, evaluate, states, search_key, fast_key, tree)
         policy, value, choice, tree = found
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
         after = step_batch(game, states, actions, chance_key)
+        # The result is known where the game has ended, or where a table knows it.
         ended = after.terminated | after.truncated
         result, known = after.rewards[:, 0], ended
         if config.exact:
@@ -73,6 +76,7 @@ def play(
             result,
             known,
         )
+        # A new game follows one that has ended; the tree goes on below the move that was played.
         fresh = begin_games(game, begin_key, len(ended), config.opening_plies)
         following = select(ended, fresh, after)
         tree = mcts.advance(tree, following) if config.reuse else None
@@ -81,6 +85,7 @@ def play(
     # The first search of an update begins anew: the network has changed.
     begin = states, _empty_tree(game, config, states) if config.reuse else None
     (states, _), (plies, lengths) = jax.lax.scan(ply, begin, jax.random.split(key, config.plies))
+    # Results flow back to the plies before them.
     counts = {"games": jnp.sum(lengths > 0, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
     result, known = results_backwards(plies.result, plies.known, config.discount)
     return states, plies._replace(result=result, known=known), counts

@@ -6,7 +6,7 @@ state` and `update(state, key) -> (state, metrics)`; `evaluate` measures a netwo
 
 from jaxgames.algos.imitation.config import ImitationConfig
 from jaxgames.algos.imitation.data import LabeledPositions, load, open_of
-from jaxgames.algos.imitation.learner import ImitationLearner, ImitationState, make_learner
+from jaxgames.algos.imitation.learner import ImitationLearner, ImitationState, load_network, make_learner
 from jaxgames.algos.imitation.merge import prepare
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "ImitationState",
     "LabeledPositions",
     "load",
+    "load_network",
     "make_learner",
     "open_of",
     "prepare",

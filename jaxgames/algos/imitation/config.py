@@ -1,107 +1,79 @@
 """The settings of learning from examples."""
 
 import dataclasses
-import math
+from typing import Any
 
 from jaxgames.algos.imitation.merge import SPLITS
-from jaxgames.nets.policy_value_conv import VALUE_OUTPUTS
-from jaxgames.ops import checks
+from jaxgames.nets import ACTIVATIONS, NetworkSpec
+from jaxgames.ops.settings import Settings, group, setting
 
-CHOICES = {
-    "network": ("mlp", "residual", "conv", "outputs"),
-    "learns": ("both", "policy", "value"),
-    "plays": ("policy", "value"),
-    "policy_loss": ("cross_entropy", "squared", "absolute"),
-    "value_loss": ("squared", "absolute"),
-    "value_range": ("points", "unit"),
-    "value_output": VALUE_OUTPUTS,
-    "optimizer": ("adamw", "adam", "sgd", "momentum"),
-    "split": SPLITS,
-}
+FORMS: dict[str, tuple[Any, ...]] = {
+    "form": ("mlp", "residual", "conv"), "output": tuple(ACTIVATIONS), "biases": (True,), "dtype": ("float32",),
+}  # fmt: skip
+MOVES, RESULTS = {"learns": ("both", "policy")}, {"learns": ("both", "value")}
 
 
 @dataclasses.dataclass(frozen=True)
-class ImitationConfig:
+class ImitationConfig(Settings):
     """Settings of a learner. Raises `ValueError` for what makes no sense."""
 
-    network: str = "mlp"
-    """`mlp`, `residual`: as of AlphaZero; `conv`: plain convolutions, then dense layers; `outputs`: a multilayer
-    perceptron whose outputs name moves as `head` says.
-    """
-    hidden: tuple[int, ...] = (256, 256)
-    """Units of the dense hidden layers."""
-    convolutions: tuple[int, ...] = (32, 32)
-    """Channels of each convolution of `conv`; none for a dense network."""
-    blocks: int = 3
-    channels: int = 32
-    """Of a residual tower."""
-    activation: str = "bipolar_sigmoid"
-    initializer: str = "glorot_uniform"
-    head: str = "highest"
-    """Of `outputs`: the function of all layers, the first weights, and a name from `heads_of(game)`."""
-    encoding: str = "observation"
-    """What the network sees: the observation, or a name from `game.encodings`."""
-    learns: str = "both"
-    """Moves, results, or both."""
-    plays: str = "policy"
-    """How a run plays: the best move by its policy, or (`value`) by its values of the positions after each turn."""
-    policy_loss: str = "cross_entropy"
-    """Of the policy: over legal actions; `squared` and `absolute` add up the errors of all outputs."""
-    value_loss: str = "squared"
-    value_weight: float = 1.0
-    """Weight of the value loss beside the policy loss."""
-    value_range: str = "points"
-    """`points`: values from minus to plus the most points of a game, divided by these; `unit`: the same as 0 to 1."""
-    value_output: str = "tanh"
-    """Of `conv`: `tanh`, or `identity` for values without bounds."""
-    counts: bool = False
-    """Whether a position that was merged of several weighs as much as all of them; else every position weighs 1."""
-    symmetries: bool = True
-    """Whether each position is learned in a drawn symmetry of the board."""
-    positions: int = 0
-    """Learns from so many positions only, drawn by the seed; 0 for all."""
-    validation: float = 0.05
-    split: str = "game"
-    """How data that nobody has split are split: the share, and by `game` or by `position`."""
-    minibatch: int = 256
-    optimizer: str = "adamw"
-    step_size: float = 0.002
-    last_step_size: float = 0.0001
-    """It falls as a cosine over all epochs."""
-    weight_decay: float = 0.0001
-    epochs: int = 20
-    """How often all positions are learned."""
-    blocks_per_epoch: int = 1
-    """How often in an epoch the validation is measured."""
-    patience: int = 5
-    """Stops after so many measurements without a lower validation loss; the best one is what plays."""
-    steps: int = 1000
-    """Optimizer steps of the whole training; follows from the data."""
+    of = "imitation"
+    network: NetworkSpec = group(NetworkSpec, FORMS)
+    head: str = setting(
+        "",
+        "how the outputs of form=mlp name moves, a name from heads_of(game); by default each action has a logit, and "
+        "there is a value",
+        when={"form": "mlp"},
+    )
+    encoding: str = setting("observation", "what the network sees: observation, or a name from game.encodings")
+    learns: str = setting("both", "moves, results, or both", choices=("both", "policy", "value"))
+    plays: str = setting(
+        "policy",
+        "policy: the best move by its policy; value: by its values of the positions after each turn",
+        choices=("policy", "value"),
+    )
+    policy_loss: str = setting(
+        "cross_entropy",
+        "cross_entropy: over legal actions; squared, absolute: errors of all outputs, added up",
+        choices=("cross_entropy", "squared", "absolute"),
+        when=MOVES,
+    )
+    value_loss: str = setting("squared", "error of the value", choices=("squared", "absolute"), when=RESULTS)
+    value_weight: float = setting(1.0, "weight of the value loss beside the policy loss", low=0, when=RESULTS)
+    value_range: str = setting(
+        "points",
+        "points: values from minus to plus the most points of a game, divided by these; unit: the same as 0 to 1",
+        choices=("points", "unit"),
+        when=RESULTS,
+    )
+    counts: bool = setting(False, "whether a position merged of several weighs as much as all of them, not 1")
+    symmetries: bool = setting(True, "whether each position is learned in a drawn symmetry of the board")
+    positions: int = setting(0, "learns from so many positions only, drawn by the seed; 0 for all", low=0)
+    validation: float = setting(
+        0.05, "share of data kept for validation, of data that nobody has split", above=0, high=1
+    )
+    split: str = setting("game", "whether such data are split by games or by positions", choices=SPLITS)
+    minibatch: int = setting(256, "positions of a step", low=1)
+    optimizer: str = setting("adamw", "what makes a step of a gradient", choices=("adamw", "adam", "sgd", "momentum"))
+    step_size: float = setting(0.002, "the first step size", above=0)
+    last_step_size: float = setting(0.0001, "the step size at the end, to which it falls as a cosine", low=0)
+    weight_decay: float = setting(
+        0.0001, "share of the weights that a step takes, times the step size", low=0, when={"optimizer": "adamw"}
+    )
+    epochs: int = setting(20, "how often all positions are learned", low=1)
+    blocks_per_epoch: int = setting(1, "how often in an epoch the validation is measured", low=1)
+    patience: int = setting(
+        5, "stops after so many measurements without a lower validation loss; the best one is what plays", low=1
+    )
+    steps: int = setting(1000, "optimizer steps of the whole training", low=1, derived=True)
 
     def __post_init__(self) -> None:
-        checks.settings(self)
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(known)}")
-        for name in ("minibatch", "epochs", "patience", "blocks_per_epoch", "steps", "blocks", "channels"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected a whole number from 1 on")
-        if self.positions < 0:
-            raise ValueError(f"positions {self.positions}: expected a whole number, 0 for all")
-        for name in ("hidden", "convolutions"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-            if any(size < 1 for size in getattr(self, name)):
-                raise ValueError(f"{name} {getattr(self, name)}: expected positive whole numbers")
-        if not 0 < self.step_size < math.inf:
-            raise ValueError(f"step_size {self.step_size}: expected a number above 0")
-        for name in ("last_step_size", "weight_decay", "value_weight"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: expected a number from 0 on")
-        if not 0 < self.validation < 1:
+        super().__post_init__()
+        if not self.validation < 1:
             raise ValueError(f"validation {self.validation}: expected a share above 0 and below 1")
         if self.plays != self.learns and self.learns != "both":
             raise ValueError(f"plays={self.plays}, but it learns only the {self.learns}")
-        if self.network == "outputs" and self.learns != "policy":
-            raise ValueError("network=outputs learns moves only: choose learns=policy")
-        if self.network == "outputs" and self.policy_loss == "cross_entropy":
-            raise ValueError("network=outputs learns by policy_loss=squared or absolute")
+        if self.head and self.learns != "policy":
+            raise ValueError(f"head={self.head} learns moves only: choose learns=policy")
+        if self.head and self.policy_loss == "cross_entropy":
+            raise ValueError(f"head={self.head} learns by policy_loss=squared or absolute")

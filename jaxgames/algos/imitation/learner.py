@@ -1,4 +1,7 @@
-"""The learner: an update is one optimizer step on the next minibatch; a measurement runs over all positions kept."""
+"""The learner: an update is one optimizer step on the next minibatch; a measurement runs over all positions kept.
+
+And what a training saves of it.
+"""
 
 import dataclasses
 from functools import partial
@@ -18,6 +21,7 @@ from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
 from jaxgames.ops.random_bits import random_bits
+from jaxgames.runs import Run
 
 CHUNK = 4096
 """Positions measured at once."""
@@ -32,6 +36,18 @@ class ImitationState(NamedTuple):
     optimizer: Any
     training: LabeledPositions
     updates: Int32[Array, ""]
+
+
+class ImitationCheckpoint(NamedTuple):
+    """All that a training needs to go on bit by bit, but for the data: weights, optimizer, the updates made, the lowest
+    validation loss so far, how many measurements ago it was.
+    """
+
+    params: Any
+    optimizer: Any
+    updates: Any
+    best: Any
+    since_best: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +128,30 @@ def make_learner(game: Game, config: ImitationConfig | None = None) -> Imitation
     learner = ImitationLearner(a_game(game), config)
     _ = learner.network
     return learner
+
+
+def checkpoint_shapes(learner: ImitationLearner) -> ImitationCheckpoint:
+    """The shapes of a checkpoint."""
+    params = jax.eval_shape(learner.network.init, jax.random.key(0))
+    optimizer = jax.eval_shape(learner.optimizer.init, params)
+    return ImitationCheckpoint(params, optimizer, np.int64(0), np.float64(0), np.int64(0))
+
+
+def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, ImitationNetwork]:
+    """The weights that a run plays with, those of its lowest validation loss or of checkpoint `step`, and its network.
+
+    Raises `ValueError` if the run holds none.
+    """
+    try:
+        learner = make_learner(game, ImitationConfig.from_json(run.config["learner"]))
+    except ValueError as error:
+        raise ValueError(f"{run.path}/config.json: {error}") from None
+    options = run.config["options"]
+    if dataclasses.replace(type(game)(), **options) != game:
+        raise ValueError(f"{run.path} learned {game.id} with options {options or 'as usual'}, not {game}")
+    shapes = checkpoint_shapes(learner)
+    params = run.load_best(shapes.params)[1] if step is None else run.restore(shapes, step)[1].params
+    return params, learner.network
 
 
 def _times_modulo(number: Int32[Array, ""], factor: int, modulus: int) -> Int32[Array, ""]:

@@ -43,7 +43,7 @@ def weighted_sums(
     for name, error in ERRORS.items():
         add(f"value_{name}", error(target[1] - target[0]), weights["values"])
     sums["value"] = sums[f"value_{config.value_loss}"]
-    if config.network == "outputs":
+    if config.head:
         wanted = network.policy_targets(policy, rows.position)
         add("policy", jnp.sum(ERRORS[config.policy_loss](outputs - wanted), axis=1), weights["policies"])
     else:

@@ -13,17 +13,11 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.imitation.config import ImitationConfig
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.heads import heads_of
-from jaxgames.nets.mlp import MLP
-from jaxgames.nets.policy_value import PolicyValueMLP, ResidualTower
-from jaxgames.nets.policy_value_conv import PolicyValueConv
 
 RANGES = {"sigmoid": (0.0, 1.0), "softsign_unit": (0.0, 1.0), "identity": (0.0, 1.0), "relu": (0.0, 1.0)}
 """Where the outputs of an activation lie that learn to be 0 or 1; those of all others learn to be -1 or 1."""
 
-FORM = (
-    "network", "hidden", "convolutions", "blocks", "channels", "activation", "initializer", "head", "encoding",
-    "learns", "plays", "policy_loss", "value_output", "symmetries",
-)  # fmt: skip
+FORM = ("network", "head", "encoding", "learns", "plays", "policy_loss", "symmetries")
 """The settings that make a network what it is."""
 
 
@@ -39,9 +33,11 @@ class ImitationNetwork:
         known = ("observation", *game.encodings)
         if config.encoding not in known:
             raise ValueError(f"unknown encoding {config.encoding!r} of {game.id}; available: {', '.join(known)}")
-        if config.network == "outputs":
+        if config.head:
             if config.encoding == "observation":
-                raise ValueError(f"network=outputs sees an encoding; available: {', '.join(game.encodings) or 'none'}")
+                raise ValueError(
+                    f"head={config.head} needs an encoding; available: {', '.join(game.encodings) or 'none'}"
+                )
             _ = self.evolved  # raises for an unknown head
         elif not self._sees_observations:
             raise ValueError(
@@ -51,11 +47,10 @@ class ImitationNetwork:
             raise ValueError(
                 f"positions of {game.id} in encoding {config.encoding!r} cannot be mirrored: symmetries=false"
             )
-        convolves = config.network == "residual" or (config.network == "conv" and config.convolutions)
-        if convolves and len(self.input_shape) != 3:
+        if config.network.sees_planes and len(self.input_shape) != 3:
             raise ValueError(
-                f"network={config.network} needs inputs [rows, columns, planes]; {config.encoding} of {game.id} has "
-                f"{list(self.input_shape)}: choose another encoding, or network=mlp"
+                f"form={config.network.form} needs inputs [rows, columns, planes]; {config.encoding} of {game.id} has "
+                f"{list(self.input_shape)}: choose another encoding, or form=mlp"
             )
 
     @property
@@ -66,12 +61,9 @@ class ImitationNetwork:
 
     @property
     def evolved(self) -> NetworkConfig:
-        """The same network of `outputs` as one that could have evolved."""
+        """The same network, whose outputs name moves, as one that could have evolved."""
         config = self.config
-        return NetworkConfig(self.game.id, "outputs", config.encoding, config.head).replace(
-            hidden=config.hidden, activation=config.activation, output=config.activation,
-            initializer=config.initializer,
-        )  # fmt: skip
+        return NetworkConfig(self.game.id, "outputs", config.encoding, config.head, layers=config.network)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -83,15 +75,10 @@ class ImitationNetwork:
     @functools.cached_property
     def module(self) -> Any:
         """The flax module."""
-        game, config, most = self.game, self.config, float(self.game.max_reward)
-        if config.network == "outputs":
-            sizes = (*config.hidden, heads_of(game)[config.head].size)
-            return MLP(sizes, config.activation, config.activation, config.initializer)
-        if config.network == "mlp":
-            return PolicyValueMLP(game.num_actions, config.hidden, most)
-        if config.network == "residual":
-            return ResidualTower(game.num_actions, config.blocks, config.channels, most)
-        return PolicyValueConv(game.num_actions, config.convolutions, config.hidden, most, config.value_output)
+        game, network = self.game, self.config.network
+        if self.config.head:
+            return network.mlp(heads_of(game)[self.config.head].size)
+        return network.policy_value(game.num_actions, self.input_shape, float(game.max_reward))
 
     def init(self, key: Key[Array, ""]) -> Any:
         """First weights."""
@@ -115,7 +102,7 @@ class ImitationNetwork:
         return self._shaped(self._encoding.from_observation(observation))
 
     def apply(self, params: Any, observation: Array) -> tuple[Float32[Array, "n actions"], Float32[Array, " n"]]:
-        """Logits and values, as AlphaZero's networks give them. Not for `outputs`."""
+        """Logits and values, as AlphaZero's networks give them. Not with a head."""
         return self.module.apply(params, self.of_observation(observation))
 
     def make_value(self, params: Any) -> Value:
@@ -137,21 +124,21 @@ class ImitationNetwork:
 
     def outputs(self, params: Any, inputs: Array) -> tuple[Float32[Array, "n outputs"], Float32[Array, " n"]]:
         """The outputs of the policy, and values; of networks that have none zeros."""
-        if self.config.network != "outputs":
+        if not self.config.head:
             return self.module.apply(params, inputs)
         found = self.module.apply(params, inputs)
         return found, jnp.zeros(len(found), jnp.float32)
 
     def policy_targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n outputs"]:
-        """What the outputs of `outputs` learn: the ends of their range for what is named and what is not."""
-        low, high = RANGES.get(self.config.activation, (-1.0, 1.0))
+        """What outputs that name moves learn: the ends of their range for what is named and what is not."""
+        low, high = RANGES.get(self.config.network.output, (-1.0, 1.0))
         return low + (high - low) * heads_of(self.game)[self.config.head].targets(policy, positions)
 
     def chosen(
         self, outputs: Float32[Array, "n outputs"], positions: Any, mask: Bool[Array, "n actions"]
     ) -> Int32[Array, " n"]:
         """The legal action that the policy rates highest."""
-        if self.config.network != "outputs":
+        if not self.config.head:
             return jnp.argmax(jnp.where(mask, outputs, -jnp.inf), axis=1).astype(jnp.int32)
         head = heads_of(self.game)[self.config.head]
         rows = jax.tree.map(lambda x: x[None], positions)

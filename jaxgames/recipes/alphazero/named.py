@@ -1,16 +1,13 @@
 """The AlphaZero trainings by name."""
 
-import dataclasses
-
 from jaxgames.algos.alphazero import AlphaZeroConfig
+from jaxgames.nets import NetworkSpec
 from jaxgames.recipes.alphazero.recipe import AlphaZeroRecipe
 
 _FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=512, buffer_plies=256)
 
 _CONNECT_FOUR = AlphaZeroConfig(
-    network="windows",
-    channels=64,
-    hidden=(256, 256),
+    network=NetworkSpec("windows", (256, 256), channels=64),
     batch=512,
     plies=8,
     simulations=32,
@@ -28,15 +25,19 @@ _CONNECT_FOUR = AlphaZeroConfig(
 
 
 def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
-    tower = dataclasses.replace(config, network="residual", batch=1024, dtype="bfloat16", channels=64, blocks=6)
-    settings = {"fast": config, "tower": dataclasses.replace(config, network="residual", channels=32), "gpu": tower}
+    tower = config.replace(form="residual", channels=32)
+    settings = {
+        "fast": config,
+        "tower": tower,
+        "gpu": tower.replace(batch=1024, dtype="bfloat16", channels=64, blocks=6),
+    }
     name = f"{game.replace('_', '-')}-alphazero"
     return AlphaZeroRecipe(name, game, f"AlphaZero by search ({config.search}): {game}", settings, opponents, **others)  # type: ignore[arg-type]
 
 
 TIC_TAC_TOE = _recipe(
     "tic_tac_toe",
-    dataclasses.replace(_FAST, hidden=(128, 128), buffer_plies=64, simulations=16, opening_plies=6, result_share=0.5),
+    _FAST.replace(hidden=(128, 128), buffer_plies=64, simulations=16, opening_plies=6, result_share=0.5),
     ("random",),
     watched="random",
     minutes=5.0,
@@ -46,7 +47,7 @@ CONNECT_FOUR = _recipe("connect_four", _CONNECT_FOUR, ("random", "uct:100", "uct
 CHECKERS = _recipe("checkers", _FAST, ("random", "alphabeta:3", "alphabeta:5"), watched="alphabeta:3")
 BACKGAMMON = _recipe(
     "backgammon",
-    dataclasses.replace(_FAST, simulations=16, opening_plies=0),
+    _FAST.replace(simulations=16, opening_plies=0),
     ("random", "simple:3", "pubeval"),
     watched="pubeval",
 )

@@ -3,15 +3,19 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from typing_extensions import override
 
-from jaxgames.algos import mcts
+from jaxgames.algos import alphazero, imitation, mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero.learner import AlphaZeroCheckpoint, checkpoint_shapes
+from jaxgames.algos.alphazero.loss import METRICS
 from jaxgames.algos.alphazero.parallel import place
-from jaxgames.algos.alphazero.saved import AlphaZeroCheckpoint, config_of, template
+from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
@@ -19,8 +23,6 @@ from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
 from jaxgames.recipes.alphazero import solved
-from jaxgames.recipes.alphazero.pretrained import first_params
-from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_training
@@ -48,29 +50,28 @@ class AlphaZeroRecipe(Recipe):
     watched: str
     """The opponent met during training."""
     minutes: float = 30.0
-    """How long to train if nothing is said."""
+    """How long to train by default."""
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
     several_processes: bool = True
     """Games, replay buffer and minibatches may be split over processes."""
 
     @property
+    @override
     def reads_networks(self) -> bool:
-        """As `Recipe.reads_networks`: a training can begin with the network of another run."""
         return True
 
+    @override
     def help(self) -> str:
-        """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
 
     def config(self, plan: Plan) -> AlphaZeroConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
-        types = {name: kind for name, kind in get_type_hints(AlphaZeroConfig).items() if name != "updates"}
-        return dataclasses.replace(self.settings[setting], **parse_overrides(types, plan.changes))
+        return self.settings[setting].change(plan.changes)
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         learner = make_learner(make(self.game), self.config(plan))
         learner.check()  # raises if there is no such network, or no room
         place(learner, _devices(plan))  # raises if there are not so many devices, or no equal shares
@@ -81,12 +82,10 @@ class AlphaZeroRecipe(Recipe):
         if jax.process_count() > 1 and plan.games is None:
             raise ValueError("several processes train for a number of games, as each has its own speed: give --games")
 
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`.
-
-        A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
-        into a number of updates here, by the speed of this machine.
-        """
+        # A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are
+        # turned into a number of updates here, by the speed of this machine.
         config, game = self.config(plan), make(self.game)
         per_update = config.batch * config.plies
         if plan.games is not None:
@@ -114,20 +113,20 @@ class AlphaZeroRecipe(Recipe):
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
             "measured_games": plan.measured_games or MEASURED_GAMES,
             "final_games": plan.final_games or FINAL_GAMES,
-            "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
+            "learner": config.replace(updates=blocks * block).to_json(),
         }
 
+    @override
     def job(self, run: Run, report: Report) -> "AlphaZeroJob":
-        """As `Recipe.job`."""
         return AlphaZeroJob(self, run, report)
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         show_training(result)
 
 
 class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
-    """As `Job`: a step is an update of the learner."""
+    """A training of AlphaZero; a step is an update of the learner."""
 
     step_name = "update"
     keys = ("learner", "goal", "block", "measure_every")
@@ -136,19 +135,19 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
     def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
-        learner = make_learner(self.game, config_of(self.settings["learner"]))
+        learner = make_learner(self.game, AlphaZeroConfig.from_json(self.settings["learner"]))
         self.network = learner.network
-        self.learner, self.shapes = place(learner, self.settings["devices"]), template(learner)
+        self.learner, self.shapes = place(learner, self.settings["devices"]), checkpoint_shapes(learner)
         self.key = jax.random.key(self.settings["seed"])
         self.update_key = self.learner.shared(self.key)
         self.positions = solved.positions_of(self.game)
 
+    @override
     def template(self) -> AlphaZeroCheckpoint:
-        """As `Job.template`."""
         return self.shapes
 
+    @override
     def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
-        """As `Job.start`."""
         if checkpoint is not None:
             return checkpoint._replace(state=self.learner.place(checkpoint.state))
         state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
@@ -157,8 +156,8 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
             state = self.learner.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
+    @override
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
-        """As `Job.advance`."""
         state, metrics = run_updates(self.learner, checkpoint.state, self.update_key, self.settings["block"])
         found = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
         ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
@@ -170,23 +169,24 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         counts = {"games": ended, "plies": config.batch * config.plies * self.settings["block"]}
         return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"]))
 
+    @override
     def progress(self, checkpoint: AlphaZeroCheckpoint, step: int) -> float:
-        """As `Job.progress`."""
         goal = self.settings["goal"]
         return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`."""
         return step % self.settings["measure_every"] == 0
 
+    @override
     def checkpoint(self, checkpoint: AlphaZeroCheckpoint) -> AlphaZeroCheckpoint:
-        """As `Job.checkpoint`: of several processes, each has all of it."""
+        # Of several processes, each has all of it.
         return checkpoint if jax.process_count() == 1 else fetched(checkpoint)
 
+    @override
     def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`. Where there are solved positions, half of them chooses the mean weights that are kept; else
-        the newest are, unless they are clearly worse.
-        """
+        # Where there are solved positions, half of them chooses the mean weights that are kept. Else the newest are,
+        # unless they are clearly worse.
         params = fetched(checkpoint.state.mean_params)
         player, opponent = self._player(params), make_player(self.recipe.watched, self.game)
         games, seed = self.settings["measured_games"], self.settings["seed"]
@@ -198,18 +198,18 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
             self.run.save_best(params, info | strength.remembered(self.recipe.watched, measured))
         return measured | right
 
+    @override
     def draw(self) -> None:
-        """As `Job.draw`."""
         metrics = self.run.metrics()
         panels = strength.panels(self.recipe.watched, metrics)
-        losses = {"policy_loss": "policy loss", "value_loss": "value loss", "entropy": "entropy of the policy"}
         if panels is not None:
-            panels = [panel for panel in panels if "loss" not in panel.lines] + [Panel("nats, squares", losses)]
+            panels = [panel for panel in panels if "loss" not in panel.lines] + [Panel("nats, squares", METRICS)]
             panels = solved.panel(metrics) + panels
         self.run.draw_curve(panels=panels)
 
+    @override
     def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
-        """As `Job.results`: matches of the policy alone."""
+        # Matches of the policy alone.
         info, params = self.run.load_best(self.shapes.state.mean_params)
         player = self._player(params, str(self.run.path))
         games, seed, matches = self.settings["final_games"], self.settings["seed"] + 1, []
@@ -234,3 +234,22 @@ def _devices(plan: Plan) -> int:
     devices = plan.devices or (jax.device_count() if jax.process_count() > 1 else 1)
     check_all_take_part(devices)
     return devices
+
+
+def first_params(path: str, game: Game, network: Any) -> Any:
+    """The weights of the run in folder `path`, of AlphaZero or of imitation, for a network to begin with.
+
+    Raises `ValueError` for runs of other kinds or games, and for networks of another shape.
+    """
+    run = Run.open(path)
+    load = {"imitation": imitation.load_network, "alphazero": alphazero.load_network}.get(run.config["kind"])
+    if load is None:
+        raise ValueError(f"{path} holds no network to begin with: expected a run of imitation or of AlphaZero")
+    if run.config["game"] != game.id:
+        raise ValueError(f"{path} holds a network of {run.config['game']}, not of {game.id}")
+    params, *_ = load(run, game)
+    observation = jnp.zeros((1, *game.observation_shape), jnp.float32)
+    fresh = jax.eval_shape(network.init, jax.random.key(0), observation)
+    if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, fresh):
+        raise ValueError(f"{path} holds a network of another shape: train both with the same network and hidden layers")
+    return params

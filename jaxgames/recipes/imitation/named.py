@@ -1,35 +1,36 @@
 """The trainings by imitation by name: for any game, and as two published texts did it."""
 
-import dataclasses
-
 from jaxgames.algos.imitation import ImitationConfig
+from jaxgames.nets import NetworkSpec
 from jaxgames.recipes.imitation.recipe import ImitationRecipe
 
 _MLP = ImitationConfig()
-_VALUE = dataclasses.replace(_MLP, learns="value", plays="value")
+_VALUE = _MLP.replace(learns="value", plays="value")
 
 IMITATION = ImitationRecipe(
     name="imitation",
     summary="supervised learning of the moves and results of a data set, for every game",
     settings={
         "mlp": _MLP,
-        "residual": dataclasses.replace(_MLP, network="residual"),
-        "conv": dataclasses.replace(_MLP, network="conv", hidden=(64,)),
+        "residual": _MLP.replace(form="residual"),
+        "conv": _MLP.replace(form="conv", hidden=(64,)),
         "value": _VALUE,
     },
 )
 
 _ADAMCZYK = ImitationConfig(
-    network="outputs", encoding="pieces", head="target", hidden=(64,), activation="bipolar_sigmoid",
-    initializer="glorot_uniform", learns="policy", policy_loss="squared", optimizer="sgd", minibatch=1,
-    step_size=0.01, last_step_size=0.01, epochs=3, blocks_per_epoch=4, patience=4, symmetries=False, counts=False,
+    network=NetworkSpec(
+        hidden=(64,), activation="bipolar_sigmoid", output="bipolar_sigmoid", initializer="glorot_uniform"
+    ),
+    encoding="pieces", head="target", learns="policy", policy_loss="squared", optimizer="sgd", minibatch=1,
+    step_size=0.01, last_step_size=0.01, epochs=3, blocks_per_epoch=4, patience=4, symmetries=False,
 )  # fmt: skip
 """The delta rule: a step after each move, as many weights as there are connections. The text leaves the step size and
 the first weights open.
 """
 _MODERN = ImitationConfig(
-    network="mlp", encoding="pieces", learns="policy", hidden=(128, 128), step_size=0.002, epochs=10, minibatch=256,
-    blocks_per_epoch=2,
+    network=NetworkSpec(hidden=(128, 128)), encoding="pieces", learns="policy", step_size=0.002, epochs=10,
+    minibatch=256, blocks_per_epoch=2,
 )  # fmt: skip
 
 CHECKERS = ImitationRecipe(
@@ -37,28 +38,28 @@ CHECKERS = ImitationRecipe(
     summary="networks that learn moves of alpha-beta, 64-64-64 as published, and better",
     settings={
         "modern": _MODERN,
-        "modern-small": dataclasses.replace(_MODERN, hidden=(42,)),
+        "modern-small": _MODERN.replace(hidden=(42,)),
         "adamczyk-2018": _ADAMCZYK,
-        "adamczyk-2018-deep": dataclasses.replace(_ADAMCZYK, hidden=(64,) * 10),
+        "adamczyk-2018-deep": _ADAMCZYK.replace(hidden=(64,) * 10),
     },
     game="checkers",
     opponents=("random", "alphabeta:1", "alphabeta:2", "alphabeta:3"),
 )
 
-_GOEPPERT = dataclasses.replace(
-    _VALUE, network="conv", convolutions=(), hidden=(128, 128, 64), encoding="marks", value_output="identity",
-    split="position", optimizer="adam", step_size=0.001, epochs=30,
+_GOEPPERT = _VALUE.replace(
+    hidden=(128, 128, 64), encoding="marks", output="identity", split="position", optimizer="adam", step_size=0.001,
+    epochs=30,
 )  # fmt: skip
-_CONV = dataclasses.replace(_GOEPPERT, convolutions=(32, 32), hidden=(64,), encoding="marks_planes")
+_CONV = _GOEPPERT.replace(form="conv", convolutions=(32, 32), hidden=(64,), encoding="marks_planes")
 CONNECT_FOUR = ImitationRecipe(
     name="connect-four-networks",
     summary="networks that learn results of searches, dense and convolutional, as published",
     settings={
-        "dense-unit": dataclasses.replace(_GOEPPERT, value_range="unit"),
-        "conv-unit": dataclasses.replace(_CONV, value_range="unit"),
+        "dense-unit": _GOEPPERT.replace(value_range="unit"),
+        "conv-unit": _CONV.replace(value_range="unit"),
         "dense": _GOEPPERT,
         "conv": _CONV,
-        "naive": dataclasses.replace(_GOEPPERT, encoding="marks_12"),
+        "naive": _GOEPPERT.replace(encoding="marks_12"),
     },
     game="connect_four",
     opponents=("random", "uct:100"),

@@ -6,23 +6,23 @@ import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from typing_extensions import override
 
 from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
 from jaxgames.algos.imitation.data import chosen
+from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_shapes
 from jaxgames.algos.imitation.merge import check_split, prepare
-from jaxgames.algos.imitation.saved import ImitationCheckpoint, checkpoint_template, config_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
-from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_training
@@ -49,23 +49,22 @@ class ImitationRecipe(Recipe):
     """Met at the end."""
 
     @property
+    @override
     def reads_data(self) -> bool:
-        """As `Recipe.reads_data`."""
         return True
 
+    @override
     def help(self) -> str:
-        """The summary, and the settings."""
         return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; needs --data FOLDER"
 
     def config(self, plan: Plan) -> ImitationConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         game = self.game or plan.game or ""
         setting = plan.setting_of(self.name, game, self.settings, minutes=True)
-        types = {name: kind for name, kind in get_type_hints(ImitationConfig).items() if name != "steps"}
-        return dataclasses.replace(self.settings[setting], **parse_overrides(types, plan.changes))
+        return self.settings[setting].change(plan.changes)
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         if plan.minutes is not None or plan.games is not None:
             raise ValueError(f"{self.name} trains for a number of epochs: give --set epochs=N, not minutes or games")
         if plan.devices not in (None, 1):
@@ -73,8 +72,9 @@ class ImitationRecipe(Recipe):
         config, (game, _) = self.config(plan), self._data(plan)
         make_learner(game, config)  # raises for a network that does not fit the game
 
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. Data, settings and seed decide the weights to the last bit."""
+        # Data, settings and seed decide the weights to the last bit.
         config, (game, folder), seed = self.config(plan), self._data(plan), plan.seed or 0
         report.say(f"reading {folder.path} ...")
         training, validation = learned_rows(folder, game, config, seed)
@@ -98,15 +98,15 @@ class ImitationRecipe(Recipe):
                 "training": len(training.game),
                 "validation": len(validation.game),
             },
-            "learner": dataclasses.asdict(dataclasses.replace(config, steps=steps)),
+            "learner": config.replace(steps=steps).to_json(),
         }
 
+    @override
     def job(self, run: Run, report: Report) -> "ImitationJob":
-        """As `Recipe.job`."""
         return ImitationJob(self, run, report)
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         best, data = result["best"], result["data"]
         found = [f"{name} {value:.4g}" for name, value in best.items() if name.startswith("validation_")]
         learned = f"{data['training']:,} positions to learn from, {data['validation']:,} for validation"
@@ -165,7 +165,7 @@ class ImitationProgress(NamedTuple):
 
 
 class ImitationJob(Job[ImitationProgress]):
-    """As `Job`: a step is an optimizer step."""
+    """A training by imitation; a step is an optimizer step."""
 
     step_name = "step"
     counted = "positions"
@@ -174,18 +174,18 @@ class ImitationJob(Job[ImitationProgress]):
 
     def __init__(self, recipe: ImitationRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
-        self.config = config_of(self.settings["learner"])
+        self.config = ImitationConfig.from_json(self.settings["learner"])
         self.game = make(self.settings["game"], **self.settings["options"])
         self.learner = make_learner(self.game, self.config)
         self.key, self.drawn = jax.random.key(self.settings["seed"]), -math.inf
         self.training, self.validation = self._rows()
 
+    @override
     def template(self) -> ImitationCheckpoint:
-        """As `Job.template`."""
-        return checkpoint_template(self.learner.network, self.learner.optimizer)
+        return checkpoint_shapes(self.learner)
 
+    @override
     def start(self, checkpoint: ImitationCheckpoint | None) -> ImitationProgress:
-        """As `Job.start`."""
         training = jax.device_put(self.training)
         if checkpoint is None:
             key = jax.random.fold_in(self.key, 2**31)
@@ -194,8 +194,8 @@ class ImitationJob(Job[ImitationProgress]):
         state = ImitationState(saved.params, saved.optimizer, training, jnp.int32(int(checkpoint.updates)))
         return ImitationProgress(state, float(checkpoint.best), int(checkpoint.since_best))
 
+    @override
     def advance(self, progress: ImitationProgress, step: int) -> Block[ImitationProgress]:
-        """As `Job.advance`: a block of steps, and a measurement."""
         state, metrics = run_updates(self.learner, progress.state, self.key, self.settings["block"])
         entry: dict[str, Any] = {"step": int(state.updates)}
         entry["positions"] = entry["step"] * self.config.minibatch
@@ -209,29 +209,33 @@ class ImitationJob(Job[ImitationProgress]):
         finite = math.isfinite(entry["loss"]) and math.isfinite(measured["loss"])
         return Block(ImitationProgress(state, best, since), entry, counts, finite)
 
+    @override
     def progress(self, progress: ImitationProgress, step: int) -> float:
-        """As `Job.progress`; the training ends early when the validation loss has not fallen for long."""
+        # The training ends early when the validation loss has not fallen for long.
         return 1.0 if progress.since_best >= self.config.patience else step / self.config.steps
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`: after every block."""
         return True
 
+    @override
     def measure(self, progress: ImitationProgress, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`. The weights of the lowest validation loss are kept."""
+        # The weights of the lowest validation loss are kept.
         if progress.since_best == 0:
             info = {name: value for name, value in entry.items() if not name.endswith("_per_second")}
             self.run.save_best(progress.state.params, info)
         return {}
 
+    @override
     def checkpoint(self, progress: ImitationProgress) -> ImitationCheckpoint:
-        """As `Job.checkpoint`: all but the data."""
+        # All but the data.
         state = progress.state
         numbers = np.int64(int(state.updates)), np.float64(progress.best), np.int64(progress.since_best)
         return ImitationCheckpoint(state.params, state.optimizer, *numbers)
 
+    @override
     def draw(self) -> None:
-        """As `Job.draw`; an epoch may take less time than its picture, so not after each, but at the end."""
+        # An epoch may take less time than its picture, so not after each, but at the end.
         if time.perf_counter() > self.drawn + SECONDS_BETWEEN_PICTURES:
             self._draw()
 
@@ -246,8 +250,8 @@ class ImitationJob(Job[ImitationProgress]):
                 panels.append(Panel(label, {name: "training", f"validation_{name}": "validation"}))
         self.run.draw_curve(x="epoch", panels=panels)
 
+    @override
     def results(self, progress: ImitationProgress) -> dict[str, Any]:
-        """As `Job.results`: the best measurement, and matches."""
         self._draw()
         info, params = self.run.load_best(self.template().params)
         player = self._player(params, str(self.run.path))

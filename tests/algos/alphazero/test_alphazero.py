@@ -12,12 +12,12 @@ import jaxgames
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.buffer import Plies, add, init_buffer, results_backwards, sample
 from jaxgames.algos.alphazero.loss import Examples, examples_of, loss, turn
-from jaxgames.algos.alphazero.saved import config_of
 from jaxgames.algos.alphazero.self_play import begin_games, draw, play
+from jaxgames.nets import NetworkSpec
 
 GAME = jaxgames.make("tic_tac_toe")
 CONFIG = AlphaZeroConfig(
-    hidden=(32,),
+    NetworkSpec(hidden=(32,)),
     batch=32,
     plies=4,
     simulations=8,
@@ -193,7 +193,7 @@ def test_a_search_goes_on_in_the_tree_of_the_ply_before(learner, first):
 
 
 def test_nothing_is_learned_before_a_game_ends(learner, update, first):
-    config = AlphaZeroConfig(**{**CONFIG.__dict__, "plies": 2, "opening_plies": 0, "buffer_plies": 4})
+    config = CONFIG.replace(plies=2, opening_plies=0, buffer_plies=4)
     young = make_learner(GAME, config)
     start = jax.jit(young.init)(jax.random.key(0))
     after, metrics = jax.jit(young.update)(start, jax.random.key(1))
@@ -226,48 +226,55 @@ def test_an_update_is_reproduced_bit_by_bit(update, first):
     ("changes", "line"),
     [
         ({"batch": 0}, "batch 0: expected a whole number from 1 on"),
-        ({"search": "uct"}, "unknown search 'uct'; available: gumbel, puct"),
+        ({"search": "uct"}, "search 'uct': expected one of gumbel, puct"),
         ({"buffer_plies": 30}, "expected a multiple of plies"),
         ({"result_share": 1.5}, "expected a number from 0 to 1"),
-        ({"simulations": 1}, "expected at least 2"),
-        ({"network": "cnn"}, "unknown network 'cnn'"),
-        ({"reuse": True}, "reuse: search=gumbel schedules all visits of a tree anew; choose search=puct"),
+        ({"simulations": 1}, "simulations 1: expected a whole number from 2 on"),
+        ({"form": "cnn"}, "form 'cnn': expected one of mlp, windows, residual"),
+        ({"form": "conv"}, "form 'conv': expected one of mlp, windows, residual"),
+        ({"reuse": True}, "reuse=true has no effect without search=puct"),
+        ({"noise_alpha": 0.1}, "noise_alpha=0.1 has no effect without search=puct"),
+        ({"search": "puct", "considered": 8}, "considered=8 has no effect without search=gumbel"),
+        ({"played": "choice", "temperature": 0.5}, "temperature=0.5 has no effect without played=policy"),
+        ({"fast_simulations": 4}, "fast_simulations=4 has no effect without fast_share above 0"),
+        ({"window": 3}, "window=3 has no effect without form=windows"),
+        ({"form": "windows", "blocks": 3, "channels": 0}, "channels 0: expected a whole number from 1 on"),
         ({"discount": 0.0}, "discount 0.0: expected a number above 0, at most 1"),
     ],
 )
 def test_settings_that_make_no_sense(changes, line):
     with pytest.raises(ValueError, match=line):
-        AlphaZeroConfig(**changes)
+        AlphaZeroConfig().replace(**changes)
 
 
-@pytest.mark.parametrize("network", ["residual", "windows"])
-def test_a_tower_needs_planes(network):
-    with pytest.raises(ValueError, match="choose network=mlp"):
-        AlphaZeroConfig(network=network).make_network(jaxgames.make("backgammon"))
+@pytest.mark.parametrize("form", ["residual", "windows"])
+def test_a_tower_needs_planes(form):
+    with pytest.raises(ValueError, match="choose form=mlp"):
+        AlphaZeroConfig(NetworkSpec(form)).make_network(jaxgames.make("backgammon"))
 
 
 def test_a_window_fits_on_the_board():
-    with pytest.raises(ValueError, match="window 4: expected 1 to 3 in tic_tac_toe"):
-        AlphaZeroConfig(network="windows").make_network(GAME)
+    with pytest.raises(ValueError, match=r"window 4: expected 1 to 3 for a board \[3, 3, 2\]"):
+        AlphaZeroConfig(NetworkSpec("windows")).make_network(GAME)
 
 
 def test_a_buffer_that_does_not_fit_is_said_before():
-    config = AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": 4 * 10**10})
+    config = CONFIG.replace(buffer_plies=4 * 10**10)
     with pytest.raises(
         ValueError, match=r"no room for the replay buffer: 40,000,000,000 plies of 32 games need .* fits"
     ):
         make_learner(GAME, config).check()
     fits = str(pytest.raises(ValueError, make_learner(GAME, config).check).value).split()[-2].replace(",", "")
     rows = int(fits) // 2 // 4 * 4
-    make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": rows})).check()
+    make_learner(GAME, CONFIG.replace(buffer_plies=rows)).check()
     with pytest.raises(ValueError, match="no room"):
-        make_learner(GAME, AlphaZeroConfig(**{**CONFIG.__dict__, "buffer_plies": 4 * rows})).check()
+        make_learner(GAME, CONFIG.replace(buffer_plies=4 * rows)).check()
 
 
 def test_a_run_keeps_its_settings():
-    config = AlphaZeroConfig(network="windows", window=2, discount=0.9, hidden=(8,))
-    settings = dataclasses.asdict(config)
-    assert config_of(settings) == config
-    assert config_of({name: value for name, value in settings.items() if name != "reuse"}) == config, "an older run"
+    config = AlphaZeroConfig(NetworkSpec("windows", (8,), window=2), discount=0.9)
+    settings = config.to_json()
+    assert AlphaZeroConfig.from_json(settings) == config
+    assert not {"blocks", "convolutions", "activation", "reuse", "fast_simulations"} & settings.keys()
     with pytest.raises(ValueError, match="setting 'batch' of AlphaZero is missing"):
-        config_of({name: value for name, value in settings.items() if name != "batch"})
+        AlphaZeroConfig.from_json({name: value for name, value in settings.items() if name != "batch"})

@@ -9,10 +9,11 @@ import pytest
 import jaxgames
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.parallel import place
+from jaxgames.nets import NetworkSpec
 
 GAME = jaxgames.make("tic_tac_toe")
 CONFIG = AlphaZeroConfig(
-    hidden=(8,), batch=8, plies=8, simulations=4, buffer_plies=16, steps=2, minibatch=16, opening_plies=0
+    NetworkSpec(hidden=(8,)), batch=8, plies=8, simulations=4, buffer_plies=16, steps=2, minibatch=16, opening_plies=0
 )
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +13,7 @@ from jaxgames.algos.imitation.learner import _times_modulo
 from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.heads import heads_of
-from jaxgames.nets.policy_value_conv import PolicyValueConv
+from jaxgames.nets import NetworkSpec
 
 FOUR, CHECKERS = jaxgames.make("connect_four"), jaxgames.make("checkers")
 
@@ -51,7 +50,8 @@ def checkers():
     return random_rows(CHECKERS)
 
 
-SMALL = ImitationConfig(hidden=(8,), minibatch=16, convolutions=(4,), channels=4, blocks=1)
+SMALL = ImitationConfig(NetworkSpec(hidden=(8,)), minibatch=16)
+SIGMOID = {"activation": "bipolar_sigmoid", "output": "bipolar_sigmoid", "initializer": "glorot_uniform"}
 
 
 @pytest.mark.parametrize("counts", [False, True])
@@ -149,9 +149,9 @@ def test_marks_are_those_of_the_player_who_began():
 @pytest.mark.parametrize(
     ("changes", "game"),
     [
-        ({"network": "mlp", "optimizer": "adam"}, FOUR),
-        ({"network": "conv", "encoding": "marks_planes", "learns": "value", "plays": "value"}, FOUR),
-        ({"network": "outputs", "encoding": "pieces", "head": "target", "learns": "policy", "policy_loss": "squared",
+        ({"form": "mlp", "optimizer": "adam"}, FOUR),
+        ({"form": "conv", "convolutions": (8,), "encoding": "marks_planes", "learns": "value", "plays": "value"}, FOUR),
+        ({**SIGMOID, "encoding": "pieces", "head": "target", "learns": "policy", "policy_loss": "squared",
           "optimizer": "momentum", "step_size": 0.01}, CHECKERS),
     ],
 )  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_network_learns_its_examples_by_heart(request, changes, game):
     """Where the loss of all rows together falls, and the best moves are found."""
     rows = request.getfixturevalue("four" if game is FOUR else "checkers")
     settings = {"hidden": (32,), "minibatch": 16, "steps": 400, "step_size": 0.01} | changes
-    learner = make_learner(game, ImitationConfig(**settings, convolutions=(8,), channels=8, blocks=1))
+    learner = make_learner(game, ImitationConfig().replace(**settings))
     state = jax.jit(learner.init)(jax.random.key(0), rows)
     before = learner.evaluate(state.params, rows)
     keys = jax.random.split(jax.random.key(1), 400)
@@ -174,7 +174,7 @@ def test_the_delta_rule_is_a_step_down_half_the_squared_error():
     """One hidden layer of the published network, one move: dw = -mu delta o, delta = (o - t) (1 - o^2) / 2."""
     rows = random_rows(CHECKERS, number=1, seed=4)._replace(policy_weight=np.ones(1, np.float32))
     config = ImitationConfig(
-        network="outputs", encoding="pieces", head="target", hidden=(5,), learns="policy", policy_loss="squared",
+        NetworkSpec(hidden=(5,), **SIGMOID), encoding="pieces", head="target", learns="policy", policy_loss="squared",
         optimizer="sgd", minibatch=1, step_size=0.05, last_step_size=0.05, steps=10,
     )  # fmt: skip
     learner = make_learner(CHECKERS, config)
@@ -203,48 +203,39 @@ def test_minibatches_go_through_all_rows_in_turn():
 @pytest.mark.parametrize(
     ("changes", "game", "line"),
     [
-        ({"network": "residual", "encoding": "cells"}, FOUR, r"needs inputs .rows, columns, planes.; cells .*42"),
+        ({"form": "residual", "encoding": "cells"}, FOUR, r"needs inputs .rows, columns, planes.; cells .*42"),
         ({"encoding": "tesauro"}, FOUR, "unknown encoding 'tesauro' of connect_four; available: observation, cells"),
         ({"encoding": "board64", "symmetries": False}, CHECKERS, "'board64' of checkers is not made of observations"),
-        ({"network": "outputs", "learns": "policy", "policy_loss": "squared"}, FOUR, "outputs sees an encoding"),
-        ({"network": "outputs", "learns": "policy", "policy_loss": "squared", "encoding": "cells", "head": "target"},
-         FOUR, "unknown head 'target' of connect_four"),
+        ({"head": "target", "learns": "policy", "policy_loss": "squared"}, FOUR, "head=target needs an encoding"),
+        ({"head": "target", "learns": "policy", "policy_loss": "squared", "encoding": "cells"}, FOUR,
+         "unknown head 'target' of connect_four"),
     ],
 )  # fmt: skip
 def test_a_network_of_the_wrong_shape_is_one_line(changes, game, line):
     with pytest.raises(ValueError, match=line):
-        make_learner(game, ImitationConfig(**changes))
+        make_learner(game, ImitationConfig().replace(**changes))
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"policy_loss": "hinge"}, "unknown policy_loss 'hinge'; available: cross_entropy, squared, absolute"),
+        ({"policy_loss": "hinge"}, "policy_loss 'hinge': expected one of cross_entropy, squared, absolute"),
         ({"learns": "value"}, "plays=policy, but it learns only the value"),
-        ({"network": "outputs"}, "network=outputs learns moves only"),
-        ({"validation": 0.0}, "expected a share above 0"),
+        ({"head": "target"}, "head=target learns moves only"),
+        ({"head": "target", "learns": "policy"}, "head=target learns by policy_loss=squared or absolute"),
+        ({"head": "target", "form": "conv"}, "head=target has no effect without form=mlp"),
+        ({"form": "windows"}, "form 'windows': expected one of mlp, residual, conv"),
+        (
+            {"learns": "policy", "value_loss": "absolute"},
+            "value_loss=absolute has no effect without learns=both or value",
+        ),
+        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay=0.1 has no effect without optimizer=adamw"),
+        ({"validation": 0.0}, "validation 0.0: expected a number above 0"),
+        ({"validation": 1.0}, "expected a share above 0 and below 1"),
         ({"minibatch": 0}, "minibatch 0: expected a whole number from 1 on"),
         ({"step_size": 0.0}, "expected a number above 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_one_line(changes, line):
     with pytest.raises(ValueError, match=line):
-        ImitationConfig(**changes)
-
-
-def test_convolutions_are_convolutions():
-    """The network of patches and products is that of flax's convolutions with the same kernels."""
-    network = PolicyValueConv(7, (4, 5), (6,))
-    x = jax.random.normal(jax.random.key(0), (3, 6, 7, 2))
-    params = network.init(jax.random.key(1), x)
-    layers = params["params"]
-    y = x
-    for number, channels in enumerate((4, 5)):
-        one = layers[f"Dense_{number}"]
-        kernel = one["kernel"].reshape(3, 3, -1, channels)
-        y = jax.nn.relu(nn.Conv(channels, (3, 3)).apply({"params": {"kernel": kernel, "bias": one["bias"]}}, y))
-    y = jax.nn.relu(nn.Dense(6).apply({"params": layers["Dense_2"]}, y.reshape(3, -1)))
-    heads = nn.Dense(8).apply({"params": layers["Dense_3"]}, y)
-    logits, value = network.apply(params, x)
-    np.testing.assert_allclose(logits, heads[:, :7], atol=1e-5)
-    np.testing.assert_allclose(value, jnp.tanh(heads[:, 7]), atol=1e-5)
+        ImitationConfig().replace(**changes)

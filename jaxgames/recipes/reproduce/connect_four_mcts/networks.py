@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos import mcts
+from jaxgames.algos.imitation import load_network
 from jaxgames.algos.imitation.data import load, open_of
-from jaxgames.algos.imitation.saved import load_network
 from jaxgames.data_sets import solved_tests
 from jaxgames.matches import match
 from jaxgames.players import Player
