@@ -9,6 +9,7 @@ import jax
 from jaxgames.algos.td.step_sizes import GAMES_PER_TEST, Tests
 from jaxgames.matches import every_line, match
 from jaxgames.players.player import Player
+from jaxgames.recipes.report import Report
 from jaxgames.runs.curves import Panel
 
 
@@ -28,6 +29,17 @@ def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool
             found[f"{name}_{opponent.name}"] = 100 * getattr(result, f"{name}_rate")
     if lines:
         found["lines_lost"] = every_line(player).lost
+    return found
+
+
+def final_matches(
+    player: Player, opponents: Mapping[str, Player], games: int, seed: int, report: Report
+) -> list[dict[str, Any]]:
+    """Matches of so many games against each opponent, ready for JSON."""
+    found = []
+    for name, opponent in opponents.items():
+        report.say(f"playing {games:,} games against {name} ...")
+        found.append(match(player, opponent, games, seed=seed).to_dict())
     return found
 
 

@@ -17,7 +17,7 @@ from jaxgames.algos.alphazero.loss import METRICS
 from jaxgames.algos.alphazero.parallel import place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.matches import every_line, match
+from jaxgames.matches import every_line
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
@@ -212,10 +212,9 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         # Matches of the policy alone.
         info, params = self.run.load_best(self.shapes.state.mean_params)
         player = self._player(params, str(self.run.path))
-        games, seed, matches = self.settings["final_games"], self.settings["seed"] + 1, []
-        for name in self.recipe.opponents:
-            self.report.say(f"playing {games:,} games against {name} ...")
-            matches.append(match(player, make_player(name, self.game), games, seed=seed).to_dict())
+        opponents = {name: make_player(name, self.game) for name in self.recipe.opponents}
+        games, seed = self.settings["final_games"], self.settings["seed"] + 1
+        matches = strength.final_matches(player, opponents, games, seed, self.report)
         found = {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
         if self.recipe.every_line:
             found["every_line"] = every_line(player).to_dict()

@@ -19,10 +19,10 @@ from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_sha
 from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.matches import match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
+from jaxgames.recipes import strength
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_training
@@ -255,18 +255,15 @@ class ImitationJob(Job[ImitationProgress]):
         self._draw()
         info, params = self.run.load_best(self.template().params)
         player = self._player(params, str(self.run.path))
-        matches = []
-        for name in self.recipe.opponents:
-            games = self.settings["final_games"]
-            self.report.say(f"playing {games:,} games against {name} ...")
-            matches.append(match(player, make_player(name, self.game), games, self.settings["seed"] + 1).to_dict())
+        opponents = {name: make_player(name, self.game) for name in self.recipe.opponents}
+        games, seed = self.settings["final_games"], self.settings["seed"] + 1
         return {
             "game": self.game.id,
             "positions": info["positions"],
             "data": dict(self.settings["data"]),
             "best": {name: value for name, value in info.items()},
             "published": [],
-            "matches": matches,
+            "matches": strength.final_matches(player, opponents, games, seed, self.report),
         }
 
     def _player(self, params: Any, name: str) -> Player:

@@ -14,7 +14,8 @@ from jaxgames.algos.evolution.games.play import Networks, play
 from jaxgames.algos.evolution.games.policies import Outputs
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.tic_tac_toe import Position
-from jaxgames.nets import MLP, softsign_norm
+from jaxgames.interop import softsign_norm
+from jaxgames.nets import MLP
 from tests.algos.evolution.reference_play import ConnectX
 
 CHAMPIONS, RECORDED, POSITIONS = 20, 10, 4_520

@@ -4,7 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.nets import MLP, softsign_norm
+from jaxgames.interop import softsign_norm
+from jaxgames.nets import MLP
 
 SIZES = (9, 18, 18, 9)
 SMALL = "softsign_norm:{[[0.5, -2.0E-4], [1.0, 3.25]],[[0.25], [-1.0]]}{[[1.5, 1.0E7]],[[0.0]]}\n"
