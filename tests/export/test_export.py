@@ -143,8 +143,8 @@ def test_temporal_differences(game, method, lower):
 
 @pytest.mark.parametrize("search", ["gumbel", "puct"])
 def test_alphazero(search, lower):
-    small = {"hidden": (4,), "batch": 2, "plies": 2, "simulations": 3, "fast_simulations": 2, "buffer_plies": 2}
-    config = AlphaZeroConfig(**small, search=search, steps=1, minibatch=4)
+    small = {"hidden": (4,), "batch": 2, "plies": 2, "simulations": 3, "buffer_plies": 2, "minibatch": 4}
+    config = AlphaZeroConfig().replace(**small, search=search, steps=1)
     learner = make_alphazero(jaxgames.make("connect_four"), config)
     lower(learner.update, jax.eval_shape(learner.init, KEY), KEY)
 

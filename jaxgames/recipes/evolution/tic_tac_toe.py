@@ -13,7 +13,7 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.tic_tac_toe import Position
-from jaxgames.nets import softsign_norm
+from jaxgames.interop import softsign_norm
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures, TextForm
 from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions, measured
 from jaxgames.recipes.report import show_results
