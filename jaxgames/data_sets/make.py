@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.algos.imitation.data import chosen, header_of, joined, load, open_of, rows_of, to_arrays
+from jaxgames.algos.imitation.data import header_of, joined, load, open_of, to_arrays
 from jaxgames.algos.imitation.merge import SplitCounts, prepare
 from jaxgames.data_sets.makers import Maker
 from jaxgames.envs.core import Game
+from jaxgames.ops.pytrees import take
 from jaxgames.runs.data_set import DataSetFolder
 from jaxgames.sessions.record import game_options
 
@@ -53,11 +54,11 @@ def merge_data(
         "by": "merge", "validation": validation, "split": split, "seed": seed, **(note or {}),
         "counts": counts._asdict(), "sources": [folder.header["made"] for folder in folders],
     }  # fmt: skip
-    shards = -(-rows_of(rows) // ROWS_PER_SHARD)
+    shards = -(-len(rows.game) // ROWS_PER_SHARD)
     folder = DataSetFolder.begin_or_go_on(path, header_of(game, options, made, shards))
     for number in range(shards):
         part = slice(number * ROWS_PER_SHARD, (number + 1) * ROWS_PER_SHARD)
-        folder.write(number, to_arrays(chosen(rows, part)))
+        folder.write(number, to_arrays(take(rows, part)))
     return folder, counts
 
 

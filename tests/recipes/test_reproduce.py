@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.algos.imitation.data import load, open_of, rows_of
+from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import SYSTEMS, Part, Row, Study, System, system_named
@@ -109,14 +109,14 @@ def test_examples_are_made_once_and_hold_no_test(tmp_path: Path, monkeypatch):
     asked = study, "games", game, "random", 6, 4, "position"
     found = examples(*asked)
     everything = load(open_of(found["folder"], game, {}), game)
-    assert found["training"] + found["validation"] == rows_of(everything) and found["tests"] == 0
+    assert found["training"] + found["validation"] == len(everything.game) and found["tests"] == 0
     monkeypatch.setattr("jaxgames.recipes.reproduce.examples.make_data", None)  # called no more
     assert examples(*asked) == found
     monkeypatch.undo()
     opening = jax.tree.map(lambda x: np.asarray(x)[None], game.init_position(jax.random.key(0)))
     other = Study.create(tmp_path / "b", "x", False, 3, QUIET)
     without = examples(other, *asked[1:], tests=(opening, np.ones((1, 9), bool)))
-    assert without["tests"] == 6 and without["training"] + without["validation"] == rows_of(everything) - 1
+    assert without["tests"] == 6 and without["training"] + without["validation"] == len(everything.game) - 1
     sources = {path.name for path in (other.folder / "data" / "raw").iterdir()}
     assert {"shard-00000.npz", "shard-00001.npz"} <= sources
 

@@ -1,5 +1,6 @@
 """Games of self-play: every action by a search with the network of the moment."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -85,8 +86,8 @@ def play(
     # The first search of an update begins anew: the network has changed.
     begin = states, _empty_tree(game, config, states) if config.reuse else None
     (states, _), (plies, lengths) = jax.lax.scan(ply, begin, jax.random.split(key, config.plies))
-    # Results flow back to the plies before them.
     counts = {"games": jnp.sum(lengths > 0, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
+    # Results flow back to the plies before them.
     result, known = results_backwards(plies.result, plies.known, config.discount)
     return states, plies._replace(result=result, known=known), counts
 
@@ -109,30 +110,28 @@ def _search(
 ) -> tuple[tuple[Float32[Array, "games actions"], Float32[Array, " games"], Int32[Array, " games"], Any], Array]:
     """Policy, value and preferred action by a search, and its tree to go on with; and whether it was a full one."""
 
-    def by(simulations: int) -> Callable:
-        def run():
-            gumbel = config.search == "gumbel"
-            noise = None if gumbel else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
-            found = mcts.search(
-                game,
-                states,
-                key,
-                simulations,
-                select=_rule(config),
-                evaluate=evaluate,
-                noise=noise,
-                discount=config.discount,
-                tree=tree,
-            )
-            return found.weights, found.values, found.actions, found.tree if config.reuse else None
-
-        return run
+    def search(simulations: int) -> Any:
+        gumbel = config.search == "gumbel"
+        noise = None if gumbel else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
+        found = mcts.search(
+            game,
+            states,
+            key,
+            simulations,
+            select=_rule(config),
+            evaluate=evaluate,
+            noise=noise,
+            discount=config.discount,
+            tree=tree,
+        )
+        return found.weights, found.values, found.actions, found.tree if config.reuse else None
 
     if config.fast_share == 0:
-        return by(config.simulations)(), jnp.bool_(True)
+        return search(config.simulations), jnp.bool_(True)
     # One draw for all games: both kinds of search in one batch would take as long as the full one.
     full = jax.random.uniform(fast_key, dtype=jnp.float32) >= config.fast_share
-    return jax.lax.cond(full, by(config.simulations), by(config.fast_simulations)), full
+    searches = (functools.partial(search, number) for number in (config.simulations, config.fast_simulations))
+    return jax.lax.cond(full, *searches), full
 
 
 def _rule(config: AlphaZeroConfig) -> mcts.Rule:

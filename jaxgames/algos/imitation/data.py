@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from jaxgames.envs.core import Game
 from jaxgames.ops.device_memory import free_bytes
-from jaxgames.ops.pytrees import concatenate, num_rows, take
+from jaxgames.ops.pytrees import concatenate
 from jaxgames.runs.data_set import DataSetFolder
 
 
@@ -91,16 +91,6 @@ def load(folder: DataSetFolder, game: Game) -> LabeledPositions:
     """
     _check_memory(folder, game)
     return of_arrays(game, folder.read_all(), str(folder.path))
-
-
-def rows_of(tree: LabeledPositions) -> int:
-    """How many positions there are."""
-    return num_rows(tree.game)
-
-
-def chosen(rows: LabeledPositions, which: Any) -> LabeledPositions:
-    """Some rows."""
-    return take(rows, which)
 
 
 def joined(parts: list[LabeledPositions]) -> LabeledPositions:

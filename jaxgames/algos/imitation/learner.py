@@ -14,12 +14,13 @@ import optax
 from jaxtyping import Array, Int32, Key
 
 from jaxgames.algos.imitation.config import ImitationConfig
-from jaxgames.algos.imitation.data import LabeledPositions, chosen, rows_of
+from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.algos.imitation.loss import metrics_of, weighted_sums
 from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import take
 from jaxgames.ops.random_bits import random_bits
 from jaxgames.runs import Run
 
@@ -110,11 +111,11 @@ class ImitationLearner:
     def evaluate(self, params: Any, rows: LabeledPositions) -> dict[str, float]:
         """Metrics of a network on positions, none of them turned."""
         totals: dict[str, float] = {}
-        number = rows_of(rows)
+        number = len(rows.game)
         size = min(CHUNK, number)
         for start in range(0, number, size):
             part = np.arange(start, start + size)
-            batch = chosen(rows, np.minimum(part, number - 1))
+            batch = take(rows, np.minimum(part, number - 1))
             inside = (part < number).astype(np.float32)
             batch = batch._replace(policy_weight=batch.policy_weight * inside, value_weight=batch.value_weight * inside)
             for name, value in jax.device_get(_sums(self, params, batch)).items():

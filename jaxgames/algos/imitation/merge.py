@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt8
 
-from jaxgames.algos.imitation.data import LabeledPositions, chosen, rows_of
+from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import num_rows, take
 
@@ -83,12 +83,12 @@ def prepare(
         raise ValueError(f"unknown split {split!r}; available: {', '.join(SPLITS)}")
     if not 0 <= validation < 1:
         raise ValueError(f"validation {validation}: expected a share from 0 to below 1")
-    number = rows_of(rows)
+    number = len(rows.game)
     found = canonical(game, rows.position, rows.mask)
     if tests is not None:
         kept = ~np.isin(found.key, canonical(game, *tests).key)
-        rows, found = chosen(rows, kept), Canonical(*(x[kept] for x in found))
-    left = rows_of(rows)
+        rows, found = take(rows, kept), Canonical(*(x[kept] for x in found))
+    left = len(rows.game)
     _, first, kind = np.unique(found.key, return_index=True, return_inverse=True)
     draws = np.random.default_rng(seed)
     if split == "game":
@@ -100,11 +100,11 @@ def prepare(
     learned[kind[~held]] = True
     shared = held & learned[kind]
     rows, found, held, kind = (
-        chosen(rows, ~shared), Canonical(*(x[~shared] for x in found)), held[~shared], kind[~shared],
+        take(rows, ~shared), Canonical(*(x[~shared] for x in found)), held[~shared], kind[~shared],
     )  # fmt: skip
     merged = _merge(game, rows._replace(validation=held), kind, found.symmetry)
     counts = SplitCounts(
-        number, number - left, rows_of(rows) - rows_of(merged), int(shared.sum()),
+        number, number - left, len(rows.game) - len(merged.game), int(shared.sum()),
         int((~merged.validation).sum()), int(merged.validation.sum()),
     )  # fmt: skip
     check_split(counts.training, counts.validation, validation, len(np.unique(rows.game)))
@@ -139,13 +139,13 @@ def _merge(
         policy[:, action] = sums(turned * rows.policy_weight) / np.maximum(policy_weight, 1e-9)
     value = sums(rows.value.astype(np.float64) * rows.value_weight) / np.maximum(value_weight, 1e-9)
     back = np.argsort(to_canonical, axis=1)[symmetry[first]]
-    merged = chosen(rows, first)._replace(
+    merged = take(rows, first)._replace(
         policy=np.take_along_axis(policy, back, axis=1),
         policy_weight=policy_weight.astype(np.float32),
         value=value.astype(np.float32),
         value_weight=value_weight.astype(np.float32),
     )
-    return chosen(merged, np.argsort(first))
+    return take(merged, np.argsort(first))
 
 
 def _smallest(

@@ -14,11 +14,11 @@ import numpy as np
 from typing_extensions import override
 
 from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
-from jaxgames.algos.imitation.data import chosen
 from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_shapes
 from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.ops.pytrees import take
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
@@ -136,14 +136,14 @@ def learned_rows(
     """
     rows = _split_rows(folder.path, game, config.validation, config.split, seed)
     held = rows.validation
-    training, validation = np.flatnonzero(~held), chosen(rows, np.flatnonzero(held))
+    training, validation = np.flatnonzero(~held), take(rows, np.flatnonzero(held))
     check_split(len(training), len(validation.game), config.validation, len(np.unique(rows.game)))
     if not len(training) < MOST_POSITIONS:
         raise ValueError(f"{len(training):,} positions to learn from: expected less than {MOST_POSITIONS:,}")
     if config.positions > len(training):
         raise ValueError(f"positions {config.positions}: {folder.path} has {len(training):,} to learn from")
     order = np.random.default_rng(seed).permutation(training)
-    return chosen(rows, order[: config.positions or None]), validation
+    return take(rows, order[: config.positions or None]), validation
 
 
 @functools.lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from jaxgames.algos.imitation import data as data_module
 from jaxgames.algos.imitation.data import LabeledPositions, header_of, joined, load, open_of, to_arrays
 from jaxgames.algos.imitation.merge import canonical, prepare
 from jaxgames.data_sets.rows import legal_actions
+from jaxgames.ops.pytrees import take
 from jaxgames.runs.data_set import DataSetFolder
 
 GAME = jaxgames.make("connect_four")
@@ -140,7 +141,7 @@ def test_equal_positions_are_merged_by_their_weights():
     assert texts_of(merged) == ["12", "3"] and counts.merged == 2
     np.testing.assert_allclose(merged.policy[0], [0.75, 0.25, 0, 0, 0, 0, 0])  # column 7 is 1 in the mirror
     np.testing.assert_allclose([merged.value[0], merged.value_weight[0], merged.policy_weight[0]], [0, 3, 4])
-    mirrored, _ = prepare(GAME, data_module.chosen(one, [3, 0, 1, 2]), validation=0)
+    mirrored, _ = prepare(GAME, take(one, [3, 0, 1, 2]), validation=0)
     np.testing.assert_allclose(mirrored.policy[0], [0, 0, 0, 0, 0, 0.25, 0.75])
 
 
@@ -157,7 +158,7 @@ def many():
 @pytest.mark.parametrize("split", ["game", "position"])
 def test_validation_shares_no_position_with_training(split):
     found, counts = prepare(GAME, many(), validation=0.3, split=split)
-    held = data_module.chosen(found, found.validation), data_module.chosen(found, ~found.validation)
+    held = take(found, found.validation), take(found, ~found.validation)
     assert not keys_of(held[0]) & keys_of(held[1])
     assert counts.training + counts.validation + counts.merged + counts.shared == counts.rows == 200
     assert counts.validation and (counts.shared > 0) == (split == "game")
