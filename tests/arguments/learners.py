@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from jaxgames import nets
 from jaxgames.algos import alphazero, imitation, minimax, td
-from jaxgames.ops.settings import Settings, own
+from jaxgames.ops.settings import Setting, Settings, own
 from tests.arguments.kinds import (
     GAME,
     KEY,
@@ -74,8 +74,13 @@ def settings(config: Any, **right: Any) -> Row:
 
 def declared(config: type[Settings], **right: Any) -> Row:
     """The row of settings that are declared: what is wrong for the kind of each, with what its declaration expects."""
+
+    def line_of(one: Setting, of: str, line: str) -> str:
+        numbers = one.base in (int, float) and not (one.is_tuple and of in ("int", "text"))
+        return line if numbers else f"expected {one.expected}"
+
     wrong: dict[str, Wrong] = {
-        name: {of: (value, error, f"expected {one.expected[:12]}") for of, (value, error, _) in KINDS[one.kind].items()}
+        name: {of: (value, error, line_of(one, of, line)) for of, (value, error, line) in KINDS[one.kind].items()}
         for name, one in own(config).items()
         if one.kind in KINDS
     }
