@@ -43,7 +43,17 @@ def merge_data(
     seed: int = 0,
     note: Mapping[str, Any] | None = None,
 ) -> tuple[DataSetFolder, SplitCounts]:
-    """One data set of several, as `prepare` makes it of their rows; `note` is added to how it was made.
+    """One data set of several, as `prepare` makes it of their rows.
+
+    Args:
+        game: the game.
+        sources: folders of data sets of this game.
+        path: the new folder.
+        tests: positions and their legal actions that are taken out, with their images; None for none.
+        validation: the share of the rows that is kept for validation.
+        split: by `game` or by `position`.
+        seed: of the split.
+        note: is added to how the data were made.
 
     Raises `ValueError` as `prepare`, and for data of another game.
     """

@@ -112,8 +112,15 @@ def score(
 ) -> Accuracy:
     """Lets a player move in each of solved positions, and compares with the exact scores.
 
-    Where a file has no scores of moves, the position after the move is solved (early ones take long). The result
-    depends on `seed` only, not on `batch`, the most positions played at once. `progress` is told how many are done.
+    Where a file has no scores of moves, the position after the move is solved (early ones take long).
+
+    Args:
+        player: a player of Connect Four on the board of the positions.
+        positions: as `read` gives them.
+        file: the name of their file, for the result.
+        seed: of all random numbers; it decides the result.
+        batch: the most positions played at once. The result does not depend on it.
+        progress: is told how many positions are done.
 
     Raises `ValueError` for a player of another game or board, one in plain Python that fails, and if there are no
     positions.
@@ -131,7 +138,13 @@ def judge_moves(
     batch: int = 1024,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[list[tuple[bool, bool]], float]:
-    """Whether the move in each position is perfect, and whether it is good; and the player's seconds. As `score`."""
+    """Whether the move in each position is perfect, and whether it is good; and the player's seconds.
+
+    Args:
+        player, positions, file, seed, batch, progress: as of `score`.
+
+    Raises `ValueError` as `score`.
+    """
     if not positions:
         raise ValueError("there are no positions to score")
     if batch < 1:

@@ -138,7 +138,7 @@ class Run(Folder):
         self._best.put(max(self._best.numbers(), default=0) + 1, state, info, keep=1)
 
     def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
-        """(info, state) of the best player; as `restore`."""
+        """(info, state) of the best player, in the structure of `template`; raises ValueError as `restore`."""
 
         def load() -> tuple[dict[str, Any], Any]:
             numbers = self._best.numbers()
@@ -154,7 +154,7 @@ class Run(Folder):
         return _retry_if_replaced(self._best.numbers, load)
 
     def best_info(self) -> dict[str, Any] | None:
-        """What `save_best` was told about the best player; None if there is none yet."""
+        """What `save_best` was told about the best player; None if there is none yet. ValueError if it is damaged."""
 
         def load() -> dict[str, Any] | None:
             numbers = self._best.numbers()

@@ -229,7 +229,10 @@ class Session:
         return turn
 
     def undo(self) -> PlayedTurn | None:
-        """Takes back a resignation or an agreed draw; else what is played of a turn, or the last whole turn, if any."""
+        """Takes back a resignation or an agreed draw; else what is played of a turn, or the last whole turn.
+
+        Raises `ValueError` if nothing has been played.
+        """
         if self._end is not None:
             self._end = None
         elif self._actions:
