@@ -35,7 +35,10 @@ OF_POSITIONS = {
 
 RETURNED = {
     "jaxgames": {"Game", "State"},
-    "envs": {"Game", "State", "ConformanceError", "Outcome", "Symmetry", "Transition"},
+    "envs": {
+        "ActionHead", "ArgmaxHead", "Cells", "ConformanceError", "ConformanceReport", "Game", "Marks", "Outcome",
+        "State", "Stones", "Symmetry", "Transition",
+    },
     "nets": {"InBlocks", "Initializer", "Activation"},
     "alphazero": {"AlphaZeroLearner", "AlphaZeroState"},
     "evolution": {"Algorithm", "Details", "Fitness", "HallOfFame", "Policy", "Results"},
@@ -49,6 +52,7 @@ RETURNED = {
 
 UNCHECKED = {
     "alphazero": {"load_network"},
+    "envs": {"as_game", "count_positions", "divide", "heads_of", "of_grid", "perft", "register", "square_grid"},
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
     "imitation": {"load", "load_network", "open_of", "prepare"},
     "minimax": {"result"},
