@@ -48,6 +48,13 @@ def test_commands_can_be_read(page):
             RECIPES[options.recipe].check(Plan(game=options.game, setting=options.setting))
 
 
+def test_the_table_names_every_room():
+    table = README.partition("| in `jaxgames` | |")[2].partition("\n\n")[0]
+    named = [room for row in table.splitlines() for room in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    rooms = {path.parent.name for path in (ROOT / "jaxgames").glob("*/__init__.py")}
+    assert len(named) == len(set(named)) and set(named) == rooms
+
+
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#:]+)\)", README) or ["no links"])
 def test_links_lead_somewhere(link):
     assert (ROOT / link).exists()
