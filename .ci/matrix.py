@@ -29,7 +29,7 @@ TESTS = {
         "tests/test_import.py",
     ),
     "cli": ("tests/runs/test_run.py", "tests/cli/test_perft.py", "tests/recipes/test_td.py"),
-    "web": ("tests/web/test_messages.py", "tests/web/test_sessions.py"),
+    "web": ("tests/web/test_messages.py", "tests/web/test_handlers.py"),
 }
 """What is tested after the installation of each extra."""
 SHOWN = ("jax", "flax", "numpy")

@@ -63,6 +63,8 @@ def test_the_oldest_are_the_lower_bounds():
 def test_the_core_is_there():
     core = re.search(r"^CORE := (.*?[^\\])\n", MAKEFILE, re.MULTILINE | re.DOTALL)[1].replace("\\", "").split()
     assert len(core) > 10 and all((ROOT / path).exists() for path in core)
+    matrix = re.findall(r'"(tests/[^"]+)"', (ROOT / ".ci" / "matrix.py").read_text("utf-8"))
+    assert matrix and all((ROOT / path).exists() for path in matrix)
 
 
 def test_tests_do_not_lint_and_ci_does_both():
