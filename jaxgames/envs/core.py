@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Key, Shaped, UInt32
 
 from jaxgames.envs.checks import any_states, one_state
 from jaxgames.envs.rules import Outcome, Position, Value
@@ -117,7 +117,7 @@ class Game(Generic[Position]):
         """The position after outcome number `outcome`; a position that awaits no chance stays the same."""
         return position
 
-    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Array:
+    def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Shaped[Array, "..."]:
         """The observation of the player to act or, where `acting` is false, of the other player."""
         raise _undefined(self, "observe_position")
 
@@ -260,7 +260,7 @@ class Game(Generic[Position]):
         bounds_32 = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(bits) + (-1,))
         return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
 
-    def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Array:
+    def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Shaped[Array, "..."]:
         """What `player_id` (by default the current player) sees of one state."""
         one_state(self, state)
         acting = jnp.bool_(True)

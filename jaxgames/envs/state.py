@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float32, Int32
+from jaxtyping import Array, Bool, Float32, Int32, Shaped
 
 from jaxgames.ops import checks
 
@@ -36,7 +36,7 @@ class State:
         return self._derived("_legal_action_mask")
 
     @property
-    def observation(self) -> Array:
+    def observation(self) -> Shaped[Array, "..."]:
         """The position as the current player sees it; shape `[..., *game.observation_shape]`."""
         return self._derived("observe")
 

@@ -120,7 +120,10 @@ def element(tag: str, *content: str, **attributes: object) -> str:
 
 
 def text(x: float, y: float, content: str, size: float, fill: str, anchor: str = "middle", **attributes: object) -> str:
-    """A line of text, its middle line at height `y`."""
+    """The line `content`, `size` units high: its middle at height `y`, its `anchor` (start, middle, end) at `x`.
+
+    `fill` is its colour; `attributes` are those of SVG.
+    """
     return element(
         "text", escape(content), x=x, y=y + 0.36 * size, font_size=size, fill=fill, text_anchor=anchor, **attributes
     )
@@ -142,7 +145,10 @@ def marker(x: float, y: float, piece: Piece) -> str:
 def status_line(
     left: float, right: float, y: float, colours: Theme, status: str, side: int | None = None, note: str = ""
 ) -> Iterator[str]:
-    """A line below a board: on the left the piece of player `side`, if any, and `status`; on the right a note."""
+    """A line below a board at height `y`: at `left` the piece of player `side`, if any, and `status`; then a `note`.
+
+    The note ends at `right`. Pieces and text have the `colours` of a theme.
+    """
     if side is not None:
         yield marker(left + 7, y, colours.pieces[side])
     yield text(left + (0 if side is None else 22), y, status, 14, colours.ink, "start", font_weight=600)
@@ -151,7 +157,9 @@ def status_line(
 
 
 def document(picture: Picture, theme: str = "light", size: float | None = None) -> str:
-    """The picture as an SVG document on the theme's background, `size` pixels wide (default: one per unit)."""
+    """The picture as an SVG document on the theme's background, `size` pixels wide (by default one per unit).
+
+    Raises `ValueError` unless `size` is above 0."""
     width = picture.width if size is None else size
     if not width > 0:
         raise ValueError(f"size {size} must be a positive number of pixels")
@@ -178,10 +186,10 @@ def grid_svg(
     size: float | None = None,
     gap: float = 12,
 ) -> str:
-    """An SVG document of many boards, row by row; `size` pixels wide (default: at most 1200).
+    """Many boards as an SVG document, row by row, in the colours of `theme`, `size` pixels wide (at most 1200).
 
-    `boards` are pictures or documents made by `document`; `columns` defaults to about as many as rows. Raises
-    `ValueError` for no boards.
+    `boards` are pictures or documents made by `document`, with `gap` units between them; by default there are about as
+    many `columns` as rows. Raises `ValueError` for no boards.
     """
     if not boards:
         raise ValueError("there are no boards to draw; give at least one")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, Shaped
 
 
 class Symmetry(NamedTuple):
@@ -21,7 +21,7 @@ class Symmetry(NamedTuple):
     elements: Int[np.ndarray, " elements"]
     shape: tuple[int, ...]
 
-    def observe(self, observation: Array) -> Array:
+    def observe(self, observation: Shaped[Array, "..."]) -> Shaped[Array, "..."]:
         """The observation of the turned position, at any batch rank."""
         batch = observation.shape[: observation.ndim - len(self.shape)]
         return observation.reshape(*batch, -1)[..., jnp.asarray(self.elements)].reshape(observation.shape)

@@ -100,6 +100,12 @@ def serve(
 ) -> int:
     """Answers boards on a port until it is stopped, or until so many connections are closed; returns how many boards.
 
+    Args:
+        player: who answers.
+        port: the port to listen on, at `host`.
+        say: is given a line for people, now and then.
+        connections: after so many closed connections it ends; by default it does not.
+
     Raises `ValueError` for another game than backgammon, `OSError` where the port cannot be had.
     """
     if player.game != Backgammon():

@@ -30,6 +30,13 @@ STONES = ".xo"
 def openspiel_player(game: Game, bot: str, simulations: int, c: float = EXPLORATION, seed: int = SEED) -> Player:
     """The player `openspiel:BOT:N`, whose actions are those of OpenSpiel, numbered as ours.
 
+    Args:
+        game: tic-tac-toe, Connect Four or checkers.
+        bot: one of `BOTS`.
+        simulations: of each move.
+        c: the constant of exploration.
+        seed: where its random numbers begin.
+
     Raises `ValueError` for another game, bot or number, `ImportError` where OpenSpiel is missing.
     """
     name = f"openspiel:{bot}:{simulations}"

@@ -68,7 +68,7 @@ class MLP(nn.Module):
     def from_first_layer(self, pre_activation: Float[Array, "*batch sizes_0"]) -> Float[Array, "*batch n_out"]:
         """Outputs from x @ kernel + bias of the first layer, for those who keep it up to date themselves.
 
-        Call as `net.apply(params, pre_activation, method="from_first_layer")`.
+        Call as `net.apply(params, pre_activation, method="from_first_layer")`. Raises `ValueError` for another shape.
         """
         if pre_activation.dtype != jnp.float32 or pre_activation.shape[-1:] != self.sizes[:1]:
             raise ValueError(

@@ -177,7 +177,7 @@ def by_policy(
     """The player that takes the action a network's policy rates highest, without search.
 
     `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`; `discount` is that of
-    the values.
+    the values. `name` is that of the player of `game`, `params` are the network's weights.
     """
     if inspect.ismethod(apply):
         apply = BoundMethod(apply.__self__, apply.__func__)

@@ -56,7 +56,8 @@ class Recipe(ABC):
     def begin(self, plan: Plan, path: str, report: Report) -> Training:
         """Makes the run folder `path`, in which everything that decides the result is fixed.
 
-        Of several processes only the first makes it.
+        Of several processes only the first makes it. Raises `ValueError` for a plan that makes no sense, and
+        for a folder that is taken.
         """
         if plan.from_file is not None and not self.reads_networks:
             known = "tic-tac-toe-evolution and AlphaZero"

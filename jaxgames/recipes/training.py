@@ -100,7 +100,10 @@ class Training(Generic[S]):
             run.config[name]  # what is missing is said before the training, not after it
 
     def run_to_end(self) -> dict[str, Any]:
-        """Trains to the end and returns the results, ready for JSON; none in processes other than the first."""
+        """Trains to the end and returns the results, ready for JSON; none in processes other than the first.
+
+        Raises `ValueError` where weights or metrics are not finite any more.
+        """
         step, state = self._start()
         earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
         if self.leads and self._events:

@@ -88,7 +88,8 @@ def evaluate(
       block: each device scores so many candidates at a time, at most.
       mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
-    Raises ValueError if the block is smaller than 1 or the mesh has other axes, and for scores that are not float32[b].
+    Raises `ValueError` if the block is smaller than 1 or the mesh has other axes, and for scores that are not
+    float32[b]; `TypeError` for what is no mesh.
     """
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")

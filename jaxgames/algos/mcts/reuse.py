@@ -22,7 +22,7 @@ def advance(tree: Tree, states: State) -> Tree:
     Looks for the position of each state in its tree, any number of moves and rolls after the last search, makes it the
     root, and keeps what is below it. A position that is not in its tree begins a new one. The slots of all trees count
     as taken up to those of the fullest one; when a search finds none left, it goes on without new nodes. Raises
-    `ValueError` unless there is one state of the same game for each tree.
+    `ValueError` unless there is one state of the same game for each tree, and `TypeError` for what is no tree.
     """
     if not isinstance(tree, Tree):
         raise TypeError(f"tree {checks.describe(tree)}: expected result.tree of a search")

@@ -39,7 +39,7 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     Plays `num_games` random games at once (at least 4), each for at most `max_actions` actions, and checks at every
     step legal and illegal actions, rewards, chance and the end; on positions from these games, any batch rank, random
     draws, whole turns and, if the game has them, symmetries, notation and drawings. Raises `ConformanceError` naming
-    the contract that is broken, else says what was played.
+    the contract that is broken, and `ValueError` for fewer games; else says what was played.
     """
     a_game(game)
     seed = checks.whole("seed", seed, 0)

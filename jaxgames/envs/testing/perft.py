@@ -32,7 +32,7 @@ def perft(
     report: Report | None = None,
     size: int = SIZE,
 ) -> list[int]:
-    """The number of games of 0, 1, ... `depth` turns from a state (the opening), exactly.
+    """The number of games of 0, 1, ... `depth` turns of a `game` from a `state` (by default the opening), exactly.
 
     Every way to jump counts, as in OEIS A133046; with `distinct`, ways that lead to the same position are one turn, as
     in other published counts (in draughts: the same piece captures the same pieces and ends on the same square).

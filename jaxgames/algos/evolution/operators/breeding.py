@@ -19,7 +19,9 @@ def offspring(
     mutation: Mutation,
     crossover: Crossover | None = None,
 ) -> Float32[Array, "n dimension"]:
-    """The children of rows of `pool`, each by its random bits; the `elite` is its first parent unchanged.
+    """The children of the rows `parents` of `pool`, each by its random `bits`, by `crossover` and then `mutation`.
+
+    The `elite` is its first parent unchanged.
 
     All of it is elementwise but for the rows that are read, so XLA makes one loop of it.
     """

@@ -48,7 +48,7 @@ class Truncation:
             raise ValueError(f"keep={self.keep} of a selection: expected at least 1")
 
     def pool(self, population: int) -> int:
-        """How many of the best may be drawn at all: `keep`."""
+        """How many of the best may be drawn at all: `keep`. Raises `ValueError` if there are not so many."""
         if self.keep > population:
             raise ValueError(f"keep={self.keep} of a population of {population}: expected at most {population}")
         return self.keep

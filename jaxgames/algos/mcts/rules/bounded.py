@@ -139,7 +139,7 @@ def bounded(rule: Rule) -> Bounded:
 
     Each edge has a lower and an upper bound of its value. They come from ends of games upwards: a node has the best
     bounds of its edges or, at a chance node, their means. No simulation takes an edge whose upper bound is not above
-    the lower bound of another edge, or goes on below an edge whose bounds are equal.
+    the lower bound of another edge, or goes on below an edge whose bounds are equal. Raises `ValueError` for Gumbel's.
     """
     if check_rule("rule", rule).schedules_root:
         raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")

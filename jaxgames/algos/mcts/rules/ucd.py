@@ -189,6 +189,8 @@ def ucd(
             and (inf, 0, 0) `uct3`. With a count of any distance the other one is of any distance, too, or 0.
         update: "descend" or "all", as in `uct1`.
         symmetries: as in `uct1`.
+
+    Raises `TypeError` for distances that are no three numbers, `ValueError` for other numbers.
     """
     if not isinstance(distances, Sequence) or isinstance(distances, str) or len(distances) != 3:
         raise TypeError(f"distances {checks.describe(distances)}: expected three numbers, such as (1, 0, 0)")
