@@ -24,18 +24,6 @@ def test_create_and_open(tmp_path):
     assert run.metrics() == [] and run.steps() == []
 
 
-def test_never_overwritten(tmp_path):
-    (tmp_path / "empty").mkdir()
-    Run.create(tmp_path / "empty", {})
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "thesis.txt").write_text("x")
-    for name in ("empty", "file", "full"):
-        with pytest.raises(ValueError, match=f"{name} exists already and is never overwritten; choose another name"):
-            Run.create(tmp_path / name, {})
-    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
-
-
 def test_configurations_that_are_no_json(tmp_path):
     for config, message in (
         ({"a": {"b": object()}}, r"config\['a'\]\['b'\] is of type object"),
