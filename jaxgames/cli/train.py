@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
-    parser.add_argument("--seed", type=int, help="of all random numbers (0 if nothing is said)")
+    parser.add_argument("--seed", type=int, help="of all random numbers (0)")
     parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: evolved, or a run")
     parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")

@@ -8,7 +8,7 @@ import contextlib
 import math
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -184,9 +184,8 @@ def _after(state: State, actions: tuple[int, ...]) -> tuple[list[int], list[int]
 
 def _worth(player: Player, board: FibsBoard) -> float:
     """Expected points of the player while the other one is about to roll; 0 if it values no positions."""
-    make_value: Any = getattr(player.turn, "make_value", None)
-    if make_value is None:
+    if player.value is None:
         return 0.0
     position = from_plain(board.opponent, board.own, None)
     batch = jax.tree.map(lambda x: np.asarray(x)[None], position)
-    return -float(make_value(player.params)(batch)[0])
+    return -float(player.value(player.params)(batch)[0])

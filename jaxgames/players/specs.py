@@ -139,9 +139,7 @@ def folder(spec: Spec, entry: PlayerEntry) -> str | None:
 
 def whole_number(text: str, what: str, most: int = MOST) -> int:
     """A number from 1 on, written in digits. Raises `ValueError` otherwise."""
-    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= most:
-        raise ValueError(f"{what} {text!r}: expected a whole number from 1 to {most}")
-    return int(text)
+    return value(text, what, whole_option(what, "", most))
 
 
 def budget(text: str, what: str) -> int | float:

@@ -31,6 +31,27 @@ def test_single_actions_are_those_of_the_turn(player):
     assert states.legal_action_mask[np.arange(64), actions].all() and (actions != 0).any()
 
 
+@pytest.mark.parametrize(
+    ("spec", "game", "can"),
+    [
+        ("random", "tic_tac_toe", {}),
+        ("champion@1", "tic_tac_toe", {"value", "plies", "has_values"}),
+        ("champion@1", "connect_four", {"value", "policy"}),
+        ("champion@2", "tic_tac_toe", {"value", "plies", "has_values"}),
+        ("alphabeta:2", "tic_tac_toe", {"plies", "has_values"}),
+        ("alphabeta:champion:2", "tic_tac_toe", {"value", "plies", "has_values"}),
+        ("uct:4", "tic_tac_toe", {"rule"}),
+        ("lgr:4,keep=1", "tic_tac_toe", {"rule", "learns"}),
+        ("puct:champion:4", "tic_tac_toe", {"rule"}),
+        ("weak:0.1:champion@1", "tic_tac_toe", {}),
+    ],
+)
+def test_what_a_player_can(spec, game, can):
+    player = players.make(spec, game)
+    parts = ("value", "policy", "rule", "plies", "on_host", "learns", "has_values")
+    assert {part for part in parts if getattr(player, part)} == set(can)
+
+
 def test_jit_sees_only_the_kind_of_player():
     seen = []
 
