@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from jaxgames.ops.settings import Setting
 from jaxgames.players import champions, from_folder, mcts, specs
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
-from jaxgames.players.registry import PLAYERS
+from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 from jaxgames.players.specs import PlayerEntry
 from jaxgames.runs import Run
 from jaxgames.web.analysis import has_values
@@ -28,7 +28,8 @@ NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *
 KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")
 """Those whose bounds are known here; a player with others is not offered."""
 NOT_OFFERED = {"keep": "a search here learns nothing from move to move"}
-MOST_TREES = 16
+MOST = {"trees": 16, "keep": 64}
+"""The largest numbers of options: with more a turn takes too long here."""
 _TEXT = re.compile(r"[A-Za-z0-9_.+@:,=-]+")
 _RUN_NAME = re.compile(r"[^A-Za-z0-9_.+-]")
 
@@ -88,10 +89,7 @@ class OfferedPlayers:
         if run in self.runs or (run == CHAMPION and at and _has_weights(game)):
             if at:
                 specs.whole_number(plies, f"player {spec!r}: plies", self._limits.look_ahead)
-            if "games" in parsed.options:
-                specs.whole_number(parsed.options["games"], f"player {spec!r}: games")
-            if "keep" in parsed.options:
-                specs.whole_number(parsed.options["keep"], f"player {spec!r}: keep", 64)
+            specs.read_options(parsed, _bounded(FROM_FOLDER.options))
             return str(self.runs.get(run, run)) + spec[len(run) :]
         raise ValueError(f"unknown player {spec!r}; expected one of {', '.join(self._examples(game))}")
 
@@ -126,10 +124,10 @@ class OfferedPlayers:
         for place, kind in enumerate(entry.arguments):
             given = usual[place - len(entry.arguments)] if len(usual) >= len(entry.arguments) - place else None
             if kind in ("N", "BUDGET"):
-                most = getattr(self._limits, FIXED_DEPTH.get(name, "simulations"))
-                default = min(int(given), most) if given and given.isdecimal() else most
+                number = self._number(name)
+                default = min(int(given), number.high) if given and given.isdecimal() else number.high
                 seconds = {"most_seconds": self._limits.think_seconds} if kind == "BUDGET" else {}
-                arguments.append({"name": "N", "default": default, "least": 1, "most": most, **seconds})
+                arguments.append({**number.form(), "name": "N", "default": default, **seconds})
             elif kind in ("RUN", "[RUN]"):
                 choices = networks if kind == "RUN" else ["", *networks]
                 arguments.append({"name": "RUN", "choices": choices, "default": choices[0]})
@@ -140,7 +138,7 @@ class OfferedPlayers:
             else:
                 choices = [text.partition(":")[2] for text in entry.examples]
                 arguments.append({"name": kind, "choices": choices, "default": choices[0]})
-        options = [_form(option) for option in entry.options.values() if option.name not in NOT_OFFERED]
+        options = [_form(option) for name, option in _bounded(entry.options).items() if name not in NOT_OFFERED]
         try:
             values = name not in SOLVES and has_values(self.make(example, game))
         except ValueError:
@@ -159,7 +157,7 @@ class OfferedPlayers:
             if len(texts) != len(arguments) or not texts[-1] or texts[-1].startswith(f"{parsed.name}:"):
                 raise ValueError(f"{entry.usage}, not {parsed.text!r}")
             return ":".join([parsed.name, *texts[:-1], self.resolve(texts[-1], game)])
-        specs.read_options(parsed, entry.options)
+        options = specs.read_options(parsed, _bounded(entry.options))
         if parsed.name == CHAMPION:
             champions.card(game.id)
         texts = [] if parsed.rest is None else parsed.rest.split(":")
@@ -175,12 +173,16 @@ class OfferedPlayers:
             if arguments[-1] == "BUDGET" and texts[-1].endswith("s"):
                 if specs.budget(texts[-1], f"{what}: time") > self._limits.think_seconds:
                     raise ValueError(f"{what}: expected a time of at most {self._limits.think_seconds:g}s")
-            elif parsed.name in FIXED_DEPTH:
-                specs.whole_number(texts[-1], f"{what}: plies", getattr(self._limits, FIXED_DEPTH[parsed.name]))
             else:
-                trees = specs.whole_number(parsed.options.get("trees", "1"), f"{what}: trees", MOST_TREES)
-                specs.whole_number(texts[-1], f"{what}: simulations", self._limits.simulations // trees)
+                number = self._number(parsed.name, options.get("trees", 1))
+                specs.value(texts[-1], f"{what}: {number.name}", number)
         return ":".join([parsed.name, *texts]) + parsed.text[len(parsed.start) :]
+
+    def _number(self, name: str, trees: int = 1) -> Any:
+        """The number that a player is given: how far it looks, or how many simulations each of its trees has."""
+        if name in FIXED_DEPTH:
+            return specs.whole_option("plies", "", getattr(self._limits, FIXED_DEPTH[name]))
+        return specs.whole_option("simulations", "", self._limits.simulations // trees)
 
     def _networks(self, game: Game) -> list[str]:
         """What may stand where a run is asked for."""
@@ -237,8 +239,11 @@ def _has_weights(game: Game) -> bool:
     return _has_card(game) and game == make_game(game.id)
 
 
+def _bounded(options: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Options within the bounds of the server."""
+    return {name: dataclasses.replace(option, high=MOST.get(name, option.high)) for name, option in options.items()}
+
+
 def _form(option: Setting) -> dict[str, Any]:
-    """An option as the page's forms read it, within the bounds of the server."""
-    if option.name == "trees":
-        option = dataclasses.replace(option, high=MOST_TREES)
+    """An option as the page's forms read it."""
     return {**option.form(), **({"choices": [str(choice) for choice in option.choices]} if option.choices else {})}
