@@ -79,13 +79,13 @@ class _Version(argparse.Action):
         from jaxgames.cli.common import print_json
         from jaxgames.runs.run import made_with
 
-        found = {"jaxgames": __version__} | made_with()
+        versions = {"jaxgames": __version__} | made_with()
         if values not in ([], ["--json"]):
             parser.error("--version stands alone, or with --json")
         if values:
-            print_json(found)
+            print_json(versions)
         else:
-            print(", ".join(f"{name} {value}" for name, value in found.items()))
+            print(", ".join(f"{name} {value}" for name, value in versions.items()))
         raise SystemExit(0)
 
 

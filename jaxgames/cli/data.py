@@ -107,29 +107,29 @@ def _tests(game: Any, sources: list[str]) -> Any:
     from jaxgames.ops.pytrees import concatenate
     from jaxgames.sessions.record import game_options
 
-    found = []
+    tests = []
     for source in sources:
         if Path(source).is_dir():
             rows = load(open_of(source, game, game_options(game)), game)
-            found.append((rows.position, rows.mask))
+            tests.append((rows.position, rows.mask))
         elif game.id == "connect_four":
-            found.append(solved_tests(game, [source]))
+            tests.append(solved_tests(game, [source]))
         else:
             raise ValueError(f"{source}: expected a folder of data; files of solved positions are of connect_four")
-    return concatenate(found) if found else None
+    return concatenate(tests) if tests else None
 
 
 def _print(path: str, as_json: bool) -> None:
     from jaxgames.data_sets.make import info
 
-    found: Mapping[str, Any] = info(path)
+    facts: Mapping[str, Any] = info(path)
     if as_json:
-        print_json(dict(found))
+        print_json(dict(facts))
         return
-    made = ", ".join(f"{name} {value}" for name, value in found["made"].items() if name not in ("sources", "counts"))
-    print(f"{found['data']}: {found['game']} {found['version']}, {made}")
-    for name, value in found["made"].get("counts", {}).items():
+    made = ", ".join(f"{name} {value}" for name, value in facts["made"].items() if name not in ("sources", "counts"))
+    print(f"{facts['data']}: {facts['game']} {facts['version']}, {made}")
+    for name, value in facts["made"].get("counts", {}).items():
         print(f"  {name + ' (merge)':22}{value:14,}")
     for name in ("positions", "games", "policies", "values", "wins", "draws", "losses", "validation", "shards"):
-        print(f"  {name:22}{found[name]:14,}")
-    print(f"  {'MB on disk':22}{found['bytes'] / 1e6:14,.1f}")
+        print(f"  {name:22}{facts[name]:14,}")
+    print(f"  {'MB on disk':22}{facts['bytes'] / 1e6:14,.1f}")

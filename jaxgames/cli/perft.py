@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     progress = ProgressLine(quiet=options.json)
     count = divide if options.divide else perft
     begun = time.perf_counter()
-    found = count(
+    counts = count(
         game,
         options.depth,
         state,
@@ -43,11 +43,11 @@ def run(options: argparse.Namespace) -> None:
     )
     seconds = time.perf_counter() - begun
     progress.clear()
-    total = sum(found.values()) if isinstance(found, dict) else found[-1]
+    total = sum(counts.values()) if isinstance(counts, dict) else counts[-1]
     if options.json:
         result = {"game": game.id, "depth": options.depth, "distinct": options.distinct, "from": options.start}
-        print_json({**result, "divide" if options.divide else "counts": found, "total": total, "seconds": seconds})
+        print_json({**result, "divide" if options.divide else "counts": counts, "total": total, "seconds": seconds})
         return
-    for name, number in found.items() if isinstance(found, dict) else enumerate(found):
+    for name, number in counts.items() if isinstance(counts, dict) else enumerate(counts):
         print(f"{name!s:>16}  {number:>24,}")
     print(f"{total:,} games in {seconds:.1f} s")

@@ -76,7 +76,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
     form = records.format_for(file, game.id) if file else ""
     folder = opened()
     earlier = folder.results.read() if folder else []
-    known = {tuple(found["pair"]): MatchResult(**found["match"]) for found in earlier}
+    known = {tuple(saved["pair"]): MatchResult(**saved["match"]) for saved in earlier}
     if file:
         _cut(Path(file), earlier[-1]["bytes"] if earlier else 0, options.resume)
 
@@ -114,9 +114,9 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
     game = _game(plan, [plan["knockout"]])
     players, folder = load_all(plan["knockout"], game), opened()
     known = {}
-    for found in folder.results.read() if folder else ():
-        meeting = Meeting(**found["meeting"])
-        known[found["round"], meeting.a, meeting.b] = meeting
+    for saved in folder.results.read() if folder else ():
+        meeting = Meeting(**saved["meeting"])
+        known[saved["round"], meeting.a, meeting.b] = meeting
     played = [0]
 
     def progress(number: int, meeting: Any) -> None:
@@ -152,8 +152,8 @@ def _check(plan: dict[str, Any]) -> None:
 def _game(plan: dict[str, Any], specs: list[str]) -> Any:
     from jaxgames.players import game_of
 
-    found = plan["game"] or next(filter(None, map(game_of, specs)), "backgammon")
-    return make_game(found, plan["set"])
+    game = plan["game"] or next(filter(None, map(game_of, specs)), "backgammon")
+    return make_game(game, plan["set"])
 
 
 def _cut(file: Path, size: int, resumed: bool) -> None:

@@ -53,8 +53,8 @@ def spec(game: Game, level: str) -> str:
     """
     if level not in LEVELS:
         raise ValueError(f"champions are champion:easy, champion:normal and champion:hard, not {f'champion:{level}'!r}")
-    found = card(game.id)
-    return found["levels" if game == make(game.id) else "levels_elsewhere"][level]
+    facts = card(game.id)
+    return facts["levels" if game == make(game.id) else "levels_elsewhere"][level]
 
 
 class Champion(Run):
@@ -64,10 +64,10 @@ class Champion(Run):
     """
 
     def __init__(self, game: Game):
-        found = card(game.id)
+        facts = card(game.id)
         if game != make(game.id):
             raise ValueError(f"the champion of {game.id} has learned on {make(game.id)}, not on {game}")
-        super().__init__(Path(str(FOLDER)), {"config": found})
+        super().__init__(Path(str(FOLDER)), {"config": facts})
 
     @override
     def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
@@ -86,12 +86,12 @@ def pack(params: Any) -> bytes:
 def unpack(shapes: Any, content: bytes) -> Any:
     """The parameters in a file of weights. Raises `ValueError` if they are not of these shapes."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        found = dict(arrays)
+        weights = dict(arrays)
     wanted = {_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(shapes)}
     for name, leaf in wanted.items():
-        if name not in found or (found[name].shape, found[name].dtype) != (leaf.shape, leaf.dtype):
+        if name not in weights or (weights[name].shape, weights[name].dtype) != (leaf.shape, leaf.dtype):
             raise ValueError(f"the weights lack {name}, {leaf.dtype}{list(leaf.shape)}")
-    return jax.tree_util.tree_map_with_path(lambda path, _: found[_name(path)], shapes)
+    return jax.tree_util.tree_map_with_path(lambda path, _: weights[_name(path)], shapes)
 
 
 def _weights(name: str, sha256: str) -> bytes:

@@ -97,14 +97,14 @@ def snapshots_of(run: Run) -> tuple[int, Snapshots]:
     every, kind = 0, kind_of(run)
     if kind == "evolution":
         every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
-        found = evolution_saved.snapshots_of(run)
+        snapshots = evolution_saved.snapshots_of(run)
     elif kind == "td":
         config = config_of(run.config["learner"])
         every = run.config["block"] * config.games if config.sequential else 0
-        found = Snapshots(run.path, template(config).state.params)
-    if not every or not len(found):
+        snapshots = Snapshots(run.path, template(config).state.params)
+    if not every or not len(snapshots):
         raise ValueError(f"{run.path} keeps no snapshots; trainings with the setting ebert-2007 do")
-    return every, found
+    return every, snapshots
 
 
 def load_all(path: str | Path, game: Game) -> list[Player]:
@@ -114,20 +114,20 @@ def load_all(path: str | Path, game: Game) -> list[Player]:
     """
     run, _ = _open(path)
     try:
-        every, found = snapshots_of(run)
+        every, snapshots = snapshots_of(run)
     except ValueError:
         if not run.steps():
             raise
         return [load(run.path / "checkpoints" / f"step-{step}", game) for step in run.steps()]
-    return [_of_snapshot(run, game, (row + 1) * every) for row in range(len(found))]
+    return [_of_snapshot(run, game, (row + 1) * every) for row in range(len(snapshots))]
 
 
 def _of_snapshot(run: Run, game: Game, games: int) -> Player:
-    every, found = snapshots_of(run)
-    if games % every or not 1 <= games // every <= len(found):
-        last = len(found) * every
+    every, snapshots = snapshots_of(run)
+    if games % every or not 1 <= games // every <= len(snapshots):
+        last = len(snapshots) * every
         raise ValueError(f"{run.path} has snapshots every {every:,} games up to {last:,}, none after {games:,}")
-    params = jax.tree.map(lambda x: jnp.asarray(x[0]), found.load([games // every - 1]))
+    params = jax.tree.map(lambda x: jnp.asarray(x[0]), snapshots.load([games // every - 1]))
     name = f"{run.path},games={games}"
     if kind_of(run) == "evolution":
         return evolved(name, params, evolution_saved.NetworkConfig.from_json(run.config["network"]))

@@ -47,8 +47,8 @@ class HostTurn:
         del params
         if isinstance(bits, jax.core.Tracer):
             raise ValueError(f"{self.name} runs as plain Python: it plays, but is no part of a compiled program")
-        found = [self._play(take(positions, row)) for row in range(len(bits))]
-        return jax.tree.map(lambda *rows: np.stack(rows), *found)
+        outcomes = [self._play(take(positions, row)) for row in range(len(bits))]
+        return jax.tree.map(lambda *rows: np.stack(rows), *outcomes)
 
     def _play(self, position: Any) -> Outcome:
         """The outcome of one turn."""
@@ -101,9 +101,9 @@ def take_forfeits(player: Player) -> list[str]:
     while not hasattr(turn, "forfeits") and hasattr(turn, "turn"):
         turn = turn.turn
     reasons = getattr(turn, "forfeits", [])
-    found = list(reasons)
+    taken = list(reasons)
     reasons.clear()
-    return found
+    return taken
 
 
 def forfeit(position: Any) -> Outcome:
@@ -164,18 +164,18 @@ def jax_player(
     return PlayerEntry(make, help or _first_line(act), "", (), games=(game,) if game else (), chance=chance)
 
 
-def entry_of(name: str, found: Any) -> PlayerEntry:
+def entry_of(name: str, player: Any) -> PlayerEntry:
     """The entry `name` of what a plug-in has: an entry, or a function `move(state)`. Raises `ValueError` otherwise."""
     if not re.fullmatch(r"[A-Za-z][\w-]*", name):
         raise ValueError(f"{name!r} is no name of a player: expected letters, digits, - and _")
-    if not isinstance(found, PlayerEntry):
-        if not callable(found):
-            raise ValueError(f"player {name!r} is {type(found).__name__}; expected a function move(state) or an entry")
-        found = python_player(found)
-    if found.examples:
-        return found
-    inner = found.make  # of a function: it has neither arguments nor options, and is told its name
-    return found._replace(
+    if not isinstance(player, PlayerEntry):
+        if not callable(player):
+            raise ValueError(f"player {name!r} is {type(player).__name__}; expected a function move(state) or an entry")
+        player = python_player(player)
+    if player.examples:
+        return player
+    inner = player.make  # of a function: it has neither arguments nor options, and is told its name
+    return player._replace(
         make=lambda game: inner(game, name), usage=f"{name} has no options: write {name}", examples=(name,)
     )
 

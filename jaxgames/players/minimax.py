@@ -71,14 +71,14 @@ class MinimaxTurn:
             material = jax.vmap(game.material)(positions)  # the search counts its change only
         if search.depth > 1:
             deeper: Search = dataclasses.replace(search, depth=search.depth - 1, forced=False)
-            found = deeper(positions, bits, value).values
+            worth = deeper(positions, bits, value).values
         else:
-            found = jnp.zeros(len(bits), jnp.float32) if value is None else value(positions)
-        points, _ = result(found)
-        quiet = found + material
+            worth = jnp.zeros(len(bits), jnp.float32) if value is None else value(positions)
+        points, _ = result(worth)
+        quiet = worth + material
         if counts:
             quiet = game.max_reward * jnp.tanh(quiet / MEN_OF_HALF)
-        return jnp.where(jnp.abs(found) > LIMIT, points, quiet)
+        return jnp.where(jnp.abs(worth) > LIMIT, points, quiet)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,20 +21,20 @@ def load(path: str | Path) -> list[str]:
     if not path.is_file():
         raise ValueError(f"plug-in {path}: there is no such file")
     module = _run(path)
-    found = dict(getattr(module, "PLAYERS", {}))
-    if not found and hasattr(module, "move"):
-        found = {path.stem: module.move}
+    named = dict(getattr(module, "PLAYERS", {}))
+    if not named and hasattr(module, "move"):
+        named = {path.stem: module.move}
     classes = list(getattr(module, "GAMES", ()))
-    if not found and not classes:
+    if not named and not classes:
         raise ValueError(f"plug-in {path} has no player: define move(state), PLAYERS = {{name: move}} or GAMES = [...]")
     try:
         for cls in classes:
             games.register(cls)
-        for name, player in found.items():
+        for name, player in named.items():
             players.register(name, player)
     except ValueError as error:
         raise ValueError(f"plug-in {path}: {error}") from None
-    return [*(cls.id for cls in classes), *found]
+    return [*(cls.id for cls in classes), *named]
 
 
 def _run(path: Path) -> Any:

@@ -123,10 +123,10 @@ def value(text: str, what: str, declared: Setting) -> Any:
     """The value in a text. Raises `ValueError` if there is none."""
     digits = declared.base is not int or re.fullmatch("[0-9]{1,10}", text)
     try:
-        found = declared.parse(text if digits else "")
+        read = declared.parse(text if digits else "")
     except ValueError:
         raise ValueError(f"{what} {text!r}: expected {declared.expected}") from None
-    return bool(found) if declared.choices == FLAG else found
+    return bool(read) if declared.choices == FLAG else read
 
 
 def folder(spec: Spec, entry: PlayerEntry) -> str | None:

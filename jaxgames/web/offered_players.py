@@ -61,14 +61,14 @@ class OfferedPlayers:
 
     def runs_of(self, game: Game) -> list[str]:
         """The names of the runs of a game."""
-        found = []
+        names = []
         for name, path in self.runs.items():
             try:
                 if from_folder.game_of(path) in (None, game.id):
-                    found.append(name)
+                    names.append(name)
             except ValueError:
                 continue
-        return found
+        return names
 
     def make(self, spec: str, game: Game) -> Player:
         """The player of a spec from a page. Raises `ValueError` for every other one, and for numbers out of bounds."""
@@ -95,7 +95,7 @@ class OfferedPlayers:
 
     def describe(self, game: Game) -> list[dict[str, Any]]:
         """All of them, for the page: names, arguments with their bounds, options."""
-        runs, found = self.runs_of(game), []
+        runs, offers = self.runs_of(game), []
         for name in NAMES:
             entry = PLAYERS.get(name)
             if entry is None or not entry.plays(game) or not set(entry.arguments) <= set(KINDS_OF_ARGUMENTS):
@@ -104,15 +104,15 @@ class OfferedPlayers:
                 continue
             if entry.arguments[:1] == ("RUN",) and not self._networks(game):
                 continue
-            found.append(self._description(name, entry, game))
+            offers.append(self._description(name, entry, game))
         for name in self._plugins:
             if (entry := PLAYERS[name]).plays(game):
-                found.append(_player(name, entry.help, name, values=False))
+                offers.append(_player(name, entry.help, name, values=False))
         for run in runs:
             help_ = f"the best player of the training {run}; {run}@2 looks 2 plies ahead"
-            found.append(_player(run, help_, run, [], [], True))
-            found.append(_player(f"{NEWEST}:{run}", f"the newest checkpoint of the training {run}", f"{NEWEST}:{run}"))
-        return found
+            offers.append(_player(run, help_, run, [], [], True))
+            offers.append(_player(f"{NEWEST}:{run}", f"the newest checkpoint of the training {run}", f"{NEWEST}:{run}"))
+        return offers
 
     def _description(self, name: str, entry: PlayerEntry, game: Game) -> dict[str, Any]:
         networks = self._networks(game)

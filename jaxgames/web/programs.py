@@ -77,14 +77,14 @@ class Programs:
         """What positions (a batch, before chance) are worth to the player to act there."""
         count = len(jax.tree.leaves(positions)[0])
         batch = next((size for size in VALUE_BATCHES if size >= count), VALUE_BATCHES[-1])
-        found = []
+        parts = []
         for first in range(0, count, batch):
             rows = np.minimum(np.arange(first, first + batch), count - 1)
             part = jax.tree.map(lambda x, rows=rows: x[rows], positions)
             words = (np.arange(batch, dtype=np.uint64) * 0x9E3779B1 + bits + first).astype(np.uint32)
-            found.append(np.asarray(self._values(player, part, words)))
+            parts.append(np.asarray(self._values(player, part, words)))
         self.ready.add(("values", batch))
-        return np.concatenate(found)[:count]
+        return np.concatenate(parts)[:count]
 
     def search(self, player: Player, state: State, bits: int, tree: Any = None) -> tuple[SearchReport, Any]:
         """A search of one position, `SIMULATIONS` at a time: the report, and the tree with which to go on."""
@@ -123,12 +123,12 @@ class ProgramCache:
         """The programs of a player."""
         kind = (player.game, player.turn)
         with self._lock:
-            found = self._kinds.pop(kind, None) or Programs(player, self._folder)
-            self._kinds[kind] = found
+            programs = self._kinds.pop(kind, None) or Programs(player, self._folder)
+            self._kinds[kind] = programs
             while len(self._kinds) > self._most:
                 _, dropped = self._kinds.popitem(last=False)
                 dropped.clear()
-        return found
+        return programs
 
 
 def batches_of(player: Player) -> tuple[int, ...]:
