@@ -58,7 +58,7 @@ def test_a_run_plays_alone_and_in_searches(trained):
     searched = make_player(f"puct:{path}:4", game)
     assert searched.params.has_policy and searched.params.apply == policy.policy.apply
     jax.tree.map(np.testing.assert_array_equal, searched.params.params, policy.params)
-    assert searched.turn.discount == policy.turn.discount == 0.9
+    assert searched.turn.discount == policy.policy.discount == 0.9
     mixed = make_player(f"gumbel:{path}:4,rollouts=0.25", game)
     assert (mixed.params.weight, mixed.params.first.apply) == (0.75, policy.policy.apply)
     plies = make_player(f"alphabeta:{path}:1", game)
@@ -69,7 +69,7 @@ def test_a_run_plays_alone_and_in_searches(trained):
     assert make_player(f"{path}@1", game).turn == policy.turn
     with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
         make_player(f"{path}@2", game)
-    with pytest.raises(ValueError, match="rollouts 1.5: expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match="rollouts '1.5': expected a number from 0 to 1"):
         make_player(f"puct:{path}:4,rollouts=1.5", game)
 
 
