@@ -19,10 +19,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game
+from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, activation
+from jaxgames.nets.spec import MLP_ONLY, NetworkSpec
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
+from jaxgames.ops.settings import Settings, group, setting
+from jaxgames.runs import Run
 
 SELF, FIRST, SECOND = 0, 1, 2
 """Kinds of games: against itself; against random moves, the network moving first; the same, moving second."""
@@ -334,3 +338,42 @@ class SelfPlayBackprop:
 
 def _flat(tree: Any) -> Any:
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
+
+
+# What a training saves as its best player.
+
+CYCLE = 6
+"""Kinds of games in a cycle: all schedules repeat after so many games, so that one program does them all."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayConfig(Settings):
+    """Networks that value the squares of a game, and the longest game. Raises `ValueError` for what makes no sense."""
+
+    of = "self-play"
+    game: str = setting("", "the game, by its id; without one there is nothing to learn yet")
+    most_plies: int = setting(9, "a longer game is broken off", low=1)
+    layers: NetworkSpec = group(NetworkSpec(initializer="uniform:1"), MLP_ONLY | {"biases": (True,)})
+
+    def learner(self, members: int) -> SelfPlayBackprop:
+        """How so many of them learn."""
+        game = make(self.game)
+        encode = SquareEncoding(game)
+        network = PopulationMLP(self.layers.mlp(1), encode.inputs)
+        return SelfPlayBackprop(game, network, encode, members, self.most_plies)
+
+
+def load_self_play(run: Run) -> tuple[Params, SelfPlaySettings, SelfPlayBackprop]:
+    """The weights of a run's best network, how it sees positions, and how it chooses moves.
+
+    Raises `ValueError` if the run holds none, or its configuration is broken.
+    """
+    try:
+        learner = SelfPlayConfig.from_json(run.config["self_play"]).learner(members=1)
+    except ValueError as error:
+        raise ValueError(f"{run.path}/config.json describes no network of self-play: {error}") from None
+    features = SquareFeatures(*(jnp.float32(0) for _ in SquareFeatures._fields))
+    settings = SelfPlaySettings(jnp.float32(0), jnp.zeros(CYCLE, jnp.int32), jnp.bool_(True), features)
+    params = jax.eval_shape(lambda key: learner.init(key, settings).params, jax.random.key(0))
+    saved: tuple[Params, SelfPlaySettings] = run.load_best((params, jax.eval_shape(lambda: settings)))[1]
+    return *saved, learner

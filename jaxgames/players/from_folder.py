@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxgames.algos.alphazero import load_network
 from jaxgames.algos.evolution import saved as evolution_saved
 from jaxgames.algos.imitation import load_network as load_imitation
-from jaxgames.algos.self_play_saved import load_self_play
+from jaxgames.algos.self_play_backprop import load_self_play
 from jaxgames.algos.td import load_player_value
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value

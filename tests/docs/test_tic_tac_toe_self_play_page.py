@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from statistics import median
 
+from jaxgames.recipes.tic_tac_toe_self_play.population import SETTINGS, VARIANTS
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
-from jaxgames.recipes.tic_tac_toe_self_play.variants import SETTINGS, VARIANTS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))

@@ -12,8 +12,8 @@ from jaxgames.recipes.evolution.tic_tac_toe import RERUN
 from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, self_taught_tic_tac_toe, tic_tac_toe_evolution
+from jaxgames.recipes.tic_tac_toe_self_play.population import SETTINGS
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE as SELF_PLAY
-from jaxgames.recipes.tic_tac_toe_self_play.variants import SETTINGS
 from jaxgames.runs import Run
 
 DATA = Path(__file__).parent.parent / "data"

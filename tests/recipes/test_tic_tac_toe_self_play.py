@@ -17,9 +17,8 @@ from jaxgames.players.generic import SelfPlayTurn
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of
-from jaxgames.recipes.tic_tac_toe_self_play.population import Populations
+from jaxgames.recipes.tic_tac_toe_self_play.population import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Populations
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, _train
-from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, PUBLISHED, SETTINGS, VARIANTS
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12
@@ -176,7 +175,7 @@ def test_networks_begin_as_aforge_s():
             np.testing.assert_allclose(symmetric, 2 * mine - 1, atol=1e-6)
     assert params[0].kernel[0].mean() == pytest.approx(0.5, abs=0.02)
     x = np.linspace(-3, 3, 7, dtype=np.float32)
-    np.testing.assert_allclose(activation(NETWORK.activation)(x), 2 / (1 + np.exp(-2 * x)) - 1, atol=1e-6)
+    np.testing.assert_allclose(activation(NETWORK.layers.activation)(x), 2 / (1 + np.exp(-2 * x)) - 1, atol=1e-6)
 
 
 def test_seeds_fill_blocks():
@@ -202,7 +201,7 @@ def test_seeds_fill_blocks():
         (dict(games=0), "from 1"),
         (dict(changes={"hidden": "3"}), "available: seeds, weights"),
         (dict(changes={"weights": "1,0"}), "the lowest and the highest"),
-        (dict(changes={"weights": "x"}), "numbers as in"),
+        (dict(changes={"weights": "x"}), "numbers from -10 to 10"),
         (dict(changes={"seeds": "x"}), "whole number"),
         (dict(changes={"seeds": "0"}), "from 1"),
         (dict(setting="faithful", devices=2), "evenly"),

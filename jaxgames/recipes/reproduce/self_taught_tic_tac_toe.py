@@ -10,9 +10,8 @@ from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.system import Part, System
-from jaxgames.recipes.tic_tac_toe_self_play.population import WINDOW
+from jaxgames.recipes.tic_tac_toe_self_play.population import NETWORK, VARIANTS, WINDOW
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, RECIPE
-from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, VARIANTS
 from jaxgames.runs import Run
 from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS
 
@@ -54,7 +53,7 @@ def settings(study: Study) -> list[Row]:
         "every so many games one is self-play": len(variant.cycle) / variant.cycle.count("self"),
     }
     rows = [Row(name, PUBLISHED[name], value, digits=3 if value < 1 else 0) for name, value in ours.items()]
-    sizes = (NETWORK.learner(1).game.num_actions, *NETWORK.hidden, 1)
+    sizes = (NETWORK.learner(1).game.num_actions, *NETWORK.layers.hidden, 1)
     for number, (published, found) in enumerate(zip(PUBLISHED["layers"], sizes, strict=True)):
         name = "inputs" if number == 0 else f"units of layer {number}"
         rows.append(Row(name, published, float(found), digits=0))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxgames.recipes.tic_tac_toe_self_play.variants import PUBLISHED
+from jaxgames.recipes.tic_tac_toe_self_play.population import PUBLISHED
 from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS, PNG_DPI
 from jaxgames.runs.files import replace
 

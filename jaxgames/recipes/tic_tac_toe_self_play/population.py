@@ -1,4 +1,7 @@
-"""All networks of the recipe `tic-tac-toe-self-play` as one program: blocks of networks, spread over devices."""
+"""The networks 9-18-9-3-1 that teach themselves tic-tac-toe: the ways to train them, and all of them as one program.
+
+Blocks of networks are spread over devices.
+"""
 
 import dataclasses
 from functools import partial
@@ -11,18 +14,21 @@ from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.self_play_backprop import (
+    CYCLE,
     FIRST,
     SECOND,
     SELF,
     Params,
     SelfPlayBackprop,
+    SelfPlayConfig,
     SelfPlaySettings,
     SelfPlayState,
     SquareFeatures,
 )
-from jaxgames.algos.self_play_saved import CYCLE
+from jaxgames.matches.exhaustive import every_line
 from jaxgames.ops.devices import device_mesh
-from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, Variant
+from jaxgames.ops.settings import Settings, setting
+from jaxgames.players.generic import self_play
 
 WINDOW = 100
 """Good results are counted in so many games."""
@@ -30,6 +36,64 @@ WIDEST = 32
 """Networks of a block: their weights stay in the processor's first cache."""
 KINDS = {"self": SELF, "first": FIRST, "second": SECOND}
 AXIS = "blocks"
+
+
+NETWORK = SelfPlayConfig("tic_tac_toe", most_plies=9).replace(hidden=(18, 9, 3), activation="tanh", output="tanh")
+"""The article's layers. AForge's bipolar sigmoid, 2 / (1 + exp(-2 x)) - 1 with its usual alpha of 2, is tanh(x)."""
+PUBLISHED = (90.0, 100.0)
+"""Good results per 100 games that the published chart reaches."""
+
+MIXED = ("self", "second", "first", "self", "first", "second")
+"""The article's schedule: every third game is one against itself, and the network begins every other of the rest."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant(Settings):
+    """One way to train the network. Raises `ValueError` for values that make no sense."""
+
+    of = "a variant of the network"
+    label: str = setting("", "what it is called in the diagram")
+    empty: float = setting(0.01, "the input of an empty square; the player's own is 1, the opponent's -1")
+    absolute: bool = setting(
+        False,
+        "the board as it is, first player's squares 1, and an output of 1 where the first player wins; not the mover's "
+        "own view",
+    )
+    side: bool = setting(False, "a tenth input says whose turn it is: 1 the first player's, -1 the second's")
+    step_size: float = setting(0.025, "of a gradient", low=0)
+    weights: tuple[float, float] = setting(
+        (0.0, 1.0), "the lowest and the highest of the first weights and biases, uniformly random", low=-10, high=10
+    )
+    cycle: tuple[str, ...] = setting(
+        MIXED,
+        "the kinds of games, in turn: self-play, and random moves against the network that moves first or second",
+        choices=KINDS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.weights) != 2 or not self.weights[0] < self.weights[1]:
+            text = ",".join(f"{weight:g}" for weight in self.weights)
+            raise ValueError(f"weights={text}: expected two numbers, the lowest and the highest")
+
+
+VARIANTS: dict[str, Variant] = {
+    "faithful": Variant("as published"),
+    "only-random": Variant("only random opponents", cycle=("first", "second")),
+    "only-self-play": Variant("only self-play", cycle=("self",)),
+    "steps-0.0125": Variant("step size 0.0125", step_size=0.0125),
+    "steps-0.05": Variant("step size 0.05", step_size=0.05),
+    "steps-0.075": Variant("step size 0.075", step_size=0.075),
+    "large-steps": Variant("step size 0.1", step_size=0.1),
+    "empty-zero": Variant("empty squares 0", empty=0.0),
+    "empty-zero-0.05": Variant("empty squares 0, step size 0.05", empty=0.0, step_size=0.05),
+    "absolute": Variant("board as it is: X 1, O -1", absolute=True),
+    "side-input": Variant("the same with a tenth input", absolute=True, side=True),
+    "side-input-0.05": Variant("tenth input, step size 0.05", absolute=True, side=True, step_size=0.05),
+    "side-input-0.1": Variant("tenth input, step size 0.1", absolute=True, side=True, step_size=0.1),
+    "symmetric": Variant("first weights in [-1, 1]", weights=(-1.0, 1.0)),
+}
+SETTINGS: dict[str, tuple[str, ...]] = {"all": tuple(VARIANTS), **{name: (name,) for name in VARIANTS}}
 
 
 class Counts(NamedTuple):
@@ -184,3 +248,15 @@ def _settings(variant: Variant) -> SelfPlaySettings:
         both_sides=jnp.bool_(True),
         features=SquareFeatures(*map(jnp.float32, (variant.empty, variant.absolute, variant.side))),
     )
+
+
+def lines_lost(populations: Populations, states: SelfPlayState) -> Int32[np.ndarray, "variants seeds"]:
+    """How many of all possible lines of play each network loses, from both sides."""
+    states = jax.device_get(states)
+    learner = dataclasses.replace(populations.learner, members=1)
+
+    def of_network(variant: int, seed: int) -> int:
+        return every_line(self_play("network", *populations.network(states, variant, seed), learner)).lost
+
+    variants, seeds = range(len(populations.variants)), range(populations.seeds)
+    return np.array([[of_network(variant, seed) for seed in seeds] for variant in variants], np.int32)

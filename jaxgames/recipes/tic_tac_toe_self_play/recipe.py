@@ -13,14 +13,23 @@ from typing_extensions import override
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.ops.devices import device_mesh
-from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.ops.settings import Settings, own, parse, setting
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_results
 from jaxgames.recipes.tic_tac_toe_self_play.curves import curves, draw
-from jaxgames.recipes.tic_tac_toe_self_play.lines import lines_lost
-from jaxgames.recipes.tic_tac_toe_self_play.population import AXIS, WINDOW, Measured, Populations
-from jaxgames.recipes.tic_tac_toe_self_play.variants import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Variant
+from jaxgames.recipes.tic_tac_toe_self_play.population import (
+    AXIS,
+    NETWORK,
+    PUBLISHED,
+    SETTINGS,
+    VARIANTS,
+    WINDOW,
+    Measured,
+    Populations,
+    Variant,
+    lines_lost,
+)
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
 
@@ -31,6 +40,13 @@ BLOCKS = 100  # and lines of metrics, of a whole training
 BLOCKS_PER_CHECKPOINT = 10
 LOW, HIGH = 10, 90
 """The percentiles of the seeds between which a spread is shown."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedsConfig(Settings):
+    """What a training has besides its variants."""
+
+    seeds: int = setting(SEEDS, "networks of each variant", low=1, high=MOST_SEEDS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,10 +74,7 @@ class SelfPlayRecipe(Recipe):
         weights = _changes(plan).get("weights")
         if weights is None:
             return {name: VARIANTS[name] for name in names}
-        if len(weights) != 2 or not -10 <= weights[0] < weights[1] <= 10:
-            text = plan.changes["weights"]
-            raise ValueError(f"weights={text!r}: expected two numbers, the lowest and the highest, from -10 to 10")
-        return {name: dataclasses.replace(VARIANTS[name], weights=weights) for name in names}
+        return {name: VARIANTS[name].replace(weights=weights) for name in names}
 
     @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
@@ -79,8 +92,8 @@ class SelfPlayRecipe(Recipe):
             "recipe": self.name,
             "setting": plan.setting or next(iter(SETTINGS)),
             "game": NETWORK.game,
-            "self_play": dataclasses.asdict(NETWORK),
-            "variants": [{"name": name} | dataclasses.asdict(variant) for name, variant in variants.items()],
+            "self_play": NETWORK.to_json(),
+            "variants": [{"name": name} | variant.to_json() for name, variant in variants.items()],
             "seed": plan.seed or 0,
             "seeds": seeds,
             "games": -(-games // per_line) * per_line,
@@ -182,7 +195,7 @@ class SelfPlayJob(Job[SelfPlayState]):
         variants = {}
         for i, name in enumerate(self.variants):
             found = {kind: 100 * getattr(final, kind)[i] for kind in ("good", *Measured._fields)}
-            variants[name] = dataclasses.asdict(self.variants[name]) | {
+            variants[name] = self.variants[name].to_json() | {
                 "final": {kind: _percentiles(shares) for kind, shares in found.items()},
                 "draw_themselves": int(np.sum(final.self_play[i] == 1)),
                 "lines_lost": sorted(map(int, lost[i])),
@@ -225,13 +238,12 @@ def show(result: Mapping[str, Any]) -> None:
 
 
 def _changes(plan: Plan) -> dict[str, Any]:
-    return parse_overrides({"seeds": int, "weights": tuple[float, float]}, plan.changes)
+    known = {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
+    return parse(known, plan.changes, "tic-tac-toe-self-play")
 
 
 def _seeds(plan: Plan) -> int:
-    seeds = _changes(plan).get("seeds", SEEDS)
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds={seeds}: expected a whole number from 1 to {MOST_SEEDS}")
+    seeds: int = _changes(plan).get("seeds", SEEDS)
     return seeds
 
 
@@ -248,12 +260,10 @@ def _percentiles(values: np.ndarray) -> dict[str, float]:
 
 def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
     """The variants in a run's configuration, in the order in which the states are saved."""
-    found = {}
-    for entry in config["variants"]:
-        fields = entry | {name: tuple(entry[name]) for name in ("cycle", "weights")}  # JSON knows lists only
-        name = fields.pop("name")
-        found[name] = Variant(**fields)
-    return found
+    return {
+        entry["name"]: Variant.from_json({name: value for name, value in entry.items() if name != "name"})
+        for entry in config["variants"]
+    }
 
 
 @partial(jax.jit, static_argnums=(0, 3, 4), donate_argnums=1)
