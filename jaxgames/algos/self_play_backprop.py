@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.nets import MLP, activation
+from jaxgames.nets import MLP, activation, init_each, layers_of, params_of
 from jaxgames.nets.spec import MLP_ONLY, NetworkSpec
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
@@ -66,14 +66,8 @@ class PopulationMLP:
 
     def init(self, key: Key[Array, ""], members: int) -> Params:
         """The weights of `members` networks, each drawn by its own number: a larger population begins with the same."""
-
-        def draw(member):
-            return self.network.init(jax.random.fold_in(key, member), jnp.zeros(self.inputs, jnp.float32))
-
-        # One after the other: a batch of random weights takes far longer to compile than it saves.
-        weights = jax.lax.map(draw, jnp.arange(members, dtype=jnp.uint32))["params"]
-        layers = (weights[f"Dense_{i}"] for i in range(len(self.network.sizes)))
-        return tuple(Layer(layer["kernel"].T, layer["bias"].T) for layer in layers)
+        weights = init_each(self.network, self.inputs, key, jnp.arange(members, dtype=jnp.uint32))
+        return tuple(Layer(layer["kernel"].T, layer["bias"].T) for layer in layers_of(weights))
 
     def apply(self, params: Params, x: Float32[Array, "inputs n members"]) -> Float32[Array, "n members"]:
         """The values of n positions for each network, from the positions as each of them sees them."""
@@ -84,11 +78,7 @@ class PopulationMLP:
 
     def member(self, params: Params, index: int) -> Any:
         """The parameters of one network, for `network.apply`."""
-        layers = {
-            f"Dense_{i}": {"kernel": layer.kernel[..., index].T, "bias": layer.bias[..., index]}
-            for i, layer in enumerate(params)
-        }
-        return {"params": layers}
+        return params_of({"kernel": layer.kernel[..., index].T, "bias": layer.bias[..., index]} for layer in params)
 
 
 @jax.custom_vjp

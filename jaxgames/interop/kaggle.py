@@ -14,6 +14,7 @@ from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
 from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of, value_head_of
+from jaxgames.nets import layers_of
 from jaxgames.players.host import HostTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn
@@ -88,7 +89,7 @@ ENTRY = PlayerEntry(
 
 def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
     """The network as .npz. Its first layer becomes what each stone on each square adds to the sums."""
-    layers = [network.params["params"][f"Dense_{i}"] for i in range(len(network.mlp.sizes))]
+    layers = layers_of(network.params)
     biases = [np.asarray(layer.get("bias", np.zeros(1, np.float32))) for layer in layers]
     kernel = np.asarray(layers[0]["kernel"])
     base, stones = _encoded(game, network.encoding)

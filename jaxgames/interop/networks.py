@@ -12,7 +12,7 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.backgammon.strategic import BOTH
 from jaxgames.envs.registry import make
-from jaxgames.nets import MLP
+from jaxgames.nets import MLP, layers_of, params_of
 from jaxgames.nets.policy_value import PolicyValueNet, Windows
 from jaxgames.players.player import Player
 
@@ -84,7 +84,7 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
         # What the windows do not cover: stones count 0 or 1, which the activation leaves as they are.
         kernel = np.concatenate([np.eye(inputs, dtype=np.float32), kernel], axis=1)
         layers.append({"kernel": kernel, "bias": np.concatenate([np.zeros(inputs, np.float32), bias[0]])})
-    layers += [{name: np.asarray(x) for name, x in params[f"Dense_{i}"].items()} for i in range(len(params))]
+    layers += [{name: np.asarray(x) for name, x in layer.items()} for layer in layers_of({"params": params})]
     layers[-1] = {name: x[..., -1:] for name, x in layers[-1].items()}
     mlp = MLP(tuple(layer["bias"].size for layer in layers), module.activation, module.output)
 
@@ -92,8 +92,7 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
         seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
         return seen.reshape(len(seen), -1).astype(np.float32)
 
-    named = {"params": {f"Dense_{i}": layer for i, layer in enumerate(layers)}}
-    return PlayerNetwork(encoding, mlp, named, np.asarray([module.max_value], np.float32))
+    return PlayerNetwork(encoding, mlp, params_of(layers), np.asarray([module.max_value], np.float32))
 
 
 def network_of(player: Player) -> PlayerNetwork | None:

@@ -1,6 +1,6 @@
 """Multilayer perceptrons (flax.linen) that can also be evaluated from their first layer's pre-activations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import flax.linen as nn
@@ -12,13 +12,19 @@ from jaxgames.nets.activations import activation, output_activation
 from jaxgames.nets.initializers import initializer
 from jaxgames.ops import checks
 
-FIRST_LAYER = "Dense_0"
+
+def layer_name(number: int) -> str:
+    """What a layer is called among the parameters, the first one by 0."""
+    return f"Dense_{number}"
+
+
+FIRST_LAYER = layer_name(0)
 
 
 class MLP(nn.Module):
     """Fully connected layers of `sizes` units; the last size is the number of outputs. TD-Gammon: `MLP((40, 4))`.
 
-    Layer i is `params["params"]["Dense_i"]`, with `kernel` float32[n_in, sizes[i]] and `bias` float32[sizes[i]].
+    Layer i is `params["params"][layer_name(i)]`, with `kernel` float32[n_in, sizes[i]] and `bias` float32[sizes[i]].
     Inputs of any number type are read as float32.
 
     Args:
@@ -48,7 +54,7 @@ class MLP(nn.Module):
         super().__post_init__()
 
     def setup(self) -> None:
-        """Declares the layers Dense_0, Dense_1, ..."""
+        """Declares the layers."""
         start = initializer(self.initializer)
         for i, size in enumerate(self.sizes):
             layer = nn.Dense(
@@ -59,7 +65,7 @@ class MLP(nn.Module):
                 kernel_init=start.weights,
                 bias_init=start.biases,
             )
-            setattr(self, f"Dense_{i}", layer)
+            setattr(self, layer_name(i), layer)
 
     def __call__(self, x: Array) -> Float[Array, "*batch n_out"]:
         """Outputs for inputs `x` [*batch, n_in]."""
@@ -77,8 +83,29 @@ class MLP(nn.Module):
             )
         hidden, x = activation(self.activation), pre_activation
         for i in range(1, len(self.sizes)):
-            x = getattr(self, f"Dense_{i}")(hidden(x))
+            x = getattr(self, layer_name(i))(hidden(x))
         return output_activation(self.output)(x)
+
+
+def layers_of(params: Mapping[str, Any]) -> tuple[Mapping[str, jax.Array], ...]:
+    """The layers of an MLP's parameters in their order: each its `kernel` and, where it has biases, its `bias`."""
+    layers = params["params"]
+    return tuple(layers[layer_name(i)] for i in range(len(layers)))
+
+
+def params_of(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The parameters that have these layers, for `MLP.apply`."""
+    return {"params": {layer_name(i): dict(layer) for i, layer in enumerate(layers)}}
+
+
+def init_each(network: MLP, inputs: int, key: jax.Array, numbers: jax.Array) -> Any:
+    """The first weights of the networks with these numbers, each drawn by its own number alone: leaves [n, ...]."""
+
+    def draw(number: jax.Array) -> Any:
+        return network.init(jax.random.fold_in(key, number), jnp.zeros(inputs, jnp.float32))
+
+    # One after the other: a batch of random weights takes far longer to compile than it saves.
+    return jax.lax.map(draw, numbers)
 
 
 def first_layer(params: Mapping[str, Any]) -> tuple[jax.Array, jax.Array]:

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.nets import MLP, activation
+from jaxgames.nets import MLP, activation, init_each, layers_of, params_of
 from jaxgames.ops import checks
 
 FEW_INPUTS = 20
@@ -68,13 +67,7 @@ class Genomes:
 
     def init(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
         """The first weights of the networks with these numbers, each drawn by its own number alone."""
-
-        def draw(number):
-            params = self.network.init(jax.random.fold_in(key, number), jnp.zeros(self.inputs, jnp.float32))
-            return self.genome(params)
-
-        # One after the other: a batch of random weights takes far longer to compile than it saves.
-        return lax.map(draw, numbers)
+        return jax.vmap(self.genome)(init_each(self.network, self.inputs, key, numbers))
 
     def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[LayerWeights, ...]:
         """The layers of n networks."""
@@ -95,17 +88,16 @@ class Genomes:
 
     def params(self, genome: Float32[Array, " dimension"]) -> Any:
         """One network's parameters, for `network.apply`."""
-        named = {
-            f"Dense_{i}": {"kernel": layer.kernel[0].T, **({"bias": layer.bias[0]} if self.network.biases else {})}
-            for i, layer in enumerate(self.layers(genome[None]))
-        }
-        return {"params": named}
+        biases = self.network.biases
+        return params_of(
+            {"kernel": layer.kernel[0].T, **({"bias": layer.bias[0]} if biases else {})}
+            for layer in self.layers(genome[None])
+        )
 
     def genome(self, params: Any) -> Float32[Array, " dimension"]:
         """The row of one network, from its parameters."""
-        layers = (params["params"][f"Dense_{i}"] for i in range(len(self.shapes)))
         nothing = jnp.zeros(0, jnp.float32)
-        rows = (LayerWeights(layer["kernel"].T[None], layer.get("bias", nothing)[None]) for layer in layers)
+        rows = (LayerWeights(layer["kernel"].T[None], layer.get("bias", nothing)[None]) for layer in layers_of(params))
         return self.of_layers(tuple(rows))[0]
 
     def apply(

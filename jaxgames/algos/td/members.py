@@ -11,9 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxgames.nets.mlp import FIRST_LAYER
+from jaxgames.nets.mlp import FIRST_LAYER, layer_name
 
-LAST_LAYER = "Dense_1"
+LAST_LAYER = layer_name(1)
 
 
 def apart(params: Any, members: int) -> Any:
