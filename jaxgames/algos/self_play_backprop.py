@@ -20,7 +20,8 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.nets import MLP, activation, init_each, layers_of, params_of
+from jaxgames.nets import MLP, activation
+from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.nets.spec import MLP_ONLY, NetworkSpec
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select

@@ -14,7 +14,7 @@ from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
 from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of, value_head_of
-from jaxgames.nets import layers_of
+from jaxgames.nets.mlp import layers_of
 from jaxgames.players.host import HostTurn
 from jaxgames.players.mcts import MCTSTurn
 from jaxgames.players.minimax import MinimaxTurn

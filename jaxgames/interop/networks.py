@@ -12,7 +12,8 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.envs.backgammon.strategic import BOTH
 from jaxgames.envs.registry import make
-from jaxgames.nets import MLP, layers_of, params_of
+from jaxgames.nets import MLP
+from jaxgames.nets.mlp import layers_of, params_of
 from jaxgames.nets.policy_value import PolicyValueNet, Windows
 from jaxgames.players.player import Player
 

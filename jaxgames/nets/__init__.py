@@ -3,7 +3,7 @@
 from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS, Activation, activation, output_activation
 from jaxgames.nets.blocks import InBlocks
 from jaxgames.nets.initializers import INITIALIZERS, Initializer, initializer
-from jaxgames.nets.mlp import MLP, first_layer, init_each, layer_name, layers_of, params_of
+from jaxgames.nets.mlp import MLP, first_layer
 from jaxgames.nets.spec import MLP_ONLY, POLICY_VALUE, NetworkSpec
 
 __all__ = [
@@ -19,10 +19,6 @@ __all__ = [
     "NetworkSpec",
     "activation",
     "first_layer",
-    "init_each",
     "initializer",
-    "layer_name",
-    "layers_of",
     "output_activation",
-    "params_of",
 ]

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.nets import MLP, activation, init_each, layers_of, params_of
+from jaxgames.nets import MLP, activation
+from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.ops import checks
 
 FEW_INPUTS = 20
