@@ -29,6 +29,20 @@ from jaxgames.ops.random_bits import random_bits
 from jaxgames.ops.settings import Settings, group, setting
 from jaxgames.runs import Run
 
+__all__ = [
+    "Encode",
+    "Episodes",
+    "PopulationMLP",
+    "SeenPositions",
+    "SelfPlayBackprop",
+    "SelfPlayMetrics",
+    "SelfPlaySettings",
+    "SelfPlayState",
+    "SquareEncoding",
+    "SquareFeatures",
+    "encode_with",
+]
+
 SELF, FIRST, SECOND = 0, 1, 2
 """Kinds of games: against itself; against random moves, the network moving first; the same, moving second."""
 

@@ -21,6 +21,8 @@ from jaxtyping import Float32, Float64
 
 from jaxgames.ops import json_text
 
+__all__ = ["TextLayer", "dump", "from_rows", "load", "outputs", "to_rows"]
+
 NAME = "softsign_norm"
 ACTIVATION = "softsign_unit"
 """The function of every layer, as `MLP` and `ACTIVATIONS` know it."""

@@ -4,6 +4,7 @@ from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS, Activatio
 from jaxgames.nets.blocks import InBlocks
 from jaxgames.nets.initializers import INITIALIZERS, Initializer, initializer
 from jaxgames.nets.mlp import MLP, first_layer
+from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower, Windows
 from jaxgames.nets.spec import MLP_ONLY, POLICY_VALUE, NetworkSpec
 
 __all__ = [
@@ -17,6 +18,9 @@ __all__ = [
     "InBlocks",
     "Initializer",
     "NetworkSpec",
+    "PolicyValueNet",
+    "ResidualTower",
+    "Windows",
     "activation",
     "first_layer",
     "initializer",

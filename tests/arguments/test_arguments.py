@@ -39,7 +39,7 @@ RETURNED = {
         "ActionHead", "ArgmaxHead", "Cells", "ConformanceError", "ConformanceReport", "Game", "Marks", "Outcome",
         "State", "Stones", "Symmetry", "Transition",
     },
-    "nets": {"InBlocks", "Initializer", "Activation"},
+    "nets": {"Activation", "InBlocks", "Initializer", "PolicyValueNet", "ResidualTower", "Windows"},
     "alphazero": {"AlphaZeroLearner", "AlphaZeroState"},
     "evolution": {"Algorithm", "Details", "Fitness", "HallOfFame", "Policy", "Results"},
     "operators": {"Crossover", "Mutation", "Selection"},
@@ -53,6 +53,7 @@ RETURNED = {
 UNCHECKED = {
     "alphazero": {"load_network"},
     "envs": {"as_game", "count_positions", "divide", "heads_of", "of_grid", "perft", "register", "square_grid"},
+    "evolution": {"Evosax", "MemoryPlan"},
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
     "imitation": {"load", "load_network", "open_of", "prepare"},
     "minimax": {"result"},

@@ -10,6 +10,8 @@ from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame
 from jaxgames.algos.evolution.games.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.games.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.memory import MemoryPlan
+from jaxgames.algos.evolution.strategies.evosax import Evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
 from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
@@ -21,11 +23,13 @@ __all__ = [
     "Algorithm",
     "ByPlay",
     "Details",
+    "Evosax",
     "Fitness",
     "Genomes",
     "GroupGA",
     "HallOfFame",
     "HillClimb",
+    "MemoryPlan",
     "Networks",
     "Neuroevolution",
     "OpenES",
