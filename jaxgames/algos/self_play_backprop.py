@@ -171,7 +171,7 @@ class SquareFeatures(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class SquareEncoding:
-    """As `Encode`, by `SquareFeatures`: a number for each square of a game with one kind of piece, and a last input."""
+    """An `Encode` by `SquareFeatures`: a number for each square of a game with one kind of piece, and a last input."""
 
     game: Game
 

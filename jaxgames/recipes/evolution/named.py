@@ -30,7 +30,7 @@ class ByMatches:
     """Published figures in the diagram: of won games in percent, or points per game."""
 
     def measures(self) -> Measures:
-        """As `Measures`."""
+        """What a recipe of evolution needs of these matches."""
         return Measures(self.quick, self.thorough, self.panels)
 
     def quick(self, network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:

@@ -174,7 +174,7 @@ class EvolutionRecipe(Recipe):
 
 
 class EvolutionJob(Job[EvolutionCheckpoint]):
-    """As `Job`: a step is a generation."""
+    """A training by evolution: a step is a generation."""
 
     step_name = "generation"
     keys = ("generations_per_line",)

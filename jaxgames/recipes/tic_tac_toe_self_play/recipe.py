@@ -51,7 +51,7 @@ class SeedsConfig(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class SelfPlayRecipe(Recipe):
-    """As `Recipe`: a population of networks for each variant."""
+    """The recipe: a population of networks for each variant."""
 
     name: str = "tic-tac-toe-self-play"
 
@@ -113,7 +113,7 @@ class SelfPlayRecipe(Recipe):
 
 
 class SelfPlayJob(Job[SelfPlayState]):
-    """As `Job`: a step is a block of games of every network."""
+    """A training by self-play: a step is a block of games of every network."""
 
     step_name = "block"
     keys = ("games", "games_per_line", "seeds", "variants")
