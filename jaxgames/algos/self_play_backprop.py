@@ -285,7 +285,10 @@ class SelfPlayBackprop:
     def play(
         self, params: Params, settings: SelfPlaySettings, kind: Int32[Array, ""], key: Key[Array, ""], games: int = 1
     ) -> Episodes:
-        """`games` games of one kind for each network; game i * members + m is that of network m."""
+        """`games` games of one `kind` for each network of `params`; game i * members + m is that of network m.
+
+        `settings` say how networks choose, `key` decides what is random.
+        """
         number = games * self.members
         opening = self.game.init_position(jax.random.fold_in(key, 1))
         positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (number, *x.shape)), opening)

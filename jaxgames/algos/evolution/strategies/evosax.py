@@ -57,7 +57,7 @@ class Evosax:
 
     @functools.cached_property
     def strategy(self) -> Any:
-        """Evosax's own object."""
+        """Evosax's own object. Raises `ValueError` for settings that it refuses."""
         kind, settings = kind_named(self.name), dict(self.settings)
         if "sigma" in self.numbers and "std_schedule" in inspect.signature(kind).parameters:
             settings["std_schedule"] = optax.constant_schedule(self.numbers["sigma"])
