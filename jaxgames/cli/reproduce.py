@@ -36,13 +36,13 @@ def run(options: argparse.Namespace) -> None:
     for system in systems:  # all folders are checked before the first system runs
         folder = out / system.name
         begins = not options.resume or (options.system == "all" and not folder.exists())
-        begin = Study.create if begins else Study.open
+        begin = Study.create if begins else Study.resume
         studies.append(begin(folder, system.name, options.quick, options.seed, report))
     try:
         for system, study in zip(systems, studies, strict=True):
             reports.append(system.reproduce(study))
             if not options.json:
-                _show(reports[-1], study.folder)
+                _show(reports[-1], study.path)
     except KeyboardInterrupt as stop:
         quick = " --quick" if options.quick else ""
         advice = f"go on with: jaxgames reproduce {options.system}{quick} --out {out} --resume"

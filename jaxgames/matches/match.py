@@ -7,7 +7,6 @@ do not count more than long ones.
 """
 
 import dataclasses
-import math
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 from jaxgames.envs.core import Game
 from jaxgames.matches import host_games
 from jaxgames.matches.host_games import game_key
+from jaxgames.matches.intervals import mean_margin
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player, as_players
@@ -29,7 +29,6 @@ from jaxgames.players import Player, as_players
 MOST_GAMES = 10**8  # their results take 1.7 GB
 MOST_PLIES = 10_000
 PLIES_PER_CALL = 32
-_Z95 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,5 +389,5 @@ def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
     """The 95 % interval of the mean of independent pairs; all that is possible, if there is only one."""
     if len(pair_means) < 2:
         return -float(most), float(most)
-    margin = _Z95 * pair_means.std(ddof=1) / math.sqrt(len(pair_means))
+    margin = mean_margin(pair_means)
     return float(pair_means.mean() - margin), float(pair_means.mean() + margin)

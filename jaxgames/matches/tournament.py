@@ -15,6 +15,7 @@ from jaxtyping import Array, UInt32
 
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.matches.game_log import GameLog
+from jaxgames.matches.intervals import Z95
 from jaxgames.matches.match import MatchResult, PairedGames, match
 from jaxgames.ops.pytrees import take
 from jaxgames.players import Player, as_players, generic
@@ -30,7 +31,6 @@ SCALE = 400 / math.log(10)
 """Elo points of one unit of the natural logarithm of the odds."""
 PRIOR = 1.0
 """Virtual draws of each player."""
-_Z95 = 1.959964
 _STEPS = 100
 
 
@@ -199,7 +199,7 @@ def bradley_terry(players: Sequence[str], wins: np.ndarray, prior: float = PRIOR
             break
     centre = np.eye(number) - 1 / number
     error = np.sqrt(np.diagonal(centre @ np.linalg.inv(information) @ centre))
-    elo, margin = SCALE * (strength - strength.mean()), SCALE * _Z95 * error
+    elo, margin = SCALE * (strength - strength.mean()), SCALE * Z95 * error
     return [
         Rating(*row)
         for row in zip(players, elo.tolist(), (elo - margin).tolist(), (elo + margin).tolist(), strict=True)

@@ -10,7 +10,7 @@ from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution.tic_tac_toe import LABELS, RERUN
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
-RESULTS = json.loads((FOLDER / "evolution.json").read_text("utf-8"))
+RESULTS = json.loads((FOLDER.parents[1] / "benchmarks/results/recipes/evolution.json").read_text("utf-8"))
 TEXT = (FOLDER / "evolution.md").read_text("utf-8")
 EXACT = [result for result in RESULTS if "mean" in result]
 BY_MATCHES = [result for result in RESULTS if "matches" in result]

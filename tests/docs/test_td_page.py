@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
-RESULTS = json.loads((FOLDER / "td.json").read_text("utf-8"))
+RESULTS = json.loads((FOLDER.parents[1] / "benchmarks/results/recipes/td.json").read_text("utf-8"))
 
 
 def rows() -> list[str]:

@@ -8,7 +8,7 @@ from jaxgames.recipes.tic_tac_toe_self_play.population import SETTINGS, VARIANTS
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
-RESULTS = json.loads((FOLDER / "tic-tac-toe-self-play.json").read_text("utf-8"))
+RESULTS = json.loads((FOLDER.parents[1] / "benchmarks/results/recipes/tic-tac-toe-self-play.json").read_text("utf-8"))
 TEXT = (FOLDER / "tic-tac-toe-self-play.md").read_text("utf-8")
 ROWS = [line for line in TEXT.splitlines() if line.startswith("| `") and "percentile" not in line]
 

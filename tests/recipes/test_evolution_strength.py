@@ -1,6 +1,7 @@
 """Every recipe of evolution becomes strong: its setting, trained briefly.
 
-The bounds lie below the learning curves in `docs/recipes/evolution.json` at as many games, far above random play.
+The bounds lie below the learning curves in `benchmarks/results/recipes/evolution.json` at as many games, far above
+random play.
 """
 
 import dataclasses

@@ -14,6 +14,7 @@ from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.tic_tac_toe import Position
 from jaxgames.interop import softsign_norm
+from jaxgames.matches.intervals import mean_margin
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures, TextForm
 from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions, measured
 from jaxgames.recipes.report import show_results
@@ -80,10 +81,7 @@ def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -
 def thorough(network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
     """The same with 95 % intervals of the mean, and for each champion."""
     found = measured(network, champions)
-    margins = {
-        name: 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
-        for name, values in found.items()
-    }
+    margins = {name: mean_margin(values) if len(values) > 1 else 0.0 for name, values in found.items()}
     return {
         "mean": {name: round(float(values.mean()), 3) for name, values in found.items()},
         "margin": {name: round(margin, 3) for name, margin in margins.items()},

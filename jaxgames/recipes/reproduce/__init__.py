@@ -2,9 +2,9 @@
 
 import importlib
 
-from jaxgames.recipes.reproduce.report import Row, Table
+from jaxgames.recipes.reproduce.report import Part, System, Table
+from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.system import Part, System
 
 SYSTEMS = {
     "tic-tac-toe-evolution": "tic_tac_toe_evolution",

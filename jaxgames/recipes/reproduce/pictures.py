@@ -1,13 +1,45 @@
 """Figures of the reproductions: one look for all of them, written at once or not at all."""
 
 import io
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from jaxgames.runs.curves import GREY, LIGHT, PNG_DPI
+import numpy as np
+
+from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS, PNG_DPI
 from jaxgames.runs.files import replace
 
 DARK = "#22303c"
+
+
+class PlottedLine(NamedTuple):
+    """Points joined by a line, with the band from `low` to `high`; `color` is that of its place if none is given."""
+
+    x: Sequence[float] | np.ndarray
+    y: Sequence[Any]
+    label: str = ""
+    low: Sequence[Any] | None = None
+    high: Sequence[Any] | None = None
+    color: str = ""
+    style: str = "o-"
+    width: float = 1.6
+    alpha: float = 1.0
+
+
+class Diagram(NamedTuple):
+    """A diagram. `ticks` are the places on its x axis and their names, `span` a grey band, `limits` those of y."""
+
+    lines: Sequence[PlottedLine]
+    title: str = ""
+    x: str = ""
+    y: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    ticks: Mapping[Any, str] | None = None
+    span: tuple[float, float] | None = None
+    limits: tuple[float | None, float | None] = (None, None)
+    short_x: bool = False
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
@@ -28,7 +60,7 @@ def tidy(axis: Any, title: str = "", x: str = "", y: str = "") -> None:
         spine.set_visible(False)
     axis.grid(axis="y", color=LIGHT, linewidth=0.7)
     axis.set_axisbelow(True)
-    axis.tick_params(colors=GREY, labelsize=8.5, length=0)
+    axis.tick_params(which="both", colors=GREY, labelsize=8.5, length=0)
     axis.set_title(title, loc="left", fontsize=10, color=DARK)
     axis.set_xlabel(x, color=GREY, fontsize=9)
     axis.set_ylabel(y, color=GREY, fontsize=9)
@@ -39,3 +71,65 @@ def save(figure: Any, path: Path) -> None:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=PNG_DPI)
     replace(path, buffer.getvalue())
+
+
+def draw(
+    diagrams: Sequence[Diagram],
+    path: Path,
+    title: str = "",
+    note: str = "",
+    columns: int = 1,
+    size: tuple[float, float] = (8.0, 4.4),
+) -> None:
+    """Draws diagrams beside and below each other, each of so many inches, with a common y axis."""
+    columns = min(columns, len(diagrams))
+    rows = -(-len(diagrams) // columns)
+    figure = new_figure(max(7.0, columns * size[0]), rows * size[1], title)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=columns > 1).ravel()
+    for axis, diagram in zip(axes, diagrams, strict=False):
+        _draw_diagram(axis, diagram)
+    for axis in axes[len(diagrams) :]:
+        axis.set_visible(False)
+    if note:
+        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
+    save(figure, path)
+
+
+def _draw_diagram(axis: Any, diagram: Diagram) -> None:
+    tidy(axis, diagram.title, diagram.x, diagram.y)
+    if diagram.span:
+        axis.axhspan(*diagram.span, color=LIGHT, alpha=0.5, linewidth=0)
+    for line, next_color in zip(diagram.lines, LINE_COLORS, strict=False):
+        color = line.color or next_color
+        if line.low is not None:
+            axis.fill_between(line.x, line.low, line.high, color=color, alpha=0.18, linewidth=0)
+        axis.plot(
+            line.x, line.y, line.style, color=color, markersize=3, linewidth=line.width, alpha=line.alpha,
+            label=line.label or None,
+        )  # fmt: skip
+    if diagram.log_x:
+        axis.set_xscale("log")
+    if diagram.log_y:
+        axis.set_yscale("log")
+    if diagram.ticks:
+        axis.set_xticks(list(diagram.ticks), list(diagram.ticks.values()))
+        axis.minorticks_off()
+    if diagram.short_x:
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
+    if diagram.limits != (None, None):
+        axis.set_ylim(*diagram.limits)
+    if any(line.label for line in diagram.lines):
+        axis.legend(fontsize=8, frameon=False, labelcolor=GREY, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def paint(
+    path: Path, painter: Callable[[Any], None], size: tuple[float, float] = (8.0, 4.4), bare: bool = False
+) -> None:
+    """A picture that is painted on one diagram, with axes unless it is `bare`."""
+    figure = new_figure(*size)
+    axis = figure.subplots()
+    tidy(axis)
+    if bare:
+        axis.set_axis_off()
+    painter(axis)
+    save(figure, path)

@@ -1,67 +1,36 @@
-"""Published beside ours: rows, their verdicts, and the report as Markdown and JSON."""
+"""A published system: its tables and figures, each measured again, and the report as Markdown and JSON."""
 
 import dataclasses
-import math
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxgames.recipes.reproduce.rows import Row
+from jaxgames.recipes.reproduce.study import Study
+from jaxgames.runs import environment
+from jaxgames.runs.files import plain, replace
+
+VERDICTS = ("agrees", "better", "differs", "-", "not done")
 
 
-class Row(NamedTuple):
-    """A published figure and ours.
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A table or figure of the publication.
 
-    Args:
-        what: what is measured.
-        published: the figure of the text; None where it has none.
-        ours: our figure; None where it cannot be had, and `why` says why.
-        low, high: the 95 % interval of ours; None where it is exact.
-        unit: such as "%" or "PPG".
-        best: which figure is the better one, "high" or "low"; None where neither is.
-        published_margin: half the 95 % interval of the published figure, or of its rounding.
-        why: the reason of a difference, or of what is missing; needed for both.
-        learner: of which learner or setting the row is, where that matters.
-        seconds: wall time.
-        digits: decimals shown.
+    `measure(study)` returns its rows; `draw(study, rows, path)` draws its picture as a PNG, if it has one.
     """
 
-    what: str
-    published: float | None
-    ours: float | None = None
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    best: Literal["high", "low"] | None = None
-    published_margin: float = 0.0
-    why: str = ""
-    learner: str = ""
-    seconds: float | None = None
-    digits: int = 1
-
-    @property
-    def verdict(self) -> str:
-        """`agrees`, `better`, `differs`; `-` without a published figure, `not done` without ours.
-
-        Two figures agree if they differ by at most the margin of their difference, the root of the sum of squares.
-        """
-        if self.ours is None:
-            return "not done"
-        if self.published is None:
-            return "-"
-        difference = self.ours - self.published
-        ours = 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
-        if abs(difference) <= math.hypot(ours, self.published_margin) + 1e-9:
-            return "agrees"
-        gain = {"high": difference, "low": -difference, None: -1.0}[self.best]
-        return "better" if gain > 0 else "differs"
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether a row that differs or is missing says why."""
-        return bool(self.why) or self.verdict not in ("differs", "not done")
+    key: str
+    title: str
+    measure: Callable[[Study], Sequence[Row]]
+    draw: Callable[[Study, Sequence[Row], Path], None] | None = None
+    note: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table or figure of the publication, measured. `seconds` is wall time, `picture` the file name of a PNG."""
+    """A part that was measured. `seconds` is wall time, `picture` the file name of a PNG."""
 
     key: str
     title: str
@@ -74,6 +43,63 @@ class Table:
         """Ready for JSON."""
         rows = [{**row._asdict(), "verdict": row.verdict} for row in self.rows]
         return {**dataclasses.asdict(self), "rows": rows}
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    """A publication. `citation` names author, title and year."""
+
+    name: str
+    title: str
+    citation: str
+    parts: tuple[Part, ...]
+
+    def reproduce(self, study: Study) -> dict[str, Any]:
+        """Measures all parts and writes `report.md`, `report.json` and the pictures. Returns the report."""
+        tables = []
+        for number, part in enumerate(self.parts, 1):
+            study.report.say(f"{self.name} {number}/{len(self.parts)}: {part.title}")
+            before = study.seconds
+            rows = tuple(part.measure(study))
+            unexplained = [row.what for row in rows if not row.is_explained and not study.quick]
+            if unexplained:
+                study.report.say(f"  to be explained: {', '.join(unexplained)}")
+            picture = f"{part.key}.png" if part.draw else None
+            if part.draw and picture:
+                part.draw(study, rows, study.path / picture)
+            tables.append(Table(part.key, part.title, rows, study.seconds - before, part.note, picture))
+            report = self._report(study, tables)
+            replace(study.path / "report.json", to_json(report).encode())
+            replace(study.path / "report.md", to_markdown(report, tables).encode())
+        return report
+
+    def _report(self, study: Study, tables: Sequence[Table]) -> dict[str, Any]:
+        return {
+            "system": self.name,
+            "title": self.title,
+            "citation": self.citation,
+            "command": f"jaxgames reproduce {self.name}{' --quick' if study.quick else ''}",
+            "quick": study.quick,
+            "seed": study.seed,
+            "seconds": study.seconds,
+            "environment": environment(),
+            "parts": [table.to_dict() for table in tables],
+        }
+
+
+def to_json(report: Mapping[str, Any]) -> str:
+    """A report as JSON, a row a line."""
+
+    def line(values: Mapping[str, Any]) -> str:
+        return json.dumps(plain(dict(values), "report"), ensure_ascii=False)
+
+    def table(part: Mapping[str, Any]) -> str:
+        rows = ",\n".join(f"   {line(row)}" for row in part["rows"])
+        head = line({name: value for name, value in part.items() if name != "rows"})
+        return f'  {head[:-1]}, "rows": [\n{rows}\n  ]}}'
+
+    head, parts = line({**report, "parts": []}), ",\n".join(map(table, report["parts"]))
+    return f"{head.removesuffix('[]}')}[\n{parts}\n ]}}\n"
 
 
 def number(value: float | None, digits: int) -> str:
@@ -102,9 +128,9 @@ def to_markdown(report: dict[str, Any], tables: Sequence[Table]) -> str:
     if report["quick"]:
         lines += ["**Quick figures**: little was trained and measured, only to see that everything runs.", ""]
     counts = {name: sum(row.verdict == name for table in tables for row in table.rows) for name in VERDICTS}
-    found = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    tally = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     lines += [
-        f"Rows: {found}. Made by `{report['command']}` in {_duration(report['seconds'])} on {machine['cores']} cores "
+        f"Rows: {tally}. Made by `{report['command']}` in {_duration(report['seconds'])} on {machine['cores']} cores "
         f"({machine['system']}, jax {versions['jax']}, jaxgames {versions['jaxgames']}, seed {report['seed']}).",
         "",
         "A row *agrees* if the two figures differ by no more than the 95 % margin of their difference; a dash stands "
@@ -125,9 +151,6 @@ def to_markdown(report: dict[str, Any], tables: Sequence[Table]) -> str:
             lines += [""]
         lines += [f"Wall time: {_duration(table.seconds)}.", ""]
     return "\n".join(lines)
-
-
-VERDICTS = ("agrees", "better", "differs", "-", "not done")
 
 
 def _duration(seconds: float) -> str:

@@ -7,27 +7,15 @@ from typing import Any
 import numpy as np
 
 from jaxgames.recipes.reproduce import pictures
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.report import Part, System
+from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.system import Part, System
 from jaxgames.recipes.tic_tac_toe_self_play.population import NETWORK, VARIANTS, WINDOW
 from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, RECIPE
 from jaxgames.runs import Run
-from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.curves import LINE_COLORS
 
-PUBLISHED: dict[str, Any] = {
-    "layers": [9, 18, 9, 3, 1],
-    "input of an empty square": 0.01,
-    "step size": 0.025,
-    "step sizes that look alike": [0.0125, 0.075],
-    "step size that goes wrong": 0.1,
-    "step size with empty squares of 0": 0.05,
-    "training games": 500_000,
-    "games of a point": 100,
-    "every so many games one is self-play": 3,
-    "good results per 100 games": [90, 100],
-    "good results of self-play alone": 100,
-}
+PUBLISHED = published("self_taught_tic_tac_toe")
 """What the article says in numbers. Its charts are pictures, of which the text has only the words."""
 
 LAST = 0.1
@@ -52,12 +40,8 @@ def settings(study: Study) -> list[Row]:
         "games of a point": WINDOW,
         "every so many games one is self-play": len(variant.cycle) / variant.cycle.count("self"),
     }
-    rows = [Row(name, PUBLISHED[name], value, digits=3 if value < 1 else 0) for name, value in ours.items()]
     sizes = (NETWORK.learner(1).game.num_actions, *NETWORK.layers.hidden, 1)
-    for number, (published, found) in enumerate(zip(PUBLISHED["layers"], sizes, strict=True)):
-        name = "inputs" if number == 0 else f"units of layer {number}"
-        rows.append(Row(name, published, float(found), digits=0))
-    return rows
+    return [*setting_rows(PUBLISHED, ours), *layer_rows(PUBLISHED["layers"], sizes)]
 
 
 def final_training(study: Study) -> list[Row]:
@@ -89,8 +73,8 @@ def only_random(study: Study) -> list[Row]:
     """Random opponents alone, and the random games of the mixed training."""
     alone, mixed = (good(study, BESIDE, name, "random") for name in ("only-random", "faithful"))
     return [
-        _row("won of the last games, only random opponents", alone),
-        _row("won of the last games against random moves, mixed training", mixed),
+        mean_row("won of the last games, only random opponents", alone, unit="%"),
+        mean_row("won of the last games against random moves, mixed training", mixed, unit="%"),
         _difference("gain by self-play", mixed, alone),
     ]
 
@@ -98,32 +82,17 @@ def only_random(study: Study) -> list[Row]:
 def only_self_play(study: Study) -> list[Row]:
     """Self-play alone."""
     last = good(study, BESIDE, "only-self-play")
-    published, metrics = PUBLISHED["good results of self-play alone"], _run(study, BESIDE).metrics()[-1]
+    drawn, metrics = PUBLISHED["good results of self-play alone"], _run(study, BESIDE).metrics()[-1]
     why = "" if min(last) > 99 else "not all of our networks come to draw against themselves"
     return [
-        _row("drawn with itself at the end, mean", last, published, why=why),
-        Row("the same, median of the networks", published, float(np.median(last)), unit="%"),
+        mean_row("drawn with itself at the end, mean", last, drawn, unit="%", why=why),
+        Row("the same, median of the networks", drawn, float(np.median(last)), unit="%"),
         Row(
             "good results in all three kinds of games, a third of them draws with itself", None,
             metrics["only-self-play/measured"], metrics["only-self-play/measured/low"],
             metrics["only-self-play/measured/high"], "%", why="median, with 10th and 90th percentile",
         ),
     ]  # fmt: skip
-
-
-def empty_squares(study: Study) -> list[Row]:
-    """Empty squares of 0."""
-    return _variants(study, EMPTY)
-
-
-def tenth_input(study: Study) -> list[Row]:
-    """The board as it is, without and with a tenth input."""
-    return _variants(study, TENTH)
-
-
-def first_weights(study: Study) -> list[Row]:
-    """Weights that begin in [0, 1], and in [-1, 1]."""
-    return _variants(study, WEIGHTS)
 
 
 def boards(study: Study) -> list[Row]:
@@ -145,15 +114,14 @@ def good(study: Study, training: str, name: str, curve: str = "training") -> lis
     ones.
     """
 
-    run = _run(study, training)
-
     def measure() -> dict[str, list[float]]:
-        metrics = run.metrics()
+        metrics = _run(study, training).metrics()
         last = metrics[-max(1, round(LAST * len(metrics))) :]
         return {"good": np.mean([line[f"{name}/{curve}/each"] for line in last], axis=0).tolist()}
 
-    found: list[float] = study.cell(f"{training}: {curve} games of {name}", {"curve": curve}, measure)["good"]
-    return found
+    _run(study, training)  # trains, if it has not: the cell follows it
+    values: list[float] = study.cell(f"{training}: {curve} games of {name}", {"curve": curve}, measure)["good"]
+    return values
 
 
 def _run(study: Study, training: str) -> Run:
@@ -164,24 +132,30 @@ def _run(study: Study, training: str) -> Run:
     return Run.open(study.train(training, RECIPE.name, training, games=games))
 
 
-def _variants(study: Study, names: Sequence[str]) -> list[Row]:
-    """Of each variant the mean, the best and the worst network; figures are published of the first one only."""
-    rows = []
-    for name in names:
-        last, label = good(study, BESIDE, name), VARIANTS[name].label
-        rows.append(_good_row(f"{label}: good results at the end", last, name == "faithful"))
-        rows.append(Row(f"{label}: best network", None, max(last)))
-        rows.append(Row(f"{label}: networks with 90 or more", None, _share(last), unit="%"))
-        if name != "faithful":
-            rows.append(_difference(f"{label}: gain", last, good(study, BESIDE, "faithful")))
-    return rows
+def variants(names: Sequence[str]) -> Callable[[Study], list[Row]]:
+    """Measures of each variant the mean, the best and the worst network; figures are published of the first only."""
+
+    def measure(study: Study) -> list[Row]:
+        rows = []
+        for name in names:
+            last, label = good(study, BESIDE, name), VARIANTS[name].label
+            rows.append(_good_row(f"{label}: good results at the end", last, name == "faithful"))
+            rows.append(Row(f"{label}: best network", None, max(last)))
+            rows.append(Row(f"{label}: networks with 90 or more", None, _share(last), unit="%"))
+            if name != "faithful":
+                rows.append(_difference(f"{label}: gain", last, good(study, BESIDE, "faithful")))
+        return rows
+
+    return measure
 
 
-def _good_row(what: str, values: Sequence[float], published: bool = True) -> Row:
+def _good_row(what: str, values: Sequence[float], is_published: bool = True) -> Row:
     """A row of good results per 100 games; the published ones go from 90 to 100."""
-    row = _row(what, values, (LOW + HIGH) / 2 if published else None)._replace(unit="")
-    why = "networks that have not learned it by then pull the mean down" if published and min(values) < LOW else ""
-    return row._replace(published_margin=(HIGH - LOW) / 2 if published else 0.0, why=why)
+    row = mean_row(what, values)
+    if not is_published:
+        return row
+    why = "networks that have not learned it by then pull the mean down" if min(values) < LOW else ""
+    return row._replace(published=(LOW + HIGH) / 2, published_margin=(HIGH - LOW) / 2, why=why)
 
 
 def _share(values: Sequence[float]) -> float:
@@ -189,19 +163,9 @@ def _share(values: Sequence[float]) -> float:
     return 100 * float(np.mean(np.array(values) >= LOW))
 
 
-def _row(what: str, values: Sequence[float], published: float | None = None, why: str = "") -> Row:
-    """The mean of the networks, with its 95 % interval."""
-    middle, margin = _interval(values)
-    return Row(what, published, middle, middle - margin, middle + margin, "%", why=why)
-
-
 def _difference(what: str, values: Sequence[float], others: Sequence[float]) -> Row:
     """The mean difference of two variants, seed by seed: they begin with the same weights and meet the same luck."""
-    return _row(what, np.subtract(values, others).tolist())._replace(unit="")
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    return float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return mean_row(what, np.subtract(values, others))
 
 
 # The charts.
@@ -212,41 +176,30 @@ def chart(training: str, names: Sequence[str], curve: str = "training") -> Calla
 
     def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
         metrics = _run(study, training).metrics()
-        columns = min(3, len(names))
-        lines = -(-len(names) // columns)
-        figure = pictures.new_figure(max(7.0, 3.5 * columns), 0.7 + 2.4 * lines, "Good results per 100 games")
-        axes = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
-        for axis, name in zip(axes, names, strict=False):
-            _draw_variant(axis, metrics, name, curve)
-        for axis in axes[len(names) :]:
-            axis.set_visible(False)
         text = "pale: each 100 games of one network, as in the article" if curve == "training" else "random games only"
         note = f"{text}; line: median of the networks, with 10th to 90th percentile"
-        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
-        pictures.save(figure, path)
+        panels = [_panel(metrics, name, curve) for name in names]
+        pictures.draw(panels, path, "Good results per 100 games", note, columns=3, size=(3.5, 2.6))
 
     return draw
 
 
-def _draw_variant(axis: Any, metrics: Sequence[dict[str, Any]], name: str, curve: str) -> None:
-    pictures.tidy(axis, VARIANTS[name].label, "games of each network")
-    axis.axhspan(LOW, HIGH, color=LIGHT, alpha=0.5, linewidth=0)
+def _panel(metrics: Sequence[dict[str, Any]], name: str, curve: str) -> pictures.Diagram:
     games = [line["games"] for line in metrics]
+    median, low, high = ([line[f"{name}/{curve}{end}"] for line in metrics] for end in ("", "/low", "/high"))
+    lines = [pictures.PlottedLine(games, median, low=low, high=high, color=LINE_COLORS[0], style="-")]
     if curve == "training":
         one = [count for line in metrics for count in line[f"{name}/one"]]
-        axis.plot(WINDOW * np.arange(1, len(one) + 1), one, color=LINE_COLORS[0], alpha=0.3, linewidth=0.5)
-    low, high = ([line[f"{name}/{curve}/{end}"] for line in metrics] for end in ("low", "high"))
-    axis.fill_between(games, low, high, color=LINE_COLORS[0], alpha=0.2, linewidth=0)
-    axis.plot(games, [line[f"{name}/{curve}"] for line in metrics], color=LINE_COLORS[0], linewidth=1.6)
-    axis.set_ylim(0, 101.5)
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
+        places = WINDOW * np.arange(1, len(one) + 1)
+        lines.insert(0, pictures.PlottedLine(places, one, color=LINE_COLORS[0], style="-", width=0.5, alpha=0.3))
+    span, label = (LOW, HIGH), VARIANTS[name].label
+    return pictures.Diagram(lines, label, "games of each network", span=span, limits=(0, 101.5), short_x=True)
 
 
 SYSTEM = System(
     "self-taught-tic-tac-toe",
     "A network that teaches itself tic-tac-toe",
-    "*Tic-tac-toe AI with neural network and machine learning*, an article for CodeProject's AI contest, with its C# "
-    "program on AForge.Neuro 2.2.5 (the text that we have names neither author nor year).",
+    PUBLISHED["citation"],
     (
         Part("settings", "The program's settings", settings, note=(
             "AForge's bipolar sigmoid with its usual alpha of 2 is tanh; its first weights and thresholds are uniform "
@@ -269,16 +222,16 @@ SYSTEM = System(
         Part("chart-4", "Chart 4: only self-play", only_self_play, chart(BESIDE, ("only-self-play",)), note=(
             "The article: after some games 100 of 100 are drawn, and nothing is learned that helps against others."
         )),
-        Part("empty", "Charts 5 and 6: empty squares of 0", empty_squares, chart(BESIDE, EMPTY), note=(
+        Part("empty", "Charts 5 and 6: empty squares of 0", variants(EMPTY), chart(BESIDE, EMPTY), note=(
             "The article: unsteady at the beginning; with step size 0.05 the best one becomes as steady as with 0.01, "
             "the mean is far below."
         )),
-        Part("tenth", "Charts of the tenth input, and the board as it is", tenth_input, chart(BESIDE, TENTH), note=(
+        Part("tenth", "Charts of the tenth input, and the board as it is", variants(TENTH), chart(BESIDE, TENTH), note=(
             "The article's first attempt saw the board as it is (X 1, O -1; output 1: X wins) and did well otherwise, "
             "but did not grasp whose turn it was. A tenth input that says so was far worse, at all step sizes. How it "
             "was coded is not said; here it is 1 for X and -1 for O."
         )),
-        Part("weights", "The first weights", first_weights, chart(BESIDE, WEIGHTS), note=(
+        Part("weights", "The first weights", variants(WEIGHTS), chart(BESIDE, WEIGHTS), note=(
             "Not in the article: what AForge's weights in [0, 1] cost, beside weights in [-1, 1]."
         )),
         Part("boards", "The two boards with blunders", boards),

@@ -11,31 +11,20 @@ import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
+from jaxgames.matches.intervals import Z95, share_margin
 from jaxgames.nets.activations import activation
 from jaxgames.recipes.evolution.recipe import networks_file
 from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, read_text
 from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, measured
 from jaxgames.recipes.reproduce import pictures
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.report import Part, System
+from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.system import Part, System
 from jaxgames.runs import Run
 from jaxgames.runs.curves import GREY, LINE_COLORS
 
-PUBLISHED: dict[str, Any] = {
-    "groups": 20,
-    "networks of a group": 10,
-    "networks that are kept": 5,
-    "mutation rate": 0.2,
-    "iterations of a turn": 100,
-    "networks that each group sends as opponents": 2,
-    "largest first weight": 1,
-    "layers": [9, 18, 18, 9],
-    "rounds": 900,
-    "results of the network": {"won": 2, "drawn": 1, "lost": 3},
-    "games": ["481762530", "4187265", "417062", "417620583", "4317652", "14672830"],
-}
-"""What the text says in numbers. Cells of games are counted row by row from 0; the network begins every other game."""
+PUBLISHED = published("tic_tac_toe_evolution")
+"""What the text says in numbers. Its games are boards, row by row; X is the network."""
 
 MEASURES = {
     "win_random": "won against random moves",
@@ -46,8 +35,9 @@ MEASURES = {
     "kept": "moves that keep the result of perfect play",
     "perfect_draw": "drawn against perfect play",
 }
+ROUNDS: int = PUBLISHED["settings"]["rounds"]
 SIDE_ROUNDS = 100
-"""Of the settings beside the original one."""
+"""Of the original setting, and of those beside it."""
 
 
 class PlayedMove(NamedTuple):
@@ -76,12 +66,8 @@ def settings(study: Study) -> list[Row]:
         "largest first weight": float(np.round(weights.max(), 3)),
         "rounds": config.generations,
     }
-    rows = [Row(name, PUBLISHED[name], value, digits=int(name == "mutation rate")) for name, value in ours.items()]
-    for number, (published, found) in enumerate(
-        zip(PUBLISHED["layers"], (genomes.inputs, *(outputs for outputs, _ in genomes.shapes)), strict=True)
-    ):
-        rows.append(Row("inputs" if number == 0 else f"units of layer {number}", published, found, digits=0))
-    return rows
+    sizes = (genomes.inputs, *(outputs for outputs, _ in genomes.shapes))
+    return [*setting_rows(PUBLISHED["settings"], ours, digits=1), *layer_rows(PUBLISHED["layers"], sizes)]
 
 
 # What is learned.
@@ -89,48 +75,33 @@ def settings(study: Study) -> list[Row]:
 
 def learning(study: Study) -> list[Row]:
     """The champions after the whole training."""
-    rounds = study.amount(PUBLISHED["rounds"], 8)
-    found = champions(study, "original", rounds)
+    rounds = study.amount(ROUNDS, 8)
+    shares, games_played = champions(study, "original", rounds), rounds * RECIPE.settings["original"].games(1)
     return [
-        *(_row(f"{text}, after {rounds} rounds", found[name]) for name, text in MEASURES.items()),
-        Row("best champion: won against random moves", None, float(np.max(found["win_random"])), unit="%"),
-        Row("games of the training", None, rounds * RECIPE.settings["original"].games(1), digits=0),
+        *(_row(f"{text}, after {rounds} rounds", shares[name]) for name, text in MEASURES.items()),
+        Row("best champion: won against random moves", None, float(np.max(shares["win_random"])), unit="%"),
+        Row("games of the training", None, games_played, digits=0),
         Row(
-            "games a second",
-            None,
-            rounds * RECIPE.settings["original"].games(1) / study.seconds_of("training original"),
-            digits=0,
+            "games a second", None, games_played / study.seconds_of("training original"), digits=0,
             why="the text gives no speed; our rerun of its program played 38,400",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def draw_learning(study: Study, rows: Sequence[Row], path: Path) -> None:
     """The learning curve over rounds."""
-    rounds = _rounds(study.amount(PUBLISHED["rounds"], 8))
-    found = [champions(study, "original", number) for number in rounds]
-    figure = pictures.new_figure(9, 5, "Mean of the 20 groups' best networks, %")
-    axes = figure.subplots(2, 1, sharex=True)
     groups = (("win_random", "draw_random", "loss_random"), ("wins", "blocks", "kept", "perfect_draw"))
-    for axis, names in zip(axes, groups, strict=True):
-        pictures.tidy(axis)
-        for color, name in zip(LINE_COLORS, names, strict=False):
-            means = [np.mean(values[name]) for values in found]
-            axis.plot(rounds, means, "o-", color=color, markersize=3, linewidth=1.6, label=MEASURES[name])
-        axis.legend(fontsize=8, frameon=False, labelcolor=GREY, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        axis.set_ylim(bottom=0)
-        _log_rounds(axis, rounds)
-    axes[-1].set_xlabel("rounds", color=GREY, fontsize=9)
-    pictures.save(figure, path)
+    panels = [_panel(study, {MEASURES[name]: ("original", name) for name in names}) for names in groups]
+    pictures.draw(panels, path, "Mean of the 20 groups' best networks, %", size=(9.0, 2.4))
 
 
 def rerun(study: Study) -> list[Row]:
     """The program itself beside ours after as many games."""
     rounds = study.amount(24, 8)
-    found = champions(study, "original", rounds)
+    shares = champions(study, "original", rounds)
     why = "" if not study.quick else "quick: fewer rounds than the rerun's 24"
     return [
-        _row(f"{text}, after {rounds} rounds", found[name], RERUN[name], RERUN["margins"][name], why)
+        _row(f"{text}, after {rounds} rounds", shares[name], RERUN[name], RERUN["margins"][name], why)
         for name, text in MEASURES.items()
         if name in RERUN
     ]
@@ -155,7 +126,7 @@ def games(study: Study) -> list[Row]:
         theirs = open_right[positions, cells][asked]
         ours = 100 * open_right[positions[asked], choices[:, positions[asked]]].mean(axis=1)
         share, number = float(theirs.mean()), len(theirs)
-        margin = 196 * (share * (1 - share) / number) ** 0.5 if 0 < share < 1 else 300 / number
+        margin = 100 * share_margin(share, number) if 0 < share < 1 else 300 / number
         why = f"{int(theirs.sum())} of {number} moves in the printed games"
         rows.append(_row(f"{MEASURES[name]}, in these games", ours, 100 * share, margin, why))
     same = 100 * (choices[:, positions] == cells).mean(axis=1)
@@ -165,15 +136,22 @@ def games(study: Study) -> list[Row]:
 
 def played_moves() -> list[PlayedMove]:
     """All moves of the network in the printed games."""
-    every, found = all_positions(), []
+    every, moves = all_positions(), []
     numbers = {int(word): number for number, word in enumerate(every.cells[every.open])}
-    for game_number, game in enumerate(PUBLISHED["games"]):
-        own = other = 0
-        for ply, cell in enumerate(map(int, game)):
-            if (ply + game_number) % 2 == 0:
-                found.append(PlayedMove(numbers[own | other << 16], cell))
-            own, other = other, own | 1 << cell
-    return found
+    for game in PUBLISHED["5.1 games, X is the network"]:
+        before = "." * 9
+        for after in (board.replace("/", "") for board in game):
+            cell = _newest(before, after)
+            if after[cell] == "X":
+                own, other = (sum(1 << place for place, mark in enumerate(before) if mark == side) for side in "XO")
+                moves.append(PlayedMove(numbers[own | other << 16], cell))
+            before = after
+    return moves
+
+
+def _newest(before: str, after: str) -> int:
+    """The cell that two boards differ in."""
+    return next(cell for cell in range(9) if before[cell] != after[cell])
 
 
 def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
@@ -181,30 +159,28 @@ def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
     choices, moves = _choices(study), iter(played_moves())
     figure = pictures.new_figure(10.5, 9.2, "The six printed games: the network's moves blue, the person's grey")
     axes = figure.subplots(6, 9)
-    for game_number, (game, of_game) in enumerate(zip(PUBLISHED["games"], axes, strict=True)):
-        marks: dict[int, str] = {}
-        for ply, axis in enumerate(of_game):
+    for number, (game, of_game) in enumerate(zip(PUBLISHED["5.1 games, X is the network"], axes, strict=True), 1):
+        before = "." * 9
+        for axis in of_game:
             axis.set_axis_off()
-            if ply >= len(game):
-                continue
-            by_network, cell = (ply + game_number) % 2 == 0, int(game[ply])
-            marks[cell] = LINE_COLORS[0] if by_network else GREY
-            note = ""
-            if by_network:
+        for axis, board in zip(of_game, game, strict=False):
+            after, note = board.replace("/", ""), ""
+            newest = _newest(before, after)
+            if after[newest] == "X":
                 move = next(moves)
                 note = f"{int((choices[:, move.position] == move.cell).sum())} of {len(choices)}"
-            _draw_board(axis, marks, cell, f"{'game ' + str(game_number + 1) if ply == 0 else ''}", note)
+            _draw_board(axis, after, newest, "" if before.strip(".") else f"game {number}", note)
+            before = after
     pictures.save(figure, path)
 
 
-def _draw_board(axis: Any, marks: Mapping[int, str], newest: int, title: str, note: str) -> None:
+def _draw_board(axis: Any, board: str, newest: int, title: str, note: str) -> None:
     for line in (1, 2):
         axis.plot([0, 3], [line, line], color="#c4ccd3", linewidth=0.8)
         axis.plot([line, line], [0, 3], color="#c4ccd3", linewidth=0.8)
-    for cell, color in marks.items():
-        text = "X" if color == LINE_COLORS[0] else "O"
-        weight = "bold" if cell == newest else "normal"
-        axis.text(cell % 3 + 0.5, 2.5 - cell // 3, text, color=color, ha="center", va="center", weight=weight)
+    for cell, mark in enumerate(board.replace(".", " ")):
+        color, weight = LINE_COLORS[0] if mark == "X" else GREY, "bold" if cell == newest else "normal"
+        axis.text(cell % 3 + 0.5, 2.5 - cell // 3, mark, color=color, ha="center", va="center", weight=weight)
     axis.set_aspect("equal")
     axis.set_title(title, loc="left", fontsize=9, color=pictures.DARK)
     axis.text(1.5, -0.1, note, ha="center", va="top", fontsize=7.5, color=LINE_COLORS[0])
@@ -216,10 +192,8 @@ def _draw_board(axis: Any, marks: Mapping[int, str], newest: int, title: str, no
 def activations(study: Study) -> list[Row]:
     """How much longer the sigmoid takes than the modified softsign."""
     repeats = study.amount(60, 10)
-    found: Mapping[str, Any] = study.cell(
-        "activations", {"repeats": repeats, "clock": "processor"}, lambda: _times(repeats)
-    )
-    rows = (Row(f"processor time of the sigmoid, softsign = 1: {what}", None, *found[what]) for what in found)
+    times = study.cell("activations", {"repeats": repeats, "clock": "processor"}, _times, repeats)
+    rows = (Row(f"processor time of the sigmoid, softsign = 1: {what}", None, *times[what]) for what in times)
     return [row._replace(digits=2, why=CLEARLY) for row in rows]
 
 
@@ -267,7 +241,7 @@ def _ratio(functions: Sequence[Any], repeats: int) -> list[float]:
                 function()
             times.append(time.process_time() - began)
         ratios.append(times[0] / times[1])
-    margin = 0.98 / repeats**0.5  # of the rank of the median, 1.96 sqrt(n) / 2
+    margin = Z95 / 2 / repeats**0.5  # of the rank of the median
     return np.quantile(ratios, (0.5, max(0.0, 0.5 - margin), min(1.0, 0.5 + margin))).tolist()
 
 
@@ -300,41 +274,38 @@ def draw_activations(study: Study, rows: Sequence[Row], path: Path) -> None:
 
 def illegal(study: Study) -> list[Row]:
     """Possibility 1, an illegal choice loses, beside possibility 2, the highest legal output is played."""
+    rows = _beside(study, {"illegal-loses": "illegal moves lose", "original": "the highest legal output"}, LEARNED)
     rounds = study.amount(SIDE_ROUNDS, 4)
-    loses, legal = champions(study, "illegal-loses", rounds), champions(study, "original", rounds)
-    rows = []
-    for name in ("win_random", "loss_random", "kept"):
-        for setting, found in (("illegal moves lose", loses), ("the highest legal output", legal)):
-            rows.append(_row(f"{MEASURES[name]}, after {rounds} rounds", found[name])._replace(learner=setting))
     text = f"positions with an illegal choice, after {rounds} rounds"
-    return [*rows, _row(text, loses["illegal"])._replace(learner="illegal moves lose")]
+    illegal_choices = champions(study, "illegal-loses", rounds)["illegal"]
+    return [*rows, _row(text, illegal_choices)._replace(learner="illegal moves lose")]
 
 
 def draw_illegal(study: Study, rows: Sequence[Row], path: Path) -> None:
     """Won against random moves over rounds, both ways."""
-    figure = pictures.new_figure(9, 3.2, "Won against random moves, mean of the groups' best networks, %")
-    axis = figure.subplots()
-    pictures.tidy(axis, x="rounds")
-    rounds = _rounds(study.amount(SIDE_ROUNDS, 4))
-    labels = {"original": "the highest legal output", "illegal-loses": "illegal moves lose"}
-    for color, (setting, label) in zip(LINE_COLORS, labels.items(), strict=False):
-        means = [np.mean(champions(study, setting, number)["win_random"]) for number in rounds]
-        axis.plot(rounds, means, "o-", color=color, markersize=3, label=label)
-    _log_rounds(axis, rounds)
-    axis.legend(fontsize=8, frameon=False, labelcolor=GREY)
-    axis.set_ylim(bottom=0)
-    pictures.save(figure, path)
+    settings = {"the highest legal output": "original", "illegal moves lose": "illegal-loses"}
+    lines = {label: (name, "win_random") for label, name in settings.items()}
+    panel = _panel(study, lines, study.amount(SIDE_ROUNDS, 4))
+    pictures.draw([panel], path, "Won against random moves, mean of the groups' best networks, %", size=(9.0, 3.2))
 
 
 def outlook(study: Study) -> list[Row]:
     """Crossover, beside the original after as many rounds."""
+    return _beside(study, {"crossover": "crossover", "original": "as published"}, (*LEARNED, "perfect_draw"))
+
+
+LEARNED = ("win_random", "loss_random", "kept")
+
+
+def _beside(study: Study, settings: Mapping[str, str], names: Sequence[str]) -> list[Row]:
+    """Measures of settings, and what these are called, after as many rounds."""
     rounds = study.amount(SIDE_ROUNDS, 4)
-    rows = []
-    crossed, original = champions(study, "crossover", rounds), champions(study, "original", rounds)
-    for name in ("win_random", "loss_random", "kept", "perfect_draw"):
-        for setting, found in (("crossover", crossed), ("as published", original)):
-            rows.append(_row(f"{MEASURES[name]}, after {rounds} rounds", found[name])._replace(learner=setting))
-    return rows
+    shares = {label: champions(study, setting, rounds) for setting, label in settings.items()}
+    return [
+        _row(f"{MEASURES[name]}, after {rounds} rounds", of[name])._replace(learner=label)
+        for name in names
+        for label, of in shares.items()
+    ]
 
 
 WEAK = 0.2
@@ -343,33 +314,31 @@ WEAK = 0.2
 
 def weakened(study: Study) -> list[Row]:
     """The champions of the whole training and a perfect player, and both with a random move now and then."""
-    found = {errs: _records(study, errs) for errs in (0.0, WEAK)}
-    rows = []
-    for player in found[WEAK]:
-        for result in ("won against random moves", "lost against random moves", "lost against perfect play"):
-            for errs, of in found.items():
-                name = f"weak:{errs}:{player}" if errs else player
-                rows.append(_row(result, of[player][result])._replace(learner=name))
-    return rows
+    records = {errs: _records(study, errs) for errs in (0.0, WEAK)}
+    return [
+        _row(result, of[player][result])._replace(learner=f"weak:{errs}:{player}" if errs else player)
+        for player in records[WEAK]
+        for result in records[WEAK][player]
+        for errs, of in records.items()
+    ]
 
 
 def _records(study: Study, errs: float) -> Mapping[str, Mapping[str, list[float]]]:
     """Of each player, in percent."""
-    rounds = study.amount(PUBLISHED["rounds"], 8)
 
     def measure() -> dict[str, dict[str, list[float]]]:
-        every = all_positions()
+        every, records = all_positions(), {}
         players = {"NETWORK": _choices(study), "perfect": every.keeps[every.open].argmax(axis=1)[None]}
-        found = {}
         for name, choices in players.items():
             random, perfect = (against(choices, of_kind, errs) for of_kind in (False, True))
-            found[name] = {
+            records[name] = {
                 "won against random moves": (100 * random.win).tolist(),
                 "lost against random moves": (100 * random.loss).tolist(),
                 "lost against perfect play": (100 * perfect.loss).tolist(),
             }
-        return found
+        return records
 
+    rounds = study.amount(ROUNDS, 8)
     return study.cell(f"players that err in {errs:.0%} of their moves", {"rounds": rounds}, measure)
 
 
@@ -399,7 +368,7 @@ def champions(study: Study, setting: str, rounds: int) -> Mapping[str, list[floa
 def _choices(study: Study) -> np.ndarray:
     """The cells that our champions choose after the whole training, [champions, open positions]."""
     network = RECIPE.settings["original"].network
-    path = _networks(study, "original", study.amount(PUBLISHED["rounds"], 8))
+    path = _networks(study, "original", study.amount(ROUNDS, 8))
     return choices_of(network, np.asarray(read_text(network, path)))
 
 
@@ -408,43 +377,38 @@ def _networks(study: Study, setting: str, rounds: int) -> Path:
 
 
 def _run(study: Study, setting: str) -> Run:
-    rounds = study.amount(PUBLISHED["rounds"], 8) if setting == "original" else study.amount(SIDE_ROUNDS, 4)
+    rounds = study.amount(ROUNDS, 8) if setting == "original" else study.amount(SIDE_ROUNDS, 4)
     changes = {} if rounds == RECIPE.settings[setting].generations else {"generations": str(rounds)}
     return Run.open(study.train(setting, RECIPE.name, setting, changes))
 
 
 def _row(what: str, values: Any, published: float | None = None, margin: float = 0.0, why: str = "") -> Row:
-    """The mean of the champions in percent, with its 95 % interval; a single value is exact."""
-    if len(values) == 1:
-        return Row(what, published, float(values[0]), unit="%", published_margin=margin, why=why)
-    middle, spread = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return Row(what, published, middle, middle - spread, middle + spread, "%", published_margin=margin, why=why)
+    """The mean of the champions in percent."""
+    return mean_row(what, values, published, unit="%", published_margin=margin, why=why)
 
 
-def _rounds(last: int) -> list[int]:
-    """Some rounds from the first to the last."""
-    return [number for number in (1, 2, 3, 5, 8, 12, 24, 50, *range(100, last, 100)) if number < last] + [last]
-
-
-def _log_rounds(axis: Any, rounds: Sequence[int]) -> None:
-    axis.set_xscale("log")
-    axis.set_xticks([number for number in (1, 2, 5, 10, 24, 50, 100, 200, 400, 900) if number <= rounds[-1]])
-    axis.minorticks_off()
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+def _panel(study: Study, lines: Mapping[str, tuple[str, str]], last: int | None = None) -> pictures.Diagram:
+    """Means over rounds, up to the `last` one; each line is a measure of a setting."""
+    last = last or study.amount(ROUNDS, 8)
+    rounds = [number for number in (1, 2, 3, 5, 8, 12, 24, 50, *range(100, last, 100)) if number < last] + [last]
+    drawn = [
+        pictures.PlottedLine(rounds, [np.mean(champions(study, setting, number)[name]) for number in rounds], label)
+        for label, (setting, name) in lines.items()
+    ]
+    ticks = {number: f"{number}" for number in (1, 2, 5, 10, 24, 50, 100, 200, 400, 900) if number <= last}
+    return pictures.Diagram(drawn, x="rounds", log_x=True, ticks=ticks, limits=(0, None))
 
 
 SYSTEM = System(
     "tic-tac-toe-evolution",
     "Evolved tic-tac-toe",
-    "J. Keller: *Entwicklung einer Künstlichen Intelligenz (KI) für Tic-Tac-Toe auf der Basis eines Neuronalen Netzes "
-    "mit evolutionärem Lern-Algorithmus*, 2018.",
+    PUBLISHED["citation"],
     (
         Part("settings", "The program's settings (2.2.5)", settings, note=(
             "All numbers are the text's and its program's. First weights are uniform in [-1, 1]; opponents are "
             "shuffled before each turn, and the network under test begins against every other one. One thing cannot be "
-                "rebuilt: "
-            "its ten threads share the opponents' activations, so that an opponent may now and then answer to another "
-            "game."
+            "rebuilt: its ten threads share the opponents' activations, so that an opponent may now and then answer to "
+            "another game."
         )),
         Part("results", "What is learned (3.1)", learning, draw_learning, note=(
             "The text gives no rates. After almost 900 rounds, it says, the network often wins where it can and often "

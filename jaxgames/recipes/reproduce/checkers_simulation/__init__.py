@@ -1,60 +1,46 @@
 """Adamczyk, Brinkmann and Ward's Checkers-Simulation: minimax and evolved networks for draughts."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from jaxgames.recipes.reproduce.checkers_simulation import backpropagation, drawing, minimax, networks, positions
-from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
-from jaxgames.recipes.reproduce.report import Row
-from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.system import Part, System
-
-
-def _learning(study: Study, rows: Sequence[Row], path: Path) -> None:
-    share = PUBLISHED["network against random"]
-    drawing.learning(networks.curves(study), 100 * share["won"] / share["games"], path)
-
-
-def _errors(study: Study, rows: Sequence[Row], path: Path) -> None:
-    drawing.errors(backpropagation.curve(study), path)
-
+from jaxgames.recipes.reproduce.checkers_simulation import minimax, networks, positions
+from jaxgames.recipes.reproduce.report import Part, System
 
 SYSTEM = System(
     "checkers-simulation",
     "Checkers-Simulation: minimax and evolved networks for draughts",
-    "Marco Adamczyk, Till Brinkmann, Can Ward: *Programm zum Vergleich verschiedener Ansätze zur Lösung nicht "
-    "effizient lösbarer Probleme anhand des Brettspiels Dame*, Steinhagener Gymnasium, 2018.",
+    positions.PUBLISHED["citation"],
     (
         Part(
             "positions", "Section 2.1: the number of positions", positions.measure,
             note="Figures 2.1, 3.3 and the first 4.3 list the methods of classes, 4.1 is the equation of a unit: there "
             "is nothing in them to measure.",
         ),
-        Part("figure-3-1", "Figure 3.1: search tree of depth 3", minimax.tree, drawing.tree),
+        Part("figure-3-1", "Figure 3.1: search tree of depth 3", minimax.tree, minimax.draw_tree),
         Part("game", "Section 3.1: the length of a game", minimax.length),
         Part(
-            "figure-3-2", "Figure 3.2: time per move of minimax", minimax.times, drawing.times,
+            "figure-3-2", "Figure 3.2: time per move of minimax", minimax.times,
+            minimax.drawing({"plain": "plain"}, "milliseconds a move"),
             note="The text's figure has no numbers beside it. Here the mean of moves from games against random "
             "moves, one from each game.",
         ),
         Part(
-            "cuts", "Section 3.2.1: cuts of alpha-beta in a game", minimax.cuts, drawing.cuts,
+            "cuts", "Section 3.2.1: cuts of alpha-beta in a game", minimax.cuts,
+            minimax.drawing({"beta cuts a game": "beta", "alpha cuts a game": "alpha"}, "cuts a game"),
             note="The text does not say at which depth it counts. Its search passes no bound from one move of the root "
             "to the next; ours does, and it tries killer moves first.",
         ),
         Part(
-            "figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups, drawing.speedups,
+            "figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups,
+            minimax.drawing({name: name for name in minimax.VARIANTS}, "milliseconds a move"),
             note="At depth 9 only four positions are searched without cuts, so the intervals are wide.",
         ),
-        Part("figure-4-2", "Section 4.2 and figure 4.2: the network", networks.network, drawing.network),
+        Part("figure-4-2", "Section 4.2 and figure 4.2: the network", networks.network, networks.draw_network),
         Part("figure-4-3", "Figure 4.3 (the second): points of an action", networks.points),
         Part("legality", "Section 4.3: legal moves in a row, where legality is learned", networks.legal_moves),
-        Part("self-play", "Section 4.3: networks against each other", networks.against_random, _learning),
+        Part("self-play", "Section 4.3: networks against each other", networks.against_random, networks.draw_learning),
         Part("against-minimax", "Section 4.3: networks against minimax", networks.against_minimax),
         Part(
-            "backpropagation", "Section 4.3: backpropagation", backpropagation.measure, _errors,
+            "backpropagation", "Section 4.3: backpropagation", networks.backpropagation, networks.draw_errors,
             note="The error is the sum of squares over the 64 outputs. The text draws its curve without numbers.",
         ),
-        Part("comparison", "Section 6: minimax against random moves", minimax.against_random, drawing.results),
+        Part("comparison", "Section 6: minimax against random moves", minimax.against_random, minimax.draw_results),
     ),
 )  # fmt: skip

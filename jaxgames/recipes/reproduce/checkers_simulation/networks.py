@@ -1,4 +1,6 @@
-"""The evolved networks of the text: against random moves, how many legal moves they know, and against one minimax."""
+"""The networks of the text: evolved, against random moves, by their legal moves and against one minimax; and one that
+learns moves of minimax by the delta rule.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +20,20 @@ from jaxgames.algos.evolution.strategies import content_of, with_changes
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.envs.registry import make as make_game
 from jaxgames.matches import match
+from jaxgames.matches.intervals import mean_margin
+from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.evolution.recipe import evolution_of
-from jaxgames.recipes.reproduce.checkers_simulation.published import PUBLISHED
-from jaxgames.recipes.reproduce.checkers_simulation.rates import rates
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce import pictures
+from jaxgames.recipes.reproduce.rows import Row, published, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs import Run
+from jaxgames.runs import Panel, Run
+from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.curves import draw as draw_metrics
 
+PUBLISHED = published("checkers_simulation")
 GAME = make_game("checkers")
 RECIPE = "checkers-evolution"
 MINIMAX = "alphabeta:4,ties=first,value=pieces"
@@ -81,22 +87,45 @@ def epochs(
         yield strategy.best_networks(state), strategy.sample(state)
 
 
+# The network, and the points of its moves.
+
+
 def network(study: Study) -> list[Row]:
     """Section 4.2: the size of the deep network."""
-    published = PUBLISHED["network"]
     config = settings_of("adamczyk-2018-deep", {}).network
     genomes = config.genomes()
-    kernels = sum(outputs * inputs for outputs, inputs in genomes.shapes)
-    return [
-        Row("inputs", published["inputs"], genomes.inputs, digits=0),
-        Row("hidden layers", published["hidden layers"], len(config.layers.hidden), digits=0),
-        Row("hidden units", published["hidden units"], sum(config.layers.hidden), digits=0),
-        Row("outputs", published["outputs"], genomes.outputs, digits=0),
-        Row(
-            "weights", published["weights"], kernels, digits=0,
-            why="11 matrices of 64 x 64 join 12 layers; the text counts 10 of them. Biases are not counted",
-        ),
-    ]  # fmt: skip
+    ours = {
+        "inputs": genomes.inputs, "hidden layers": len(config.layers.hidden),
+        "hidden units": sum(config.layers.hidden),
+        "outputs": genomes.outputs, "weights": sum(outputs * inputs for outputs, inputs in genomes.shapes),
+    }  # fmt: skip
+    *rows, weights = setting_rows(PUBLISHED["4.2 network"], ours)
+    why = "11 matrices of 64 x 64 join 12 layers; the text counts 10 of them. Biases are not counted"
+    return [*rows, weights._replace(why=why)]
+
+
+def draw_network(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Draws figure 4.2: the layers of the deep network, a unit in eight shown."""
+    units = {row.what: int(row.ours or 0) for row in rows}
+    layers = units["hidden layers"]
+    sizes = [units["inputs"], *[units["hidden units"] // layers] * layers, units["outputs"]]
+    colors = ["#e0b81b", *[LINE_COLORS[2]] * layers, LINE_COLORS[4]]
+
+    def painter(axis: Any) -> None:
+        shown = [size // 8 for size in sizes]
+        for layer, (one, other) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
+            for first in range(one):
+                for second in range(other):
+                    axis.plot([layer, layer + 1], [first, second], color=LIGHT, linewidth=0.4, zorder=1)
+        for layer, (count, color) in enumerate(zip(shown, colors, strict=True)):
+            axis.plot([layer] * count, range(count), "o", color=color, markersize=9, zorder=2)
+            axis.annotate(f"{sizes[layer]}", (layer, -1), ha="center", va="center", color=GREY, fontsize=9)
+        axis.set_ylim(-1.6, max(shown) - 0.2)
+        axis.set_title(
+            "units of each layer: inputs, hidden layers, outputs (one in eight drawn)", fontsize=9, color=GREY
+        )
+
+    pictures.paint(path, painter, bare=True)
 
 
 def points(study: Study) -> list[Row]:
@@ -104,46 +133,54 @@ def points(study: Study) -> list[Row]:
     moves, captures = jnp.asarray([[1, 0, 1]]), jnp.asarray([[0, 0, 1]])
     points, illegal = jnp.zeros((1, 3), jnp.float32), jnp.asarray([[False, True, False]])
     results = Results(points, illegal, Details(moves=moves, captures=captures))
-    found = np.asarray(SCORES["legality"](results))[0]
-    published = PUBLISHED["fitness"]
-    rows = [
-        Row(f"points of {name} moves", published[name], float(x), digits=0)
-        for name, x in zip(("legal", "illegal"), found[:2], strict=True)
-    ]
-    return [*rows, Row("points of legal captures", published["legal capture"], float(found[2]), digits=0)]
+    ours = np.asarray(SCORES["legality"](results))[0].tolist()
+    theirs = PUBLISHED["4.3 points"].items()
+    return [Row(f"points of {name}", x, y, digits=0) for (name, x), y in zip(theirs, ours, strict=True)]
+
+
+# Networks that play each other.
 
 
 def against_random(study: Study) -> list[Row]:
     """Section 4.3: one hidden layer, and ten, after the evolution, in games with random moves."""
-    published, rows = PUBLISHED["network against random"], []
-    share = {name: 100 * published[name] / published["games"] for name in ("won", "lost", "drawn")}
-    for setting, learner in (("adamczyk-2018", "one hidden layer"), ("adamczyk-2018-deep", "ten hidden layers")):
+    rows = []
+    for setting, learner in LEARNERS.items():
         folder = trained(study, setting)
         if folder is None:
             continue
-        run = Run.open(folder)
-        last = run.steps()[-1]
+        run, why = Run.open(folder), FEWER if setting == "adamczyk-2018" else DEEP
+        last, games = run.steps()[-1], study.amount(10_000, 200)
         for step, which in ((last, f"epoch {last}"), (None, "the best of those measured")):
-            found = games_of(study, setting, run, step, "random", study.amount(10_000, 200))
-            mine = share if setting == "adamczyk-2018" and step is not None else {}
-            of_text = rates(found, f"random moves, {which}", mine, learner, FEWER)
-            rows += of_text if setting == "adamczyk-2018" else [row._replace(why=DEEP) for row in of_text]
+
+            def players(name: str = setting, run: Run = run, step: int | None = step) -> tuple[Player, Player]:
+                return evolved(name, *load_champion(run, step)), make_player("random", GAME)
+
+            settings = {"step": step, "opponent": "random", "seed": study.seed + 1}
+            cell = f"{setting}, {step or 'best'}, against random"
+            result = study.match(cell, players, games, study.seed + 1, settings)
+            theirs = PUBLISHED["4.3 network against random"] if why == FEWER and step is not None else None
+            rows += [
+                row._replace(why=why if theirs or why == DEEP else "")
+                for row in result_rows(result, f"random moves, {which}", theirs, learner=learner)
+            ]
     return rows
 
 
-def games_of(
-    study: Study, name: str, run: Run, step: int | None, opponent: str, games: int, seed: int = 1
-) -> Mapping[str, Any]:
-    """A match of a run's champion, after so many epochs or the best one."""
+LEARNERS = {"adamczyk-2018": "one hidden layer", "adamczyk-2018-deep": "ten hidden layers"}
 
-    def measure() -> Mapping[str, Any]:
-        genome, config = load_champion(run, step)
-        return match(
-            evolved(name, genome, config), make_player(opponent, GAME), games, seed=study.seed + seed
-        ).to_dict()
 
-    settings = {"games": games, "step": step, "opponent": opponent, "seed": study.seed + seed}
-    return study.cell(f"{name}, {step or 'best'}, against {opponent}", settings, measure)
+def draw_learning(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Draws games won against random moves over epochs."""
+    lines: list[dict[str, Any]] = []
+    for name in LEARNERS:
+        if ((folder := study.path / "runs" / name) / "config.json").exists():
+            lines += [
+                {"epochs": x["step"], name: x["win_random"]} for x in Run.open(folder).metrics() if "win_random" in x
+            ]
+    share = PUBLISHED["4.3 network against random"]
+    references = [("published, epoch 200", 100 * share["won"] / share["games"])]
+    panel = Panel("won against random moves, %", LEARNERS, references, height=2.6)
+    draw_metrics(lines, path, "epochs", [panel])
 
 
 def legal_moves(study: Study) -> list[Row]:
@@ -168,34 +205,35 @@ def legal_moves(study: Study) -> list[Row]:
         return {
             epoch: {
                 name: {
-                    "mean": float(one.mean()), "margin": 1.96 * float(one.std(ddof=1)) / one.size**0.5,
+                    "mean": float(one.mean()), "margin": mean_margin(one.ravel()),
                     "tenths": np.percentile(one, [10, 90]).tolist(),
                 }
-                for name, one in found.items()
+                for name, one in met.items()
             }
-            for epoch, found in counts.items()
+            for epoch, met in counts.items()
         }  # fmt: skip
 
     settings = {**content_of(config), "games": games, "seed": study.seed}
-    found = study.cell("legal moves, against each other and random moves", settings, measure)
+    moves = study.cell("legal moves, against each other and random moves", settings, measure)
     rows, last = [], str(config.generations)
-    low, high = PUBLISHED["legal moves in a row"]["trained"]
-    end_low, end_high = PUBLISHED["legal moves in a row"]["in the end"]
     why = "one training; each network meets 8 of the 200 in an epoch, and the text does not say how it counts"
-    for epoch, matches in found.items():
-        for name, moves in matches.items():
-            mean, margin = moves["mean"], moves["margin"]
-            who = "the first networks" if epoch == "0" else f"epoch {epoch}"
-            row = Row(f"against {name}, {who}", None, mean, mean - margin, mean + margin, best="high")
+    for epoch, matches in moves.items():
+        for name, of in matches.items():
+            mean, margin = of["mean"], of["margin"]
+            what = f"against {name}, {'the first networks' if epoch == '0' else f'epoch {epoch}'}"
+            fields = {"low": mean - margin, "high": mean + margin}
             if epoch == last:
-                row = row._replace(published=(low + high) / 2, published_margin=(high - low) / 2, why=why)
-            rows.append(row)
-    for name, moves in found[last].items():
-        few, many = moves["tenths"]
-        rows += [
-            Row(f"against {name}, a tenth has at most, epoch {last}", end_low, few, digits=0, best="high", why=why),
-            Row(f"against {name}, a tenth has at least, epoch {last}", end_high, many, digits=0, best="high", why=why),
-        ]
+                rows.append(
+                    range_row(what, PUBLISHED["4.3 legal moves in a row"], mean, best="high", why=why, **fields)
+                )
+            else:
+                rows.append(Row(what, None, mean, best="high", **fields))
+    for name, of in moves[last].items():
+        for word, theirs, ours in zip(
+            ("most", "least"), PUBLISHED["6 legal moves in the end"], of["tenths"], strict=True
+        ):
+            what = f"against {name}, a tenth has at {word}, epoch {last}"
+            rows.append(Row(what, theirs, ours, digits=0, best="high", why=why))
     return rows
 
 
@@ -203,9 +241,9 @@ def against_minimax(study: Study) -> list[Row]:
     """Section 4.3: networks that evolve against one deterministic minimax, until the best one has more points than it
     in their two games.
     """
-    published, most = PUBLISHED["against minimax"]["minutes"], study.amount("600", "")
+    theirs, most = PUBLISHED["4.3 minutes until minimax is beaten"], study.amount("600", "")
     if not most:
-        return [Row("minutes until it is beaten", published, why="not in a quick study")]
+        return [Row("minutes until it is beaten", theirs, why="not in a quick study")]
     config = settings_of("adamczyk-2018-minimax", {"generations": most})
 
     def measure() -> Mapping[str, Any]:
@@ -224,26 +262,67 @@ def against_minimax(study: Study) -> list[Row]:
         ]
         return {"points": points, "beaten": beaten, "last": meeting, "matches": matches}
 
-    found = study.cell("against minimax", {**content_of(config), "seed": study.seed}, measure)
-    beaten, last, end = found["beaten"] or {}, len(found["points"]), found["last"]
-    draws = sum(points == 0 for points in found["points"])
+    cell = study.cell("against minimax", {**content_of(config), "seed": study.seed}, measure)
+    beaten, last, end = cell["beaten"] or {}, len(cell["points"]), cell["last"]
+    draws = sum(points == 0 for points in cell["points"])
     why = "" if beaten else f"no champion of {last} epochs has won"
     return [
-        Row("minutes until it is beaten", published, beaten.get("minutes"), best="low", why=why or QUICKER),
+        Row("minutes until it is beaten", theirs, beaten.get("minutes"), best="low", why=why or QUICKER),
         Row("epochs until it is beaten", None, beaten.get("epoch"), digits=0, why=why),
-        Row(
-            "epochs before, whose champion draws both games or wins one and loses one", None, draws, digits=0
-        ),
+        Row("epochs before, whose champion draws both games or wins one and loses one", None, draws, digits=0),
         Row(f"games won of the two with it, epoch {last}", None, 2 * end["win_rate"], digits=0),
         Row(f"games lost of the two with it, epoch {last}", None, 2 * end["loss_rate"], digits=0),
-        *(row for result in found["matches"] for row in rates(result, f"{result['b']}, epoch {last}", {}, "", "")),
-    ]  # fmt: skip
+        *(row for result in cell["matches"] for row in result_rows(result, f"{result['b']}, epoch {last}")),
+    ]
 
 
 QUICKER = "a win is counted here when the champion of an epoch has more points in the two games than it"
 
 
-def curves(study: Study) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The metrics of the trainings by self-play, by name."""
-    folders = {name: study.folder / "runs" / name for name in ("adamczyk-2018", "adamczyk-2018-deep")}
-    return {name: Run.open(folder).metrics() for name, folder in folders.items() if (folder / "config.json").exists()}
+# A network that learns moves of minimax by the delta rule.
+
+TEACHER = "alphabeta:5"
+AMOUNT = (
+    {"games": 8_192, "epochs": "10", "final_games": 10_000},
+    {"games": 24, "epochs": "2", "final_games": 100},
+)
+"""Games of the teacher against itself, how often their moves are learned, games at the end; then of a quick study."""
+GAMES_PER_SHARD = 256
+UNTOLD = "the text does not say which of its players made the moves, nor how large the set was in the end"
+
+
+def backpropagation(study: Study) -> list[Row]:
+    """Section 4.3: what a network of one hidden layer learns, a step after each move; its error on moves that it has
+    seen, and on others.
+    """
+    amount: Mapping[str, Any] = study.amount(*AMOUNT)
+    data = study.examples("moves of minimax", GAME, TEACHER, amount["games"], GAMES_PER_SHARD)
+    folder = study.train(
+        "backpropagation", "checkers-imitation", "adamczyk-2018", {"epochs": amount["epochs"]},
+        data=str(data["folder"]), final_games=amount["final_games"],
+    )  # fmt: skip
+    best = Run.open(folder).best_info() or {}
+    theirs, learned = PUBLISHED["4.3 positions learned, million"], data["training"] / 10**6
+    rows = [
+        range_row("positions learned", theirs, learned, unit="million", why=UNTOLD, digits=3),
+        Row("positions kept to test it", None, data["validation"] / 10**6, unit="million", digits=3),
+        Row("epochs until the test is best", None, best["epoch"]),
+        Row("squared error of a move learned, in that epoch", None, best["policy_loss"], digits=2),
+        Row(
+            "squared error of a move not learned (its curve has no numbers)", None, best["validation_policy_loss"],
+            digits=2,
+        ),
+        Row("moves not learned that it predicts", None, 100 * best["validation_predicted"], unit="%"),
+    ]  # fmt: skip
+    return [*rows, *result_rows(study.result_of("training backpropagation")["matches"][0], "random moves")]
+
+
+def draw_errors(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Draws the squared error over moves learned, each time counted, of moves learned and of others."""
+    names = {"policy_loss": "moves learned", "validation_policy_loss": "moves not learned"}
+    metrics = [
+        {"moves learned, each time counted": line["positions"], **{key: line[key] for key in names if key in line}}
+        for line in Run.open(study.path / "runs" / "backpropagation").metrics()
+    ]
+    panel = Panel("squared error of a move", names, height=2.6)
+    draw_metrics(metrics, path, "moves learned, each time counted", [panel])

@@ -2,10 +2,16 @@
 
 from math import comb, factorial, prod
 
-from jaxgames.recipes.reproduce.checkers_simulation.published import A055213, PUBLISHED
-from jaxgames.recipes.reproduce.report import Row
+import jax
+import numpy as np
+
+from jaxgames.envs.registry import make
+from jaxgames.recipes.reproduce.rows import Row, published
 from jaxgames.recipes.reproduce.study import Study
 
+PUBLISHED = published("checkers_simulation")
+A055213 = 500_995_484_682_338_672_639
+"""Positions with 1 to 24 pieces, men never on the row where they are crowned: the sum of OEIS A055213."""
 SQUARES, MEN, ROW = 32, 12, 4
 """Squares of the board, pieces of a side, squares of a row."""
 
@@ -35,15 +41,15 @@ def by_pieces() -> list[int]:
 
     That of 1 to 24 pieces is OEIS A055213. Whose turn it is does not count.
     """
-    found = [0] * (2 * MEN + 1)
+    counts = [0] * (2 * MEN + 1)
     for black in range(MEN + 1):
         for white in range(MEN + 1):
             men, free, placed = black + white, SQUARES - black - white, _placed_men(black, white)
             for black_kings in range(MEN - black + 1):
                 for white_kings in range(min(MEN - white, free - black_kings) + 1):
                     kings = comb(free, black_kings) * comb(free - black_kings, white_kings)
-                    found[men + black_kings + white_kings] += placed * kings
-    return found
+                    counts[men + black_kings + white_kings] += placed * kings
+    return counts
 
 
 def _placed_men(black: int, white: int) -> int:
@@ -61,22 +67,18 @@ def _placed_men(black: int, white: int) -> int:
 
 def measure(study: Study) -> list[Row]:
     """The rows of section 2.1, and the size of a board in section 5.1."""
-    import jax
-    import numpy as np
-
-    from jaxgames.envs.registry import make
-
-    published, unit = PUBLISHED["positions"], 10**20
+    unit = 10**20
+    total = PUBLISHED["2.1 positions"]["total"] / unit
     position = jax.eval_shape(make("checkers").init_position, jax.random.key(0))
     words = (position.own, position.opponent, position.kings)
     return [
         Row(
-            "the printed formula", published["total"] / unit, formula() / unit, unit="x 10^20", digits=3,
+            "the printed formula", total, formula() / unit, unit="x 10^20", digits=3,
             published_margin=0.0005,
             why="the printed sums, 1 to 12 pieces and 0 to as many kings, give 3.84 times the printed figure",
         ),
         Row(
-            "the formula with sums that end one term earlier", published["total"] / unit, formula(short=True) / unit,
+            "the formula with sums that end one term earlier", total, formula(short=True) / unit,
             unit="x 10^20", digits=3, published_margin=0.0005,
             why="so the figure is the value of loops that leave out 12 pieces of a side, and sides of kings only",
         ),
@@ -86,7 +88,7 @@ def measure(study: Study) -> list[Row]:
             why="the number that is usually given for the game; neither the text nor the formula has it",
         ),
         Row(
-            "bits of a board", published["board bits"], sum(8 * np.dtype(word.dtype).itemsize for word in words),
+            "bits of a board", PUBLISHED["5.1 bits"]["board"], sum(8 * np.dtype(word.dtype).itemsize for word in words),
             digits=0, why="own pieces, the other's, and kings: a word of 32 bits each, here as there",
         ),
     ]  # fmt: skip

@@ -10,9 +10,9 @@ import numpy as np
 from jaxgames.matches.match import PairedGames
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
-from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME
-from jaxgames.recipes.reproduce.connect_four_mcts.tables import QUICK
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
+from jaxgames.recipes.reproduce.connect_four_mcts.searches import QUICK
+from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
 
 SECONDS = 0.5
@@ -25,10 +25,10 @@ def budgets(study: Study) -> list[Row]:
     """The longest move of a game, and all time of a match, in percent of the budget."""
     if study.quick:
         return [Row(f"{spec}, longest move of a game", None, unit="%", why=QUICK) for spec in PLAYERS]
-    found = study.cell("budgets of time", {"players": PLAYERS}, lambda: measure(*PLAYERS, SECONDS))
-    names = [f"{spec}, longest move of {found['moves'][spec]} in a game" for spec in PLAYERS]
-    names.append(f"{' against '.join(PLAYERS)}, all {found['plies']} plies of 2 games at once")
-    figures = [*found["longest"].values(), found["match"]]
+    times = study.cell("budgets of time", {"players": PLAYERS}, measure, *PLAYERS, SECONDS)
+    names = [f"{spec}, longest move of {times['moves'][spec]} in a game" for spec in PLAYERS]
+    names.append(f"{' against '.join(PLAYERS)}, all {times['plies']} plies of 2 games at once")
+    figures = [*times["longest"].values(), times["match"]]
     why = [f"more than {MOST} %: was the machine busy?" if figure > MOST else "" for figure in figures]
     return [Row(name, None, figure, unit="%", why=text) for name, figure, text in zip(names, figures, why, strict=True)]
 

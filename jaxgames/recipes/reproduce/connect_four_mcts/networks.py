@@ -1,7 +1,6 @@
 """The networks of the thesis: what they learn of 16,000 games, and what they add to searches (tables 1, 2, 11, 12)."""
 
 import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,13 +12,19 @@ from jaxgames.algos import mcts
 from jaxgames.algos.imitation import load_network
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.data_sets import solved_tests
-from jaxgames.matches import match
+from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.players import Player
-from jaxgames.recipes.reproduce.connect_four_mcts import published
-from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME
-from jaxgames.recipes.reproduce.connect_four_mcts.tables import POSITIONS, QUICK, REPLIES, CountedTurn, match_row
-from jaxgames.recipes.reproduce.examples import examples
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
+from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
+    PUBLISHED,
+    QUICK,
+    REPLIES,
+    CountedTurn,
+    percent_row,
+    percents,
+    shortest,
+)
+from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Run
 
@@ -37,7 +42,7 @@ FINAL = {"dense": {"epochs": "40", "patience": "8"}, "conv": {"epochs": "10", "p
 FEW = 20_000
 """Positions of the text's short training, on values from -1 to 1."""
 SWEPT_POSITIONS = 50_000
-MATCH = dict(published.MATCH)
+MATCH = {table: PUBLISHED[table]["games"] for table in ("table 2", "table 12")}
 """Games of each row."""
 ROOMS = (520, 4_000, 10**5)
 """Iterations that a search is compiled for: of table 12's networks, of its opponents, and of any other."""
@@ -72,36 +77,38 @@ SEARCHES = {
 
 def table_1(study: Study) -> list[Row]:
     """What networks learn: errors on positions that they have not learned."""
+    theirs = PUBLISHED["table 1"]
     if study.quick:
-        return [Row(name, figures[0], best="low", why=QUICK, digits=3) for name, figures in published.TABLE_1.items()]
+        return [Row(name, row[0], best="low", why=QUICK, digits=3) for name, row in theirs["rows"].items()]
     data = _data(study)
-    constant = study.cell("guess", {"games": GAMES}, functools.partial(_guess, data["folder"]))
+    constant = study.cell("guess", {"games": GAMES}, _guess, data["folder"])
     rows = [
         Row("positions to learn from, one of each two images", None, data["training"], digits=0),
-        *_errors("a constant", published.GUESS, constant, study.seconds_of("guess"), ABOUT),
+        *_errors("a constant", theirs["constant"], constant, study.seconds_of("guess"), ABOUT),
     ]
     for name, setting in NETWORKS.items():
         form = _form(study, setting)
         best = _trained(study, setting, setting, {**FINAL[_kind(setting)], **form})
         seconds = study.seconds_of(f"training {setting}")
-        rows += _errors(f"{name}, {_told(form)}", published.TABLE_1[name], best, seconds)
-    for setting, theirs in (("naive", published.NAIVE), ("dense", (None, None)), ("conv", (None, None))):
+        rows += _errors(f"{name}, {_told(form)}", theirs["rows"][name], best, seconds)
+    for setting, figures in (("naive", theirs["naive"]), ("dense", (None, None)), ("conv", (None, None))):
         name = f"few {setting}"
         changes = {"epochs": "30", "patience": "10", "positions": str(FEW), **_form(study, setting)}
         best = _trained(study, name, setting, changes)
-        rows += _errors(f"{setting}, {FEW:,} positions", theirs, best, study.seconds_of(f"training {name}"))
+        rows += _errors(f"{setting}, {FEW:,} positions", figures, best, study.seconds_of(f"training {name}"))
     return rows
 
 
 def table_2(study: Study) -> list[Row]:
     """100 iterations with each network against 400 without; then as many, and as much time."""
+    theirs = PUBLISHED["table 2"]
     if study.quick:
-        return _left_out(published.TABLE_2, published.NET_WEIGHTS, "weight")
+        return _left_out(theirs["rows"], [f"weight {weight}" for weight in theirs["weights"]])
     rows = []
-    for name, figures in published.TABLE_2.items():
-        for weight, theirs in zip(published.NET_WEIGHTS, figures, strict=True):
-            own = functools.partial(_agent, study, name, UCT, float(weight), 100)
-            rows.append(_match(study, "table 2", f"{name}, weight {weight}", theirs, own, 400))
+    for name, figures in theirs["rows"].items():
+        for weight, figure in zip(theirs["weights"], figures, strict=True):
+            own = functools.partial(_agent, study, name, UCT, weight, 100)
+            rows.append(_match(study, "table 2", f"{name}, weight {weight}", figure, own, 400))
     speed = _speeds(study)
     for label in ("DenseNet", "ConvNet"):
         own = functools.partial(_agent, study, f"{label}Norm", UCT, 0.5, 100)
@@ -113,46 +120,48 @@ def table_2(study: Study) -> list[Row]:
 
 def table_11(study: Study) -> list[Row]:
     """Iterations per second, 256 positions at once."""
+    theirs = PUBLISHED["table 11"]["rows"]
     if study.quick:
-        return [Row(name, rate, unit="/s", best="high", why=QUICK) for name, rate in published.TABLE_11.items()]
-    found = _speeds(study)
+        return [Row(name, rate, unit="/s", best="high", why=QUICK) for name, rate in theirs.items()]
+    ours = _speeds(study)
     return [
-        Row(f"{name}, 256 positions at once", rate, found[name], best="high", unit="/s", digits=0)
-        for name, rate in published.TABLE_11.items()
+        Row(f"{name}, 256 positions at once", rate, ours[name], best="high", unit="/s", digits=0)
+        for name, rate in theirs.items()
     ]
 
 
 def table_12(study: Study) -> list[Row]:
     """Searches with networks in the time that the author's UCT takes for so many iterations, by his speeds."""
+    theirs = PUBLISHED["table 12"]
+    times = [f"time of {count:,}" for count in theirs["iterations"]]
     if study.quick:
-        return _left_out(published.TABLE_12, published.SCALES, "time of")
+        return _left_out(theirs["rows"], times)
     rows = []
-    for label, figures in published.TABLE_12.items():
+    for label, figures in theirs["rows"].items():
         network, search = _parts(label)
-        for number, (scale, theirs) in enumerate(zip(published.SCALES, figures, strict=True), 1):
-            count = round(1_000 * number * published.TABLE_11[label] / UCT_SPEED)
+        for iterations, text, figure in zip(theirs["iterations"], times, figures, strict=True):
+            count = round(iterations * PUBLISHED["table 11"]["rows"][label] / UCT_SPEED)
             own = functools.partial(_agent, study, network, search, 0.5, count)
-            name = f"{label}, time of {scale} iterations"
-            rows.append(_match(study, "table 12", name, theirs, own, 1_000 * number))
+            rows.append(_match(study, "table 12", f"{label}, {text} iterations", figure, own, iterations))
     return rows
 
 
-def _left_out(table: Mapping[str, Sequence[float]], columns: Sequence[str], word: str) -> list[Row]:
+def _left_out(table: Mapping[str, Sequence[float]], columns: Sequence[str]) -> list[Row]:
     return [
-        Row(f"{name}, {word} {column}", theirs, unit="%", best="high", why=QUICK)
+        Row(f"{name}, {column}", theirs, unit="%", best="high", why=QUICK)
         for name, figures in table.items()
         for column, theirs in zip(columns, figures, strict=True)
     ]
 
 
 def _data(study: Study) -> Mapping[str, Any]:
-    return examples(study, "games of UCT", GAME, TEACHER, GAMES, SHARD, "position", _tests())
+    return study.examples("games of UCT", GAME, TEACHER, GAMES, SHARD, "position", _tests())
 
 
 @functools.cache
 def _tests() -> Any:
     """The solved positions, which no network learns."""
-    return solved_tests(GAME, [POSITIONS])
+    return solved_tests(GAME, [MOVE_SCORES])
 
 
 def _kind(setting: str) -> str:
@@ -183,22 +192,16 @@ def _trained(study: Study, name: str, setting: str, changes: Mapping[str, str]) 
 
 
 def _errors(
-    name: str, theirs: Sequence[float | None], found: Mapping[str, float], seconds: float, margin: float = 0.0005
+    name: str, theirs: Sequence[float | None], errors: Mapping[str, float], seconds: float, margin: float = 0.0005
 ) -> list[Row]:
     """The two rows of a network."""
     return [
         Row(
-            f"{name}, {kind} error",
-            figure,
-            found[kind],
-            best="low",
-            published_margin=margin,
-            digits=3,
-            why=WHY if figure is not None and found[kind] > figure + margin else "",
-            seconds=seconds / 2,
+            f"{name}, {kind} error", figure, errors[kind], best="low", published_margin=margin, digits=3,
+            why=WHY if figure is not None and errors[kind] > figure + margin else "", seconds=seconds / 2,
         )
         for kind, figure in zip(("squared", "absolute"), theirs, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def _guess(folder: Any) -> dict[str, float]:
@@ -210,7 +213,7 @@ def _guess(folder: Any) -> dict[str, float]:
 
 def _agent(study: Study, name: str, search: Mixed, weight: float, iterations: int) -> Player:
     """A search whose leaves are worth a mix of a network's value, the mean of both images, and of a rollout."""
-    params, network = load_network(Run.open(study.folder / "runs" / NETWORKS[name]), GAME)
+    params, network = load_network(Run.open(study.path / "runs" / NETWORKS[name]), GAME)
     value = mcts.valued(network.for_play.make_mean_value, params)
     return _player(name, search.rule, mcts.mixture(weight, value, search.evaluate), iterations)
 
@@ -225,25 +228,19 @@ def _player(name: str, rule: mcts.Rule, evaluate: mcts.Evaluator, iterations: in
 
 
 def _match(study: Study, table: str, name: str, theirs: float | None, own: Callable[[], Player], other: int) -> Row:
-    games = MATCH[table]
-
-    def measure() -> dict[str, float]:
-        found = match(own(), _uct(other), games, seed=study.seed)
-        return {"ours": 100 * found.score, "low": 100 * found.score_low, "high": 100 * found.score_high}
-
-    cell = f"{table}: {name}"
-    found = study.cell(cell, {"games": games, "other": other}, measure)
-    return match_row(table, name, theirs, found, games, published.MATCH[table], study.seconds_of(cell))
+    games, cell = MATCH[table], f"{table}: {name}"
+    result = study.match(cell, lambda: (own(), _uct(other)), games, study.seed, {"other": other})
+    ours = percents(*(result[name] for name in ("ppg", "ppg_low", "ppg_high")))
+    return percent_row(table, name, theirs, ours, games, PUBLISHED[table]["games"], study.seconds_of(cell))
 
 
 def _speeds(study: Study) -> Mapping[str, float]:
     """Iterations per second of each agent, and of UCT."""
     makers: dict[str, Callable[[int], Player]] = {"UCT": _uct}
-    for label in published.TABLE_11:
+    for label in PUBLISHED["table 11"]["rows"]:
         makers[label] = functools.partial(_agent, study, *_parts(label), 0.5)
     return {
-        label: study.cell(f"speed with networks: {label}", {}, functools.partial(_speed, make))["rate"]
-        for label, make in makers.items()
+        label: study.cell(f"speed with networks: {label}", {}, _speed, make)["rate"] for label, make in makers.items()
     }
 
 
@@ -254,13 +251,8 @@ def _parts(agent: str) -> tuple[str, Mixed]:
 
 
 def _speed(make: Callable[[int], Player]) -> dict[str, float]:
-    count, batch, seconds = 100, 256, []
+    count, batch = 100, 256
     player = make(count)
     positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), batch))
-    play = jax.jit(player.play_once)
-    for number in range(4):  # the first one compiles
-        bits = jax.random.bits(jax.random.key(number), (batch,), jnp.uint32)
-        began = time.perf_counter()
-        jax.block_until_ready(play(positions, bits))
-        seconds.append(time.perf_counter() - began)
-    return {"rate": batch * count / min(seconds[1:])}
+    play, bits = jax.jit(player.play_once), [jax.random.bits(jax.random.key(i), (batch,), jnp.uint32) for i in range(4)]
+    return {"rate": batch * count / shortest(lambda number: play(positions, bits[number]))}

@@ -1,70 +1,69 @@
-"""The tables of the thesis, measured: players, settings and games of each."""
+"""Matches of searches, tables 3 to 10 and 13: players, settings and games of each, and pictures of these tables."""
 
-import dataclasses
-import functools
-import time
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, UInt32
 
 from jaxgames.algos import mcts
-from jaxgames.envs.core import Outcome
-from jaxgames.matches import solved
 from jaxgames.matches.match import interval
-from jaxgames.players import Player
-from jaxgames.players import make as make_player
-from jaxgames.recipes.reproduce.connect_four_mcts import kept, published
-from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME, play, sweep
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce import pictures
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import Keeper, play, play_with_trees, sweep
+from jaxgames.recipes.reproduce.connect_four_mcts.searches import QUICK, REPLIES, UCT, Kind, percent_row, percents
+from jaxgames.recipes.reproduce.rows import Row, published
 from jaxgames.recipes.reproduce.study import Study
+from jaxgames.runs.curves import GREY, LINE_COLORS
 
+PUBLISHED = published("connect_four_mcts")
 PAIRS, QUICK_PAIRS = 250, 4
 SIMULATIONS, QUICK_SIMULATIONS = 1000, 16
 SLOTS, QUICK_SLOTS = 1024, 64
-POSITIONS = solved.MOVE_SCORES
-"""Half of the positions of the thesis; they come with the repository only."""
-
-
-class Kind(NamedTuple):
-    """A search: its rule, whose constants the settings replace, its evaluator, and whether it keeps what it learned."""
-
-    rule: mcts.Rule
-    evaluate: mcts.Evaluator = mcts.rollout()
-    keep: bool = False
-
-
-REPLIES = mcts.last_good_reply(forget=False, path=False)
 FORGETS = mcts.last_good_reply(forget=True, path=False)
-UCT = Kind(mcts.uct())
 GRAPHS = {"UCT1": mcts.uct1, "UCT2": mcts.uct2, "UCT3": mcts.uct3}
-GRAPH_KINDS = {
-    f"{name}, {label}": Kind(rule(symmetries=symmetries))
-    for label, symmetries in (("with symmetry", True), ("without", False))
-    for name, rule in GRAPHS.items()
-}
 LGR = Kind(mcts.uct(), REPLIES, True)
-LGR_KINDS = {
-    "replies not kept, none forgotten": Kind(mcts.uct(), REPLIES),
-    "kept, none forgotten": LGR,
-    "not kept, forgotten": Kind(mcts.uct(), FORGETS),
-    "kept, forgotten": Kind(mcts.uct(), FORGETS, True),
+
+KINDS: Mapping[str, Kind | Mapping[str, Kind]] = {
+    "table 3": Kind(mcts.uct()),
+    "table 4": {
+        f"{name}, {label}": Kind(rule(symmetries=symmetries))
+        for label, symmetries in (("with symmetry", True), ("without", False))
+        for name, rule in GRAPHS.items()
+    },
+    "table 5": Kind(mcts.amaf()),
+    "table 6": Kind(mcts.rave()),
+    "table 7": {
+        "replies not kept, none forgotten": Kind(mcts.uct(), REPLIES),
+        "kept, none forgotten": LGR,
+        "not kept, forgotten": Kind(mcts.uct(), FORGETS),
+        "kept, forgotten": Kind(mcts.uct(), FORGETS, True),
+    },
+    "table 8": Kind(mcts.amaf(), REPLIES, True),
+    "table 9": Kind(mcts.rave(), REPLIES, True),
 }
+"""The search of a table, or of each of its rows; Cp is that of the column."""
+CONSTANTS = {"table 5": "alpha", "table 6": "k", "table 8": "alpha", "table 9": "k"}
+"""Of which constant the rows of a table are."""
+AGAINST = {"table 3": 0.5}
+"""The constant c of UCT, the opponent, where it is not 0.4."""
+
+ONLY: Mapping[str, Collection[str]] | None = None
+"""The rows to be measured by the name of their cell, where a run has not the time for all of them."""
+QUICK_CELLS = ("table 3", "table 6", "table 7: kept, none forgotten", "table 9", "table 4: UCT2, with symmetry")
+"""What quick figures are of: each search compiles for some seconds."""
+LEFT_OUT = "left out of this run for time; `jaxgames reproduce` measures it"
 
 
-def match_rows(
+def sweep_rows(
     study: Study,
     cell: str,
     kind: Kind,
     settings: Mapping[str, Sequence[float]],
-    names: Sequence[str],
-    theirs: Sequence[float],
-    games: int = 500,
+    figures: Mapping[str, float],
+    games: int,
     opponent: Kind = UCT,
-    against: Mapping[str, float] | None = None,
+    against: float = 0.4,
     factor: int = 1,
 ) -> list[Row]:
     """A kind of search at several settings against one opponent, all games at once.
@@ -74,54 +73,36 @@ def match_rows(
         cell: its name.
         kind: the search.
         settings: constants of the rule by name, one for each setting.
-        names: what the settings are called.
-        theirs: the published percents.
+        figures: what the settings are called, and their published percents.
         games: of each published figure, for its margin.
         opponent: whom it plays against.
-        against: the opponent's constants; c = 0.4 if none are given.
+        against: the opponent's constant c.
         factor: so many times as many games as usual.
     """
     pairs, simulations = factor * study.amount(PAIRS, QUICK_PAIRS), study.amount(SIMULATIONS, QUICK_SIMULATIONS)
-    slots, against = study.amount(SLOTS, QUICK_SLOTS), against or {"c": 0.4}
-    chosen = [number for number, name in enumerate(names) if is_chosen(study, cell, name)]
-    left_out = QUICK if study.quick else LEFT_OUT
+    chosen = [number for number, name in enumerate(figures) if is_chosen(study, cell, name)]
     settings = {name: [values[number] for number in chosen] for name, values in settings.items()}
-    told = {"pairs": pairs, "simulations": simulations, "against": dict(against), **settings}
+    told = {"pairs": pairs, "simulations": simulations, "against": {"c": against}, **settings}
 
     def measure() -> dict[str, Any]:
         own = sweep(kind.rule, kind.evaluate, settings, pairs, simulations, kind.keep)
-        fixed = {name: [value] for name, value in against.items()}
-        other = sweep(opponent.rule, opponent.evaluate, fixed, pairs, simulations, opponent.keep)
-        return {"cells": play(own, other, len(chosen), pairs, study.seed, slots)}
+        other = sweep(opponent.rule, opponent.evaluate, {"c": [against]}, pairs, simulations, opponent.keep)
+        results = play(own, other, len(chosen), pairs, study.seed, study.amount(SLOTS, QUICK_SLOTS))
+        return {"cells": [percents(*result) | {"games": 2 * pairs} for result in results]}
 
-    found = dict(zip(chosen, study.cell(cell, told, measure)["cells"], strict=True)) if chosen else {}
+    results = dict(zip(chosen, study.cell(cell, told, measure)["cells"], strict=True)) if chosen else {}
     seconds = study.seconds_of(cell) / len(chosen) if chosen else 0.0
     return [
-        match_row(cell, name, percent, found[number], 2 * pairs, games, seconds)
-        if number in found
-        else Row(name, percent, unit="%", best="high", why=left_out)
-        for number, (name, percent) in enumerate(zip(names, theirs, strict=True))
+        percent_row(cell, name, theirs, results[number], 2 * pairs, games, seconds)
+        if number in results
+        else left_out(study, name, theirs)
+        for number, (name, theirs) in enumerate(figures.items())
     ]
 
 
-ONLY: Mapping[str, Collection[str]] | None = None
-"""The rows to be measured by the name of their cell, where a run has not the time for all of them."""
-QUICK = "not in quick figures"
-QUICK_CELLS = ("table 3", "table 6", "table 7: kept, none forgotten", "table 9", "table 4: UCT2, with symmetry")
-"""What quick figures are of: each search compiles for some seconds."""
-LEFT_OUT = "left out of this run for time; `jaxgames reproduce` measures it"
-CHANCE = "chance, it seems: the cells beside it agree, and of 180 such rows nine are expected to differ"
-WHY: Mapping[str, str] = {
-    "table 8: alpha 0.8, Cp 0.3": CHANCE,
-    "table 4: UCT3, with symmetry: UCT3, with symmetry, Cp 0.7": CHANCE,
-    "table 13: RAVE-LGR, time of 3,000 iterations": CHANCE,
-}
-"""Reasons of differences that were looked into, by the names of cells and rows."""
-
-
-BY_ORDER = "; which row it is of we read from the order"
-NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
-"""What is to be said of all rows of a cell, by its name."""
+def left_out(study: Study, name: str, theirs: float) -> Row:
+    """A row that is not measured."""
+    return Row(name, theirs, unit="%", best="high", why=QUICK if study.quick else LEFT_OUT)
 
 
 def is_chosen(study: Study, cell: str, name: str) -> bool:
@@ -131,65 +112,24 @@ def is_chosen(study: Study, cell: str, name: str) -> bool:
     return ONLY is None or name in ONLY.get(cell, ())
 
 
-def match_row(
-    cell: str, name: str, theirs: float | None, ours: Mapping[str, float], games: int, their_games: int, seconds: float
-) -> Row:
-    """A row of a percentage of the points."""
-    row = Row(
-        name,
-        theirs,
-        ours["ours"],
-        ours["low"],
-        ours["high"],
-        "%",
-        "high",
-        0.0 if theirs is None else margin(theirs, their_games),
-        seconds=seconds,
-        learner=f"{games} games{NOTES.get(cell, '')}",
-    )
-    return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
-
-
-def margin(percent: float, games: int) -> float:
-    """Half the 95 % interval of a published percentage of the points, as if no game were drawn."""
-    return 196 * (percent / 100 * (1 - percent / 100) / games) ** 0.5
-
-
-def table_3(study: Study) -> list[Row]:
-    """UCT by Cp against Cp = 1.0."""
-    settings = {"c": _halves(published.CP)}
-    names = [f"UCT, Cp {cp}" for cp in published.CP]
-    return match_rows(study, "table 3", UCT, settings, names, published.TABLE_3["UCT"], 900, against={"c": 0.5})
-
-
-def table_4(study: Study) -> list[Row]:
-    """UCT on graphs, with and without symmetry."""
-    return _by_cp(study, "table 4", GRAPH_KINDS, published.TABLE_4, published.GRAPH_CP)
-
-
-def table_5(study: Study) -> list[Row]:
-    """alpha-AMAF by alpha and Cp."""
-    return _by_constant(study, "table 5", Kind(mcts.amaf()), "alpha", published.TABLE_5)
-
-
-def table_6(study: Study) -> list[Row]:
-    """RAVE by k and Cp."""
-    return _by_constant(study, "table 6", Kind(mcts.rave()), "k", published.TABLE_6)
-
-
-def table_7(study: Study) -> list[Row]:
-    """Last good replies, kept or not, with and without forgetting."""
-    return _by_cp(study, "table 7", LGR_KINDS, published.TABLE_7, published.LGR_CP)
-
-
-def table_8(study: Study) -> list[Row]:
-    """Replies and alpha-AMAF."""
-    return _by_constant(study, "table 8", Kind(mcts.amaf(), REPLIES, True), "alpha", published.TABLE_8)
-
-
-def table_9(study: Study) -> list[Row]:
-    """Replies and RAVE."""
-    return _by_constant(study, "table 9", Kind(mcts.rave(), REPLIES, True), "k", published.TABLE_9)
+def by_cp(table: str, study: Study) -> list[Row]:
+    """A table of searches by Cp, which is 2 c, and by another constant or kind of search."""
+    figures, kinds, constant = PUBLISHED[table], KINDS[table], CONSTANTS.get(table)
+    against, halves = AGAINST.get(table, 0.4), [cp / 2 for cp in figures["Cp"]]
+    named, word = {}, f"{constant} " if constant else ""
+    for label, row in figures["rows"].items():
+        named[label] = {f"{word}{label}, Cp {cp}": x for cp, x in zip(figures["Cp"], row, strict=True)}
+    if isinstance(kinds, Mapping):
+        return [
+            row
+            for label, of_row in named.items()
+            for row in sweep_rows(study, f"{table}: {label}", kinds[label], {"c": halves}, of_row, figures["games"])
+        ]
+    settings = {"c": halves * len(named)}
+    if constant:
+        settings[constant] = [float(value) for value in named for _ in halves]
+    whole = {name: x for of_row in named.values() for name, x in of_row.items()}
+    return sweep_rows(study, table, kinds, settings, whole, figures["games"], against=against)
 
 
 def table_10(study: Study) -> list[Row]:
@@ -198,35 +138,11 @@ def table_10(study: Study) -> list[Row]:
         "AMAF-LGR": (mcts.amaf(), {"alpha": [0.5], "c": [0.2]}),
         "RAVE-LGR": (mcts.rave(), {"k": [50.0], "c": [0.1]}),
     }
-    rows = []
+    rows, figures = [], PUBLISHED["table 10"]
     for label, (rule, settings) in best.items():
-        kind, theirs = Kind(rule, REPLIES, True), published.TABLE_10[label]
-        rows += match_rows(study, f"table 10: {label}", kind, settings, [label], theirs, 1000, LGR, {"c": 0.5}, 2)
+        kind, theirs = Kind(rule, REPLIES, True), dict(zip([label], figures["rows"][label], strict=True))
+        rows += sweep_rows(study, f"table 10: {label}", kind, settings, theirs, figures["games"], LGR, 0.5, 2)
     return rows
-
-
-def _by_cp(
-    study: Study, table: str, kinds: Mapping[str, Kind], figures: Mapping[str, Sequence[float]], column: Sequence[str]
-) -> list[Row]:
-    """A table by kind of search and Cp."""
-    rows = []
-    for label, theirs in figures.items():
-        names = [f"{label}, Cp {cp}" for cp in column]
-        rows += match_rows(study, f"{table}: {label}", kinds[label], {"c": _halves(column)}, names, theirs)
-    return rows
-
-
-def _by_constant(study: Study, table: str, kind: Kind, name: str, figures: Mapping[str, Sequence[float]]) -> list[Row]:
-    """A table by another constant and Cp."""
-    column, values = published.AMAF_CP, [float(value) for value in figures]
-    settings = {"c": _halves(column) * len(values), name: [value for value in values for _ in column]}
-    names = [f"{name} {value}, Cp {cp}" for value in figures for cp in column]
-    return match_rows(study, table, kind, settings, names, [x for row in figures.values() for x in row])
-
-
-def _halves(column: Sequence[str]) -> list[float]:
-    """The constants of Cp in a column."""
-    return [float(cp) / 2 for cp in column]
 
 
 class Agent(NamedTuple):
@@ -250,193 +166,71 @@ AGENTS = {
 
 def table_13(study: Study) -> list[Row]:
     """All agents in the same time, with trees kept between moves."""
-    rows, scales = [], study.amount(len(published.SCALES), 1)
+    rows, figures = [], PUBLISHED["table 13"]
+    scales = study.amount(len(figures["iterations"]), 1)
+    games, factor = study.amount(2 * PAIRS, 2 * QUICK_PAIRS), study.amount(1.0, 0.02)
     for label, agent in AGENTS.items():
-        for number, scale in enumerate(published.SCALES, 1):
-            theirs = published.TABLE_13[label][number - 1]
-            name = f"{label}, time of {scale} iterations"
-            chosen = (label, number) == ("RAVE-LGR", 1) if study.quick else is_chosen(study, "table 13", name)
-            if not chosen:
-                why = QUICK if study.quick else LEFT_OUT
-                rows.append(Row(name, theirs, unit="%", best="high", why=why))
+        for number, (scale, theirs) in enumerate(zip(figures["iterations"], figures["rows"][label], strict=True), 1):
+            name = f"{label}, time of {scale:,} iterations"
+            if not ((label, number) == ("RAVE-LGR", 1) if study.quick else is_chosen(study, "table 13", name)):
+                rows.append(left_out(study, name, theirs))
                 continue
-            games, factor = study.amount(2 * PAIRS, 2 * QUICK_PAIRS), study.amount(1.0, 0.02)
             own, other = (
-                kept.Keeper(kind.rule, kind.evaluate, *(max(8, int(factor * x * count)) for x in (number, scales)))
-                for kind, count in (agent, Agent(Kind(mcts.uct(0.4)), 1000))
+                Keeper(*one.kind[:2], *(max(8, int(factor * x * one.iterations)) for x in (number, scales)))
+                for one in (agent, Agent(Kind(mcts.uct(0.4)), 1000))
             )
-            cell = f"table 13: {label}, {scale}"
-            settings = {"games": games, "iterations": [own.simulations, other.simulations]}
-            found = study.cell(cell, settings, functools.partial(_kept_match, own, other, games, study.seed))
-            rows.append(match_row("table 13", name, theirs, found, games, 500, study.seconds_of(cell)))
+            cell, settings = f"table 13: {label}, {scale:,}", {"iterations": [own.simulations, other.simulations]}
+            result = study.cell(cell, {"games": games, **settings}, _match, own, other, games, study.seed)
+            seconds = study.seconds_of(cell)
+            rows.append(percent_row("table 13", name, theirs, result, games, figures["games"], seconds))
     return rows
 
 
-def _kept_match(own: kept.Keeper, other: kept.Keeper, games: int, seed: int) -> dict[str, float]:
-    points = kept.play(own, other, games, seed)
-    low, high = interval(points, 1)
-    return {"ours": 50 * (1 + points.mean()), "low": 50 * (1 + max(low, -1)), "high": 50 * (1 + min(high, 1))}
+def _match(own: Keeper, other: Keeper, games: int, seed: int) -> dict[str, float]:
+    points: np.ndarray = play_with_trees(own, other, games, seed)
+    return percents(points.mean(), *interval(points, 1))
 
 
-SCORED = {
-    "UCT": Kind(mcts.uct(0.5)),
-    "UCT1": Kind(mcts.uct1(0.45, symmetries=True)),
-    "UCT2": Kind(mcts.uct2(0.45, symmetries=True)),
-    "AMAF": Kind(mcts.amaf(0.5, 0.2)),
-    "RAVE": Kind(mcts.rave(100, 0.1)),
-    "LGR": Kind(mcts.uct(0.4), REPLIES),
-    "RAVE-LGR": Kind(mcts.rave(100, 0.1), REPLIES),
-}
-"""The settings of the published move scores, with Cp = 2 c."""
+# The pictures: published figures and ours over the settings.
 
 
-@dataclasses.dataclass(frozen=True)
-class CountedTurn:
-    """A search that plays the best mean; parameters are the evaluator and the number of simulations, `most` at most.
+def drawing(unit: str, kinds: Sequence[str] = ("",)) -> Callable[[Study, Sequence[Row], Path], None]:
+    """Draws a panel for each row of a table or each player; rows with each of the words `kinds` are lines of it."""
 
-    Other numbers need no new compilation.
-    """
+    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
+        panels: list[pictures.Diagram] = []
+        for label, group in itertools.groupby(rows, _label):
+            shown, lines = list(group), []
+            for kind, style in zip(kinds, ("o-", "o--"), strict=False):
+                lines += _lines([row for row in shown if kind in row.what], kind, style)
+            ticks = dict(enumerate(dict.fromkeys(map(_setting, shown))))
+            panels.append(pictures.Diagram(lines, label, y="" if panels else unit, ticks=ticks))
+        labels = [[line._replace(label="") for line in panel.lines] for panel in panels]
+        last = min(4, len(panels)) - 1  # the legend stands at the end of the first line of panels
+        panels = [panel._replace(lines=panel.lines if i == last else labels[i]) for i, panel in enumerate(panels)]
+        pictures.draw(panels, path, columns=4, size=(3.2, 2.6))
 
-    rule: mcts.Rule
-    most: int = published.ITERATIONS[-1]
-
-    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """Plays one action in each position."""
-        evaluate, count = params
-        found = mcts.search_positions(
-            GAME, positions, bits, count, self.rule, evaluate, final="mean", capacity=self.most + 1
-        )
-        return jax.vmap(GAME.play)(positions, found.actions)
-
-
-REPEATS = 2
+    return draw
 
 
-def move_scores(study: Study) -> list[Row]:
-    """Perfect and good moves on solved positions."""
-    if not POSITIONS.exists():
-        why = "the solved positions come with the repository, not with an installed package"
-        return [Row("perfect and good moves", None, why=why)]
-    positions = solved.read(POSITIONS, study.amount(None, 20))
-    rows = _score_rows(study, positions, "random", make_player("random", GAME), published.MOVE_SCORES["random"][0])
-    for label, kind in list(SCORED.items())[: study.amount(None, 1)]:
-        pairs = zip(published.ITERATIONS, published.MOVE_SCORES[label], strict=True)
-        for count, theirs in list(pairs)[: study.amount(None, 1)]:
-            player = Player(label, GAME, CountedTurn(kind.rule), (kind.evaluate, jnp.uint32(count)))
-            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, theirs)
-    return rows
-
-
-def _score_rows(
-    study: Study, positions: Sequence[solved.Solved], name: str, player: Player, theirs: tuple[float, float]
-) -> list[Row]:
-    """Two rows of a player, each position searched a few times."""
-    repeats, cell = study.amount(REPEATS, 1), f"move scores: {name}"
-
-    def measure() -> dict[str, Any]:
-        found = solved.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
-        return {"perfect": 100 * found.perfect, "good": 100 * found.good}
-
-    found = study.cell(cell, {"positions": len(positions), "repeats": repeats}, measure)
-    rows = []
-    for kind, published_figure in zip(("perfect", "good"), theirs, strict=True):
-        ours = found[kind]
-        spread, seconds = margin(ours, len(positions)), study.seconds_of(cell) / 2
-        rows.append(
-            Row(
-                f"{name}, {kind}",
-                published_figure,
-                ours,
-                ours - spread,
-                ours + spread,
-                "%",
-                "high",
-                0.7,
-                seconds=seconds,
-            )
-        )
-    return rows
-
-
-def speeds(study: Study) -> list[Row]:
-    """Iterations per second, 500 searches at once."""
-    batch, count = study.amount(500, 64), study.amount(800, 16)
-    kinds = {name: Kind(rule()) for name, rule in GRAPHS.items()}
-    kinds = {"UCT": UCT, **kinds, "AMAF": Kind(mcts.amaf()), "RAVE": Kind(mcts.rave()), "LGR": LGR}
-    kinds |= {"AMAF-LGR": Kind(mcts.amaf(), REPLIES), "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES)}
-    rates = {
-        label: study.cell(
-            f"speed: {label}", {"batch": batch, "count": count}, functools.partial(_speed, kind, batch, count)
-        )["rate"]
-        for label, kind in list(kinds.items())[: study.amount(None, 1)]
-    }
-    rows = [
-        Row(f"{label}, {batch} positions at once", published.SPEEDS[label], rate, best="high", unit="/s", digits=0)
-        for label, rate in rates.items()
+def _lines(rows: Sequence[Row], kind: str, style: str) -> list[pictures.PlottedLine]:
+    done = [(place, row) for place, row in enumerate(rows) if row.ours is not None]
+    places, ours = [place for place, _ in done], [row.ours for _, row in done]
+    low, high = ([getattr(row, end) for _, row in done] for end in ("low", "high"))
+    theirs = [row.published for row in rows]
+    return [
+        pictures.PlottedLine(range(len(rows)), theirs, f"published {kind}".strip(), color=GREY, style=style),
+        pictures.PlottedLine(places, ours, f"ours {kind}".strip(), low, high, LINE_COLORS[0], style),
     ]
-    for label, rate in list(rates.items())[1:]:
-        theirs, ours = (
-            100 * x / y for x, y in ((published.SPEEDS[label], published.SPEEDS["UCT"]), (rate, rates["UCT"]))
-        )
-        row = Row(f"{label}, of UCT's speed", theirs, ours, unit="%", best="high", digits=0)
-        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
-    return rows
 
 
-FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
+def _label(row: Row) -> str:
+    return (
+        row.what.rpartition(", ")[0].removesuffix(",") if "iterations" not in row.what else row.what.partition(",")[0]
+    )
 
 
-def _speed(kind: Kind, batch: int, count: int) -> dict[str, float]:
-    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (batch,)), GAME.init_position(jax.random.key(0)))
-    states, seconds = GAME.state(opening, jnp.zeros(batch, jnp.int32)), []
-    for number in range(4):  # the first one compiles
-        began = time.perf_counter()
-        found = mcts.search(
-            GAME, states, jax.random.key(number), count, select=kind.rule, evaluate=kind.evaluate, final="mean"
-        )
-        jax.block_until_ready(found.visits)
-        seconds.append(time.perf_counter() - began)
-    return {"rate": batch * count / min(seconds[1:])}
-
-
-COLUMNS = "abcdefg"
-SOLVED_OPENINGS = (-1, -1, 0, 1, 0, -1, -1)
-"""What the first player makes of each column by perfect play."""
-OPENING_TREES = 64
-"""Trees merged at the root: one alone would take many minutes for 5 million iterations."""
-
-
-def openings(study: Study) -> list[Row]:
-    """The first moves as one large search orders them."""
-    count = study.amount(5_000_000 // OPENING_TREES, 100)
-
-    def measure() -> dict[str, Any]:
-        state = GAME.state(
-            jax.tree.map(lambda x: x[None], GAME.init_position(jax.random.key(0))), jnp.zeros(1, jnp.int32)
-        )
-        found = mcts.search(
-            GAME, state, jax.random.key(study.seed), count, select=mcts.uct(0.5), num_trees=OPENING_TREES
-        )
-        visits = np.asarray(found.visits)[0]
-        sums = np.asarray(found.tree.root("value_sums"))[:, : GAME.num_actions].sum(axis=0)
-        return {"means": (sums / np.maximum(visits, 1)).tolist(), "visits": visits.tolist()}
-
-    found = study.cell("openings", {"iterations": count, "trees": OPENING_TREES}, measure)
-    worth = dict(zip(COLUMNS, SOLVED_OPENINGS, strict=True))
-    order = sorted(COLUMNS, key=lambda column: -found["means"][COLUMNS.index(column)])
-    pairs = [(one, two) for i, one in enumerate(order) for two in order[i + 1 :] if worth[one] != worth[two]]
-    right = sum(worth[one] > worth[two] for one, two in pairs)
-    rows = [
-        Row(
-            "pairs of first moves of different worth, ordered right",
-            len(pairs),
-            right,
-            best="high",
-            digits=0,
-            seconds=study.seconds_of("openings"),
-        )
-    ]
-    for column, mean in zip(COLUMNS, found["means"], strict=True):
-        says = {1: "wins", 0: "draws", -1: "loses"}[worth[column]]
-        rows.append(Row(f"mean of column {column.upper()}, which {says}", None, mean, digits=3))
-    return rows
+def _setting(row: Row) -> str:
+    parts = row.what.split(", ")[1:]
+    part = next((part for part in parts if "iterations" in part), parts[-1] if "Cp" in parts[-1] else "")
+    return part.removeprefix("Cp ").removeprefix("time of ").partition(" ")[0]

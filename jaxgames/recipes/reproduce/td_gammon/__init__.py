@@ -1,13 +1,13 @@
 """Ebert's PulverGammon: TD, backprop and mutation as ways to learn backgammon."""
 
-from jaxgames.recipes.reproduce.system import Part, System
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, wish
+from jaxgames.recipes.reproduce.report import Part, System
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers
+from jaxgames.recipes.reproduce.td_gammon.trained import PUBLISHED
 
 SYSTEM = System(
     "td-gammon",
     "TD-Gammon 0.0 rebuilt: three ways to learn backgammon",
-    "Lasse Dahl Ebert: *Sammenligning af tre typer neurale netværks indlæringsmetoder* (PulverGammon), Aarhus "
-    "Universitet, 2007.",
+    PUBLISHED["citation"],
     (
         Part(
             "table-5-1", "Table 5.1: when the best network was saved", tables.trainings,
@@ -36,6 +36,11 @@ SYSTEM = System(
             "are not the text's. 100,000 games each.",
         ),
         Part("testers", "Section 5.3: what the testers complained of", testers.complaints),
-        Part("wish", "A tester's wish: 3,000,000 games", wish.rows, wish.draw, note=wish.NOTE),
+        Part(
+            "wish", "A tester's wish: 3,000,000 games", tables.longer, tables.draw_longer,
+            note="The learner and the seed of `td`, so the first 700,000 games are its games. The last network plays "
+            "here, not one chosen by a knock-out; `td` is the network that its knock-out has chosen. The picture is "
+            "figure 5.3 continued.",
+        ),
     ),
 )  # fmt: skip

@@ -1,19 +1,31 @@
-"""Tables 5.1 and 5.2, and section 5.4."""
+"""Tables 5.1 and 5.2, section 5.4, our own learner, and what a tester asked for (section 5.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxgames.matches import match
-from jaxgames.players import make
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.players import Player, make
+from jaxgames.recipes.reproduce.rows import Row, points_row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon import published
-from jaxgames.recipes.reproduce.td_gammon.trained import BATCH, LEARNER, best_after, meet, trained
+from jaxgames.recipes.reproduce.td_gammon.figures import against, draw_curves, smooth
+from jaxgames.recipes.reproduce.td_gammon.trained import (
+    BATCH,
+    LEARNER,
+    LEFT_OUT,
+    METHODS,
+    PUBLISHED,
+    best_after,
+    meet,
+    player,
+    trained,
+)
 from jaxgames.recipes.td.named import TD_GAMMON
 
-GAMES = 10_000
-LEARNERS = ("mutation", "backprop", "td")
+GAMES: int = PUBLISHED["table 5.2"]["games"]
+PPG: Mapping[str, Sequence[float | None]] = PUBLISHED["table 5.2"]["PPG"]
+TRAINED: Mapping[str, int] = PUBLISHED["5.1"]["games trained, more than"]
+SAMPLING = 0.03
+"""Half the 95 % interval of a mean of 10,000 games: a game's points have a standard deviation of about 1.5."""
 
 
 def games_of(study: Study) -> int:
@@ -24,30 +36,34 @@ def games_of(study: Study) -> int:
 def trainings(study: Study) -> list[Row]:
     """Table 5.1: how long was trained, and when the best network was saved."""
     rows = []
-    for name in LEARNERS:
-        found, best = trained(study, name), best_after(study, name)
-        long = published.TRAINED[name]
-        short = f"{found.games:,} games were trained in the time there was" if found.games < long else ""
-        rows.append(
-            Row(f"{name}: games trained", long, found.games, unit="games", why=short, learner=LEARNER, digits=0)
-        )
+    for name in reversed(METHODS):
+        training, best = trained(study, name), best_after(study, name)
         why = (
-            f"by a knock-out of all {len(found.players):,} networks in {best['rounds']} rounds and "
+            f"by a knock-out of all {len(training.players):,} networks in {best['rounds']} rounds and "
             f"{best['played']:,} games; among equals the lot decides"
         )
-        rows.append(
-            Row(f"{name}: best network after", published.BEST_AFTER[name], best["games"], unit="games",
-                why=why, learner=LEARNER, digits=0)
-        )  # fmt: skip
+        rows += [
+            games_row(f"{name}: games trained", TRAINED[name], training.games, _short(training.games, TRAINED[name])),
+            games_row(f"{name}: best network after", PUBLISHED["table 5.1"][name], best["games"], why),
+        ]
     return rows
+
+
+def games_row(what: str, theirs: float, ours: int | None, why: str) -> Row:
+    """A row of a number of games."""
+    return Row(what, theirs, ours, unit="games", why=why, learner=LEARNER, digits=0)
+
+
+def _short(games: int, wanted: int) -> str:
+    return f"{games:,} games were trained in the time there was" if games < wanted else ""
 
 
 def _why(study: Study, a: str, b: str) -> str:
     """What differs between the text's players and ours."""
     reasons = []
     for name in (a, b):
-        if name in LEARNERS and trained(study, name).games < published.TRAINED[name]:
-            reasons.append(f"{name}: {trained(study, name).games:,} of {published.TRAINED[name]:,} games trained")
+        if name in METHODS and trained(study, name).games < TRAINED[name]:
+            reasons.append(f"{name}: {trained(study, name).games:,} of {TRAINED[name]:,} games trained")
     if "mutation" in (a, b):
         reasons.append("the text does not say how many games a mutant plays (here 4) nor whose colours it sees")
     if "simple" in (a, b):
@@ -58,17 +74,16 @@ def _why(study: Study, a: str, b: str) -> str:
 
 
 def compared(study: Study) -> list[Row]:
-    """Table 5.2, row against column."""
-    rows = []
-    for a, others in published.PPG.items():
-        for b, ppg in others.items():
-            found = meet(study, a, b, games_of(study))
-            row = Row(
-                f"{a} against {b}", ppg, found["ppg"], found["ppg_low"], found["ppg_high"], "PPG",
-                "high" if a in LEARNERS and b not in LEARNERS else None, published.SAMPLING,
-                learner=LEARNER if a in LEARNERS else "", digits=3, seconds=found["seconds"],
+    """Table 5.2 below its diagonal, row against column."""
+    rows, players = [], PUBLISHED["table 5.2"]["players"]
+    for number, a in enumerate(players):
+        for b, ppg in zip(players[:number], PPG[a], strict=False):
+            result = meet(study, a, b, games_of(study))
+            row = points_row(
+                f"{a} against {b}", result, ppg, best="high" if a in METHODS and b not in METHODS else None,
+                published_margin=SAMPLING, learner=LEARNER if a in METHODS else "", seconds=result["seconds"],
             )  # fmt: skip
-            few = f"{found['games']:,} games" if found["games"] < GAMES else ""
+            few = f"{result['games']:,} games" if result["games"] < GAMES else ""
             reasons = few if row.verdict == "agrees" else "; ".join(filter(None, (_why(study, a, b), few)))
             rows.append(row._replace(why=reasons))
     return rows
@@ -76,48 +91,62 @@ def compared(study: Study) -> list[Row]:
 
 def second_opponent(study: Study) -> list[Row]:
     """A player that nothing was chosen on: neither learners' settings nor what is kept of a training."""
-    rows = []
-    for a in ("pubeval", *LEARNERS):
-        found = meet(study, a, "tidy:3", games_of(study))
-        learner = LEARNER if a in LEARNERS else ""
-        rows.append(
-            Row(f"{a} against tidy:3", None, found["ppg"], found["ppg_low"], found["ppg_high"], "PPG",
-                learner=learner, digits=3)
-        )  # fmt: skip
-    return rows
+    return [
+        points_row(
+            f"{a} against tidy:3", meet(study, a, "tidy:3", games_of(study)), learner=LEARNER if a in METHODS else ""
+        )
+        for a in ("pubeval", *reversed(METHODS))
+    ]
+
+
+def extra(study: Study) -> list[Row]:
+    """Section 5.4: 212 inputs."""
+    theirs = PUBLISHED["5.4"]
+    ppg, long = theirs["PPG against td"], theirs["games trained, a little over"]
+    if study.quick:
+        return [Row("extra against td", ppg, unit="PPG", digits=4, learner=LEARNER, why=LEFT_OUT)]
+    training = trained(study, "extra")
+    short, best = _short(training.games, long), best_after(study, "extra")["games"]
+    return [
+        games_row("extra: games trained", long, training.games, short),
+        games_row("extra: best network after", theirs["best after"], best, "among equals the lot decides"),
+        points_row(
+            "extra against td", meet(study, "extra", "td", games_of(study)), ppg, published_margin=SAMPLING,
+            learner=LEARNER, digits=4, why=short or _why(study, "extra", "td"),
+        ),
+    ]  # fmt: skip
+
+
+# Our own learner.
+
+OURS: tuple[str, ...] = ("fast", "six")
+OUR_GAMES = 100_000
 
 
 def ours(study: Study) -> list[Row]:
     """Our own learner beside the text's: `fast` has Adam, windows of plies and symmetric values."""
-    rows = []
+    theirs = {"pubeval": PPG["td"][PUBLISHED["table 5.2"]["players"].index("pubeval")], "tidy:3": None}
     if study.quick:
-        return [Row("TD against pubeval", published.PPG["td"]["pubeval"], unit="PPG", learner=OURS[0], why=LEFT_OUT)]
-    for name in OURS:
-        found = {b: meet_ours(study, name, b) for b in ("pubeval", "tidy:3")}
-        for b, result in found.items():
-            rows.append(
-                Row(f"TD against {b}", published.PPG["td"].get(b), result["ppg"], result["ppg_low"], result["ppg_high"],
-                    "PPG", "high", published.SAMPLING, learner=name, digits=3,
-                    why="chosen on pubeval: the setting, and which network of the training is kept"
-                    if b == "pubeval" else "")
-            )  # fmt: skip
-    return rows
-
-
-OURS: tuple[str, ...] = ("fast", "six")
-LEFT_OUT = "left out of a quick study"
-OUR_GAMES = 100_000
+        return [Row("TD against pubeval", theirs["pubeval"], unit="PPG", learner=OURS[0], why=LEFT_OUT)]
+    chosen = "chosen on pubeval: the setting, and which network of the training is kept"
+    return [
+        points_row(
+            f"TD against {b}", meet_ours(study, name, b), ppg, best="high", published_margin=SAMPLING, learner=name,
+            why=chosen if b == "pubeval" else "",
+        )
+        for name in OURS
+        for b, ppg in theirs.items()
+    ]  # fmt: skip
 
 
 def meet_ours(study: Study, setting: str, opponent: str) -> Mapping[str, Any]:
     """A match of the network that a training by our learner has kept."""
-    path, games = train_ours(study, setting), games_of(study)
-    game = TD_GAMMON.settings[setting].network().game
+    path, game = train_ours(study, setting), TD_GAMMON.settings[setting].network().game
 
-    def measure() -> Mapping[str, Any]:
-        return match(make(str(path), game), make(opponent, game), games, seed=study.seed + 1, batch=BATCH).to_dict()
+    def players() -> tuple[Player, Player]:
+        return make(str(path), game), make(opponent, game)
 
-    return study.cell(f"{setting} against {opponent}", {"games": games}, measure)
+    return study.match(f"{setting} against {opponent}", players, games_of(study), study.seed + 1, batch=BATCH)
 
 
 def train_ours(study: Study, setting: str) -> Path:
@@ -126,20 +155,32 @@ def train_ours(study: Study, setting: str) -> Path:
     return study.train(setting, "td-gammon", setting, games=games, measured_games=measured, final_games=measured)
 
 
-def extra(study: Study) -> list[Row]:
-    """Section 5.4: 212 inputs."""
+# What a tester asked for: how good the network becomes in 3,000,000 games.
+
+
+def longer(study: Study) -> list[Row]:
+    """The last network against the best of the usual training, and both against others."""
     if study.quick:
-        return [Row("extra against td", published.EXTRA_PPG, unit="PPG", digits=4, learner=LEARNER, why=LEFT_OUT)]
-    found = trained(study, "extra")
-    short = f"{found.games:,} games were trained in the time there was"
-    result = meet(study, "extra", "td", games_of(study))
-    rows = [
-        Row("extra: games trained", published.EXTRA_TRAINED, found.games, unit="games", digits=0, learner=LEARNER,
-            why=short if found.games < published.EXTRA_TRAINED else ""),
-        Row("extra: best network after", published.EXTRA_BEST_AFTER, best_after(study, "extra")["games"], unit="games",
-            digits=0, learner=LEARNER, why="among equals the lot decides"),
-        Row("extra against td", published.EXTRA_PPG, result["ppg"], result["ppg_low"], result["ppg_high"], "PPG", None,
-            published.SAMPLING, learner=LEARNER, digits=4,
-            why=_why(study, "extra", "td") if found.games >= published.EXTRA_TRAINED else short),
-    ]  # fmt: skip
-    return rows
+        return [Row("after the wished games, against td", None, unit="PPG", learner=LEARNER, why=LEFT_OUT)]
+    training, games, usual = trained(study, "wish"), games_of(study), trained(study, "td").games
+    opponents = ("td", "pubeval", "tidy:3")
+
+    def players(other: str) -> Callable[[], tuple[Player, Player]]:
+        return lambda: (training.after(training.games), player(study, other))
+
+    settings = {"trained": training.games}
+    results = {
+        other: study.match(
+            f"wish against {other}", players(other), games, study.seed + 1, settings, batch=BATCH
+        )
+        for other in opponents
+    }  # fmt: skip
+    matches = {f"after {training.games:,} games, against {other}": result for other, result in results.items()}
+    matches |= {f"td, of {usual:,} games, against {b}": meet(study, "td", b, games) for b in opponents[1:]}
+    return [points_row(what, result, learner=LEARNER) for what, result in matches.items()]
+
+
+def draw_longer(study: Study, rows: Sequence[Row], path: Path) -> None:
+    """Draws the networks of all games against pubeval."""
+    curve = [] if study.quick else smooth(against(study, "wish", "pubeval"))
+    draw_curves({"TD": curve}, "pubeval", "3,000,000 games", path)

@@ -15,7 +15,7 @@ from jaxgames.ops.pytrees import select
 from jaxgames.players import make
 from jaxgames.players.backgammon.measures import checkers_off, contact
 from jaxgames.players.player import Player
-from jaxgames.recipes.reproduce.report import Row
+from jaxgames.recipes.reproduce.rows import Row, share_row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
@@ -53,48 +53,35 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
     return lax.scan(ply, start, jax.random.split(jax.random.fold_in(key, 1), plies))[0][1:]
 
 
-def _errors(study: Study, name: str, made: Any) -> Mapping[str, Any]:
-    plies = study.amount(PLIES, 100)
-
-    def measure() -> Mapping[str, Any]:
-        turns, errors = bear_off(made(), jax.random.key(study.seed), plies)
-        return {"turns": int(turns), "errors": int(errors)}
-
-    return study.cell(f"bear-off of {name}", {"plies": plies}, measure)
-
-
-def _ours(study: Study, name: str, game: Any) -> Player:
-    return make(str(train_ours(study, name)), game)
-
-
-def _share_row(what: str, part: int, whole: int, learner: str, why: str = "") -> Row:
-    share = part / max(whole, 1)
-    margin = 1.96 * (share * (1 - share) / max(whole, 1)) ** 0.5
-    low, high = 100 * max(0.0, share - margin), 100 * min(1.0, share + margin)
-    return Row(what, None, 100 * share, low, high, "%", learner=learner, why=why, digits=2)
+def _measure(made: Callable[[], Player], seed: int, plies: int) -> Mapping[str, int]:
+    turns, errors = bear_off(made(), jax.random.key(seed), plies)
+    return {"turns": int(turns), "errors": int(errors)}
 
 
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
+    game, ours, plies = player(study, "pubeval").game, study.amount(OURS, ()), study.amount(PLIES, 100)
+    outputs = {"pubeval": "a linear player", "six": "six outputs"}
     rows = []
-    game, ours = player(study, "pubeval").game, study.amount(OURS, ())
-    made: dict[str, tuple[Callable[[], Player], str]] = {
-        "td": (lambda: player(study, "td"), LEARNER),
-        "pubeval": (lambda: player(study, "pubeval"), ""),
-        **{name: (functools.partial(_ours, study, name, game), name) for name in ours},
-    }
-    for name, (function, learner) in made.items():
-        found = _errors(study, name, function)
-        outputs = {"td": "four outputs", "fast": "four outputs", "six": "six outputs"}.get(name, "a linear player")
-        what = f"{name}, {outputs}: bear-off turns that take off fewer checkers than they could"
-        rows.append(_share_row(what, found["errors"], found["turns"], learner))
-    matches = {"td": (meet(study, "td", "pubeval", games_of(study)), LEARNER)}
-    matches |= {name: (meet_ours(study, name, "pubeval"), name) for name in ours}
-    for name, (result, learner) in matches.items():
+    for name in ("td", "pubeval", *ours):
+
+        def made(name: str = name) -> Player:
+            return make(str(train_ours(study, name)), game) if name in ours else player(study, name)
+
+        cell = study.cell(f"bear-off of {name}", {"plies": plies}, _measure, made, study.seed, plies)
+        what = f"{name}, {outputs.get(name, FOUR)}: bear-off turns that take off fewer checkers than they could"
+        learner = {"td": LEARNER, "pubeval": ""}.get(name, name)
+        rows.append(share_row(what, cell["errors"], cell["turns"], learner=learner, digits=2))
+    matches = {"td": meet(study, "td", "pubeval", games_of(study))}
+    matches |= {name: meet_ours(study, name, "pubeval") for name in ours}
+    for name, result in matches.items():
         gammons, backgammons = (
-            round(result[k] * result["games"]) for k in ("gammon_loss_rate", "backgammon_loss_rate")
+            round(result[kind] * result["games"]) for kind in ("gammon_loss_rate", "backgammon_loss_rate")
         )
-        outputs = "six outputs" if name == "six" else "four outputs"
-        what = f"{name}, {outputs}: backgammons among the gammons lost to pubeval"
-        rows.append(_share_row(what, backgammons, gammons, learner))
+        what = f"{name}, {outputs.get(name, FOUR)}: backgammons among the gammons lost to pubeval"
+        learner = LEARNER if name == "td" else name
+        rows.append(share_row(what, backgammons, gammons, learner=learner, digits=2))
     return rows
+
+
+FOUR = "four outputs"

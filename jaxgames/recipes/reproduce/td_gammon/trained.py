@@ -9,15 +9,19 @@ import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.saved import config_of
-from jaxgames.matches import match
 from jaxgames.matches.knockout import BEHIND, knockout
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
+from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.td.named import TD_GAMMON
 from jaxgames.runs import Run
 
+PUBLISHED = published("td_gammon")
+METHODS = {"td": "TD", "backprop": "Backprop", "mutation": "Mutation"}
+"""The three ways to learn, and their names in pictures."""
+LEFT_OUT = "left out of a quick study"
 BATCH = 256
 """Games at once in all matches, so that players of one kind share a compiled program."""
 RECIPES = {
@@ -80,14 +84,14 @@ def trained(study: Study, name: str) -> Trained:
 
 def best_after(study: Study, name: str) -> Mapping[str, Any]:
     """The knock-out of a training's networks: after how many games the best one was saved, and how it went."""
-    found = trained(study, name)
+    training = trained(study, name)
 
     def measure() -> Mapping[str, Any]:
-        result = knockout(found.players, seed=study.seed, slots=BATCH // 2)
-        games = (result.winner + 1) * found.every
+        result = knockout(training.players, seed=study.seed, slots=BATCH // 2)
+        games = (result.winner + 1) * training.every
         return {"games": games, "rounds": len(result.rounds), "played": result.games}
 
-    return study.cell(f"knock-out of {name}", {"trained": found.games, "behind": BEHIND}, measure)
+    return study.cell(f"knock-out of {name}", {"trained": training.games, "behind": BEHIND}, measure)
 
 
 def player(study: Study, name: str) -> Player:
@@ -99,9 +103,9 @@ def player(study: Study, name: str) -> Player:
 
 def meet(study: Study, a: str, b: str, games: int) -> Mapping[str, Any]:
     """A match of two players by name; `ppg` and so on are those of `a`."""
-    settings = {"games": games, **{name: trained(study, name).games for name in (a, b) if name in RECIPES}}
 
-    def measure() -> Mapping[str, Any]:
-        return match(player(study, a), player(study, b), games, seed=study.seed + 1, batch=BATCH).to_dict()
+    def players() -> tuple[Player, Player]:
+        return player(study, a), player(study, b)
 
-    return study.cell(f"{a} against {b}", settings, measure)
+    settings = {name: trained(study, name).games for name in (a, b) if name in RECIPES}
+    return study.match(f"{a} against {b}", players, games, study.seed + 1, settings, batch=BATCH)

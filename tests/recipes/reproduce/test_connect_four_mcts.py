@@ -1,7 +1,6 @@
 """The reproduction of S. Goeppert's tables: published figures as in the text, and what its cells play."""
 
 import itertools
-import json
 import types
 
 import jax
@@ -12,34 +11,27 @@ import pytest
 from jaxgames.algos import mcts
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.connect_four_mcts import budget, kept, networks, published, tables
-from jaxgames.recipes.reproduce.connect_four_mcts.sweep import GAME, play, sweep
+from jaxgames.recipes.reproduce.connect_four_mcts import budget, matches, networks, searches, tables
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME, play, sweep
+from jaxgames.recipes.reproduce.rows import published
 
-TABLES = ("TABLE_3", "TABLE_4", "TABLE_5", "TABLE_6", "TABLE_7", "TABLE_8", "TABLE_9", "TABLE_10", "TABLE_13")
-NETWORKS = ("TABLE_1", "TABLE_2", "TABLE_12")
-
-
-@pytest.fixture(scope="module")
-def typed(data_dir):
-    return json.loads((data_dir / "published" / "connect_four_mcts.json").read_text("utf-8"))
+PUBLISHED = published("connect_four_mcts")
 
 
-def test_published_figures_are_those_of_the_text(typed):
-    for name in (*TABLES, *NETWORKS):
-        assert [list(row) for row in getattr(published, name).values()] == typed[name], name
-    for name, settings in (typed["columns"] | typed["rows"]).items():
-        assert [float(x) for x in getattr(published, name)] == settings, name
-    assert published.SPEEDS == typed["SPEEDS"]
-    assert list(published.TABLE_11.values()) == typed["TABLE_11"]
-    assert [list(published.GUESS), list(published.NAIVE)] == [typed["GUESS"], typed["NAIVE"]]
-    assert list(published.TABLE_11) == list(published.TABLE_12)
-    assert set(published.TABLE_1) == set(published.TABLE_2) == set(networks.NETWORKS)
-    assert list(published.MOVE_SCORES) == list(typed["MOVE_SCORES"])
-    for name, pairs in typed["MOVE_SCORES"].items():
-        for ours, theirs in zip(published.MOVE_SCORES[name], pairs, strict=True):
-            np.testing.assert_allclose(ours, 100 * np.array(theirs), atol=0.051)
-    measured = {"TABLE_4": tables.GRAPH_KINDS, "TABLE_7": tables.LGR_KINDS, "TABLE_13": tables.AGENTS}
-    assert all(set(getattr(published, name)) == set(kinds) for name, kinds in measured.items())
+def test_published_tables_have_a_search_for_each_row_and_a_figure_for_each_column():
+    for name, table in PUBLISHED.items():
+        if isinstance(table, str):
+            continue
+        columns = next((table[key] for key in ("Cp", "weights", "iterations") if key in table), None)
+        for label, row in table["rows"].items() if columns and name != "move scores" else ():
+            assert len(row) == len(columns) and all(0 < percent < 100 for percent in row), (name, label)
+    assert set(PUBLISHED["table 11"]["rows"]) == set(PUBLISHED["table 12"]["rows"])
+    assert set(PUBLISHED["table 1"]["rows"]) == set(PUBLISHED["table 2"]["rows"]) == set(networks.NETWORKS)
+    assert set(PUBLISHED["move scores"]["rows"]) == {"random", *searches.SCORED}
+    assert set(PUBLISHED["speeds"]["rows"]) == set(searches.SPEEDS)
+    assert set(PUBLISHED["table 13"]["rows"]) == set(tables.AGENTS)
+    for name, kinds in tables.KINDS.items():
+        assert not isinstance(kinds, dict) or set(kinds) == set(PUBLISHED[name]["rows"])
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +41,7 @@ def uct():
 
 def test_settings_of_a_sweep_are_those_of_their_games():
     """Game n of a sweep searches with the constants of setting n // pairs, and keeps what it learned."""
-    player = sweep(mcts.rave(), tables.REPLIES, {"c": [0.1, 2.0], "k": [10.0, 99.0]}, 3, 24, keep=True)
+    player = sweep(mcts.rave(), searches.REPLIES, {"c": [0.1, 2.0], "k": [10.0, 99.0]}, 3, 24, keep=True)
     games = jnp.arange(6, dtype=jnp.int32)
     numbers, learned = player.begin(games)
     np.testing.assert_allclose(numbers["c"], [0.1] * 3 + [2.0] * 3)
@@ -57,7 +49,7 @@ def test_settings_of_a_sweep_are_those_of_their_games():
     opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (6,)), GAME.init_position(jax.random.key(0)))
     bits = jax.random.bits(jax.random.key(1), (6,))
     outcome, (_, after) = player.play(opening, bits, (numbers, learned))
-    found = mcts.search_positions(GAME, opening, bits, 24, mcts.rave(), tables.REPLIES, final="mean", numbers=numbers)
+    found = mcts.search_positions(GAME, opening, bits, 24, mcts.rave(), searches.REPLIES, final="mean", numbers=numbers)
     right = jax.vmap(GAME.play)(opening, found.actions)
     jax.tree.map(np.testing.assert_array_equal, outcome, right)
     np.testing.assert_array_equal(after, found.memory.reshape(-1, 6).T)
@@ -67,8 +59,7 @@ def test_a_stronger_setting_makes_more_points(uct):
     strong = sweep(mcts.uct(), mcts.rollout(), {"c": [0.5, 0.5]}, 16, 64)
     weak = sweep(mcts.uct(), mcts.rollout(), {"c": [0.4]}, 16, 2)
     found = play(strong, weak, 2, 16, 0, 64)
-    assert len(found) == 2 and all(one["ours"] > 60 and one["games"] == 32 for one in found)
-    assert all(one["low"] <= one["ours"] <= one["high"] for one in found)
+    assert len(found) == 2 and all(low <= mean <= high and mean > 0.2 for mean, low, high in found)
 
 
 def test_trees_are_kept_from_move_to_move(monkeypatch):
@@ -80,9 +71,9 @@ def test_trees_are_kept_from_move_to_move(monkeypatch):
         seen.append(float(found.visits.sum(axis=1).max()))
         return found
 
-    monkeypatch.setattr(kept.mcts, "search", spy)
-    one = kept.Keeper(mcts.uct(0.4), mcts.rollout(), 16, 16)
-    points = kept.play(one, one, 4, 0)
+    monkeypatch.setattr(matches.mcts, "search", spy)
+    one = matches.Keeper(mcts.uct(0.4), mcts.rollout(), 16, 16)
+    points = matches.play_with_trees(one, one, 4, 0)
     assert points.shape == (4,) and set(points.tolist()) <= {-1.0, 0.0, 1.0}
     assert seen[0] == 16 and max(seen) > 16
 
@@ -102,7 +93,7 @@ def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch
 def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "ONLY", {})
     study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
-    rows = tables.table_6(study)
+    rows = tables.by_cp("table 6", study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
     assert len(system_named("connect-four-mcts").parts) == 17
@@ -114,21 +105,21 @@ def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatc
 
     def fake_match(own, other, games, seed):
         played.append((*own, int(other.params[1]), games))
-        return types.SimpleNamespace(score=0.5, score_low=0.4, score_high=0.6)
+        return types.SimpleNamespace(to_dict=lambda: {"ppg": 0.0, "ppg_low": -0.2, "ppg_high": 0.2})
 
-    monkeypatch.setattr(networks, "match", fake_match)
+    monkeypatch.setattr("jaxgames.recipes.reproduce.study.match", fake_match)
     monkeypatch.setattr(networks, "_agent", lambda study, *asked: asked)
     monkeypatch.setattr(networks, "_speeds", lambda study: {"UCT": 1000.0, "DenseNet": 250.0, "ConvNet": 10.0})
     study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
     rows = networks.table_12(study)
-    assert [row.published for row in rows] == [x for line in published.TABLE_12.values() for x in line]
+    assert [row.published for row in rows] == [x for line in PUBLISHED["table 12"]["rows"].values() for x in line]
     assert all((row.ours, row.low, row.high) == (50, 40, 60) for row in rows)
     assert played[0] == ("DenseNetNorm", networks.UCT, 0.5, 130, 1000, 300)
     assert played[11] == ("DenseNetNorm", networks.SEARCHES["LGR"], 0.5, 476, 4000, 300)
     assert played[23] == ("ConvNetNorm", networks.SEARCHES["RAVE-LGR"], 0.5, 208, 4000, 300)
     played.clear()
     rows = networks.table_2(study)
-    assert [row.published for row in rows[:8]] == [x for line in published.TABLE_2.values() for x in line]
+    assert [row.published for row in rows[:8]] == [x for line in PUBLISHED["table 2"]["rows"].values() for x in line]
     assert played[1] == ("DenseNet", networks.UCT, 0.85, 100, 400, 400)
     assert [one[4] for one in played[8:]] == [100, 400, 100, 10_000]  # as many, and as much time
 
@@ -148,7 +139,7 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     assert len(rows) == 1 + 2 + 8 + 6 + 8 + 4 + 6 + 24 and all(row.ours is not None for row in rows)
     errors = [row.ours for row in rows if "squared" in row.what]
     assert all(0.1 < error < 0.3 for error in errors[1:3]) and all(0.8 < error < 1.1 for error in errors[3:])
-    assert {path.name for path in (study.folder / "runs").iterdir() if path.name.startswith("sweep")} >= {
+    assert {path.name for path in (study.path / "runs").iterdir() if path.name.startswith("sweep")} >= {
         "sweep dense 4", "sweep dense 8", "sweep conv 4 + 8"
     }  # fmt: skip
 

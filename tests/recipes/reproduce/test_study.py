@@ -12,8 +12,8 @@ from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import SYSTEMS, Part, Row, Study, System, system_named
-from jaxgames.recipes.reproduce.examples import examples
 from jaxgames.recipes.reproduce.report import cells_of
+from jaxgames.recipes.reproduce.rows import published
 
 QUIET = Report(quiet=True)
 
@@ -59,7 +59,7 @@ def test_cells_are_measured_once(tmp_path: Path):
     del study
     with open(tmp_path / "a" / "cells.jsonl", "a") as file:
         file.write('{"step": 3, "cell": "z"')  # a killed process
-    study = Study.open(tmp_path / "a", "td-gammon", False, 0, QUIET)
+    study = Study.resume(tmp_path / "a", "td-gammon", False, 0, QUIET)
     assert study.cell("x", {"games": 10}, measure)["value"] == 1 and len(measured) == 2
     assert study.cell("x", {"games": 20}, measure)["value"] == 3, "other settings are measured again"
     assert study.cell("z", {}, measure)["value"] == 4
@@ -69,9 +69,9 @@ def test_cells_are_measured_once(tmp_path: Path):
 def test_a_study_of_another_plan_is_told(tmp_path: Path):
     Study.create(tmp_path / "a", "td-gammon", True, 0, QUIET)
     for plan in (("td-gammon", False, 0), ("td-gammon", True, 1), ("checkers-simulation", True, 0)):
-        with pytest.raises(ValueError, match="choose another --out"):
-            Study.open(tmp_path / "a", *plan, QUIET)
-    with pytest.raises(ValueError, match="in use"):
+        with pytest.raises(ValueError, match="was begun otherwise: .*; choose another with --out"):
+            Study.resume(tmp_path / "a", *plan, QUIET)
+    with pytest.raises(ValueError, match="exists already"):
         Study.create(tmp_path / "a", "td-gammon", True, 0, QUIET)
 
 
@@ -84,10 +84,8 @@ def test_trainings_are_begun_resumed_or_taken(tmp_path: Path):
     before = (folder / "metrics.jsonl").read_bytes()
     assert study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked) == folder
     assert (folder / "metrics.jsonl").read_bytes() == before
-    (
-        study.folder / "cells.jsonl"
-    ).unlink()  # killed before the cell was written: the run is resumed, which ends at once
-    study = Study(study.folder, True, 3, QUIET)
+    (study.path / "cells.jsonl").unlink()  # killed before the cell was written: the run is resumed, which ends at once
+    study = Study.resume(study.path, "x", True, 3, QUIET)
     study.train("net", "td", "fast", {"batch": "64", "hidden": "16"}, **asked)
     with pytest.raises(ValueError, match=r"net was begun with .*'hidden': '16'.*; remove it, or choose another --out"):
         study.train("net", "td", "fast", {"batch": "64", "hidden": "8"}, **asked)
@@ -98,7 +96,7 @@ def test_a_study_that_was_moved_trains_nothing_again(tmp_path: Path, monkeypatch
     study = Study.create(tmp_path / "a", "x", True, 3, QUIET)
     cells = []
     monkeypatch.setattr(study, "cell", lambda name, settings, measure: cells.append(settings))
-    for data in (study.folder / "data" / "merged", tmp_path / "other"):
+    for data in (study.path / "data" / "merged", tmp_path / "other"):
         study.train("net", "imitation", "mlp", data=str(data))
     assert [settings["data"] for settings in cells] == [str(Path("data", "merged")), str(tmp_path / "other")]
 
@@ -106,18 +104,18 @@ def test_a_study_that_was_moved_trains_nothing_again(tmp_path: Path, monkeypatch
 def test_examples_are_made_once_and_hold_no_test(tmp_path: Path, monkeypatch):
     game = jaxgames.make("tic_tac_toe")
     study = Study.create(tmp_path / "a", "x", False, 3, QUIET)
-    asked = study, "games", game, "random", 6, 4, "position"
-    found = examples(*asked)
+    asked = "games", game, "random", 6, 4, "position"
+    found = study.examples(*asked)
     everything = load(open_of(found["folder"], game, {}), game)
     assert found["training"] + found["validation"] == len(everything.game) and found["tests"] == 0
-    monkeypatch.setattr("jaxgames.recipes.reproduce.examples.make_data", None)  # called no more
-    assert examples(*asked) == found
+    monkeypatch.setattr("jaxgames.recipes.reproduce.study.make_data", None)  # called no more
+    assert study.examples(*asked) == found
     monkeypatch.undo()
     opening = jax.tree.map(lambda x: np.asarray(x)[None], game.init_position(jax.random.key(0)))
     other = Study.create(tmp_path / "b", "x", False, 3, QUIET)
-    without = examples(other, *asked[1:], tests=(opening, np.ones((1, 9), bool)))
+    without = other.examples(*asked, tests=(opening, np.ones((1, 9), bool)))
     assert without["tests"] == 6 and without["training"] + without["validation"] == len(everything.game) - 1
-    sources = {path.name for path in (other.folder / "data" / "raw").iterdir()}
+    sources = {path.name for path in (other.path / "data" / "raw").iterdir()}
     assert {"shard-00000.npz", "shard-00001.npz"} <= sources
 
 
@@ -150,6 +148,7 @@ def test_a_report_holds_every_row_and_picture(tmp_path: Path):
 def test_every_system_says_who_wrote_it():
     for name in SYSTEMS:
         system = system_named(name)
+        assert system.citation == published(SYSTEMS[name])["citation"]
         assert system.name == name and any(year in system.citation for year in ("2007", "2018", "2020", "article"))
         assert len({part.key for part in system.parts}) == len(system.parts) > 1
 
@@ -158,8 +157,11 @@ def test_every_system_says_who_wrote_it():
     ("arguments", "line"),
     [
         (["reproduce", "td-gamon"], "unknown system 'td-gamon'; available:"),
-        (["reproduce", "td-gammon", "--out", "used"], "used/td-gammon is in use"),
-        (["reproduce", "td-gammon", "--out", "empty", "--resume"], "holds no reproduction"),
+        (["reproduce", "td-gammon", "--out", "used"], "used/td-gammon exists already"),
+        (
+            ["reproduce", "td-gammon", "--out", "empty", "--resume"],
+            "empty/td-gammon does not exist; expected one that was begun, without --resume",
+        ),
         (["reproduce", "td-gammon", "--seed", "-1"], "expected a whole number"),
     ],
 )

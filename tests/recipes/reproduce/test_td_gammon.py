@@ -1,7 +1,5 @@
 """The reproduction of Ebert's comparison: its published figures, and what it measures of networks that do nothing."""
 
-import json
-from pathlib import Path
 from typing import NamedTuple
 
 import jax
@@ -14,53 +12,39 @@ from jaxgames.players import make
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
+from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon import figures, published, testers, trained, wish
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, trained
 
-TYPED = json.loads((Path(__file__).parent.parent / "data" / "published" / "td_gammon.json").read_text("utf-8"))
-NAMES = {
-    "random": "RandomAI", "simple": "Simple_003", "pubeval": "Pubeval", "mutation": "Mutation",
-    "backprop": "Backpropagation", "td": "TD",
-}  # fmt: skip
+PUBLISHED = published("td_gammon")
 
 
-def test_published_figures_are_those_typed_from_the_text():
-    table = TYPED["Tabel 5.2"]
-    assert [NAMES[name] for name in published.PLAYERS] == table["columns"]
-    for row, name in enumerate(published.PLAYERS):
-        typed = table[NAMES[name]]
-        assert [-ppg for ppg in typed[:row]] == [table[column][row] for column in table["columns"][:row]]
-        assert [published.PPG.get(name, {}).get(other) for other in published.PLAYERS[:row]] == typed[:row]
-    assert {NAMES[name]: games for name, games in published.BEST_AFTER.items()} == TYPED["Tabel 5.1"]
-    curves = TYPED["5.1"]
-    assert published.TRAINED["td"] == curves["TD, a little over"]
-    assert (
-        published.TRAINED["mutation"] == published.TRAINED["backprop"] == curves["Mutation and Backpropagation, over"]
-    )
-    flat = curves["flat against RandomAI"]
-    assert (published.FLAT, published.FLAT_AGAINST_RANDOM) == (
-        flat["about PPG"], {"mutation": flat["Mutation"], "backprop": flat["Backpropagation"], "td": 0}
-    )  # fmt: skip
-    assert published.OVERTAKES == curves["Backpropagation overtakes Mutation against Simple_003"]
-    assert {NAMES[name]: games for name, games in published.TOP_AGAINST_PUBEVAL.items()} == curves[
-        "top against Pubeval"
-    ]
-    extra = TYPED["5.4"]
-    assert published.EXTRA_PPG == -extra["PPG, to TD_Gammon"]
-    assert list(published.EXTRA_POINTS) == extra["points of Extra and of TD_Gammon"]
-    assert published.EXTRA_PPG == pytest.approx((published.EXTRA_POINTS[0] - published.EXTRA_POINTS[1]) / 10_000)
-    assert (published.EXTRA_BEST_AFTER, published.EXTRA_TRAINED) == (
-        extra["best of Extra"], extra["games of Extra, a little over"]
-    )  # fmt: skip
-    assert (published.EXTRA_FASTER, published.EXTRA_INPUTS) == (extra["faster in the first games"], extra["inputs"])
+def test_published_figures_fit_together():
+    """What a player wins the other one loses; points of Extra and TD over 10,000 games are their difference."""
+    table = PUBLISHED["table 5.2"]
+    assert list(table["PPG"]) == table["players"]
+    for row, name in enumerate(table["players"]):
+        for column, other in enumerate(table["players"]):
+            ppg = table["PPG"][name][column]
+            assert (ppg is None) == (row == column) and (ppg is None or ppg == -table["PPG"][other][row])
+    methods = {"mutation", "backprop", "td"}
+    curves = PUBLISHED["5.1"]
+    for by_method in (
+        PUBLISHED["table 5.1"], curves["games trained, more than"], curves["top against pubeval"],
+        curves["flat against random"]["after games"],
+    ):  # fmt: skip
+        assert set(by_method) == methods == set(trained.METHODS)
+    assert all(PUBLISHED["table 5.1"][name] <= curves["games trained, more than"][name] for name in methods)
+    extra, td = PUBLISHED["5.4"]["points of extra and of td"]
+    assert PUBLISHED["5.4"]["PPG against td"] == pytest.approx((extra - td) / table["games"])
 
 
 def test_settings_are_those_of_the_text():
-    typed, shape = TYPED["4.3"], TYPED["4.1"]
+    typed, shape = PUBLISHED["4.3"], PUBLISHED["4.1"]
     assert list(STEP_SIZES) == typed["step sizes"]
     assert (GAMES_BETWEEN_TESTS, GAMES_PER_TEST) == (typed["games between tests"], typed["games of a test"])
     assert TESTS == typed["tests in a row"] and TESTS * GAMES_BETWEEN_TESTS == typed["games younger"]
-    assert BEHIND == TYPED["5.2.1"]["points behind"]
+    assert BEHIND == PUBLISHED["5.2.1"]["points behind"]
     td, backprop = (RECIPES[name].settings["ebert-2007"] for name in ("td-gammon", "backgammon-backprop"))
     climb = RECIPES["backgammon-hill-climb"].settings["ebert-2007"]
     assert td.lambda_ == typed["lambda"] and climb.sigma == typed["mutation"]
@@ -71,7 +55,7 @@ def test_settings_are_those_of_the_text():
         assert network.cumulative and not network.biases and network.activation == "sigmoid"
         assert setting.schedule == "tested"
     assert td.network().encoding.size == shape["inputs"]
-    assert RECIPES["td-gammon"].settings["ebert-2007-extra"].network().encoding.size == published.EXTRA_INPUTS
+    assert RECIPES["td-gammon"].settings["ebert-2007-extra"].network().encoding.size == PUBLISHED["5.4"]["inputs"]
     assert climb.network.genomes().dimension == 198 * 40 + 40 * 4
 
 
@@ -138,15 +122,15 @@ def test_the_wish_is_td_for_longer_and_its_last_network_plays(tmp_path, monkeypa
         def to_dict(self):
             return {"ppg": 0.3, "ppg_low": 0.2, "ppg_high": 0.4}
 
-    monkeypatch.setattr(wish, "trained", lambda study, name: networks[name])
-    monkeypatch.setattr(wish, "player", lambda study, name: f"the player {name}")
-    monkeypatch.setattr(wish, "match", match)
-    monkeypatch.setattr(wish, "meet", lambda study, a, b, games: {"ppg": 0.1, "ppg_low": 0.0, "ppg_high": 0.2})
+    monkeypatch.setattr(tables, "trained", lambda study, name: networks[name])
+    monkeypatch.setattr(tables, "player", lambda study, name: f"the player {name}")
+    monkeypatch.setattr("jaxgames.recipes.reproduce.study.match", match)
+    monkeypatch.setattr(tables, "meet", lambda study, a, b, games: {"ppg": 0.1, "ppg_low": 0.0, "ppg_high": 0.2})
     study = Study.create(tmp_path / "whole", "td-gammon", False, 5, Report(quiet=True))
-    rows = wish.rows(study)
+    rows = tables.longer(study)
     assert met == [("last", f"the player {name}", 10_000, 6) for name in ("td", "pubeval", "tidy:3")]
     assert [row.ours for row in rows] == [0.3] * 3 + [0.1] * 2
     assert rows[0].what == "after 3,000 games, against td" and (rows[0].low, rows[0].high) == (0.2, 0.4)
     quick = Study.create(tmp_path / "quick", "td-gammon", True, 5, Report(quiet=True))
-    (row,) = wish.rows(quick)
+    (row,) = tables.longer(quick)
     assert row.ours is None and "quick" in row.why and len(met) == 3

@@ -8,75 +8,20 @@ import pytest
 
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.checkers_simulation import backpropagation, drawing, minimax, networks, positions
-from jaxgames.recipes.reproduce.checkers_simulation.published import A055213, PUBLISHED
-from jaxgames.recipes.reproduce.checkers_simulation.rates import rates, wilson
+from jaxgames.recipes.reproduce.checkers_simulation import minimax, networks, positions
+from jaxgames.recipes.reproduce.rows import published
 
-DATA = Path(__file__).parent.parent / "data"
-TYPED = json.loads((DATA / "published" / "checkers_simulation.json").read_text("utf-8"))
-
-
-def between(text: str) -> list[int]:
-    """The numbers of `A to B`."""
-    return [int(number) for number in text.split(" to ")]
+DATA = Path(__file__).parents[2] / "data"
+PUBLISHED = published("checkers_simulation")
 
 
-def test_published_figures_are_those_typed_from_the_text():
-    evolved, compared = TYPED["4.3"], TYPED["6"]
-    low, high = between(TYPED["3.1"]["moves of a game"])
-    millions = between(evolved["training set, million moves"])
-    assert PUBLISHED == {
-        "positions": {
-            "total": TYPED["2.1"]["positions"],
-            "squares": TYPED["2.1"]["playable squares"],
-            "board bits": TYPED["5.1"]["bits of a board"],
-            "record bits": TYPED["5.1"]["bits of a record"],
-        },
-        "game": {"least moves": low, "most moves": high},
-        "minimax": {
-            "timed games": TYPED["3.1"]["games timed"],
-            "beta cuts": TYPED["3.2.1"]["beta cuts"],
-            "alpha cuts": TYPED["3.2.1"]["alpha cuts"],
-        },
-        f"depth {TYPED['3.3']['depth']}": {
-            "plain over alpha-beta": TYPED["3.3"]["times as fast as plain"],
-            "multithreaded over alpha-beta": TYPED["3.3"]["times as fast as multithreaded"],
-        },
-        "network": {
-            "inputs": TYPED["4.2"]["input neurons"],
-            "hidden units": TYPED["4.2"]["hidden neurons"],
-            "hidden layers": TYPED["4.2"]["layers of hidden neurons"],
-            "outputs": TYPED["4.2"]["output neurons"],
-            "weights": TYPED["4.2"]["connections"],
-        },
-        "fitness": {
-            "legal": evolved["points"]["right move"],
-            "illegal": evolved["points"]["wrong move"],
-            "legal capture": evolved["points"]["right capture"],
-        },
-        "legal moves in a row": {
-            "trained": between(evolved["right moves in a row"]),
-            "in the end": between(compared["moves before a wrong one"]),
-        },
-        "network against random": {
-            "games": evolved["games"],
-            "won": evolved["network wins"],
-            "lost": evolved["random wins"],
-            "drawn": evolved["draws"],
-        },
-        "evolution": {"population": evolved["population"], "epochs": evolved["epochs"]},
-        "against minimax": {"minutes": evolved["minutes until minimax is beaten"]},
-        "backpropagation": {"least positions": 10**6 * millions[0], "most positions": 10**6 * millions[1]},
-        "minimax against random": {
-            "games": compared["games"],
-            "won": compared["wins"],
-            "lost": compared["losses"],
-            "drawn": compared["draws"],
-            "depths": between(compared["depths"]),
-        },
-    }
-    for name in ("network against random", "minimax against random"):
-        assert sum(PUBLISHED[name][result] for result in ("won", "lost", "drawn")) == PUBLISHED[name]["games"]
+def test_published_figures_fit_together():
+    for name in ("4.3 network against random", "6 minimax against random"):
+        assert sum(PUBLISHED[name][result] for result in ("won", "lost", "drawn")) == PUBLISHED[name]["games"] == 10_000
+    size, squares = PUBLISHED["4.2 network"], PUBLISHED["2.1 positions"]["squares"]
+    assert size["inputs"] * size["hidden layers"] == size["hidden units"]
+    assert size["inputs"] * size["hidden units"] == size["weights"]
+    assert PUBLISHED["5.1 bits"]["board"] == 3 * squares
 
 
 def test_numbers_of_positions():
@@ -86,7 +31,7 @@ def test_numbers_of_positions():
     typed = json.loads((DATA / "checkers" / "piece_counts.json").read_text("utf-8"))
     counts = positions.by_pieces()
     assert {str(n): count for n, count in enumerate(counts) if n} == typed["A055213_positions_by_total_pieces"]
-    assert sum(counts[1:]) == typed["total"] == A055213
+    assert sum(counts[1:]) == typed["total"] == positions.A055213
 
 
 def test_every_table_and_figure_has_a_part():
@@ -94,15 +39,6 @@ def test_every_table_and_figure_has_a_part():
     assert {"positions", "figure-3-1", "figure-3-2", "figure-3-4", "figure-4-2", "figure-4-3", "cuts"} <= set(keys)
     assert {"self-play", "legality", "against-minimax", "backpropagation", "comparison"} <= set(keys)
     assert len(keys) == len(set(keys)) == 13
-
-
-def test_shares_have_the_intervals_of_wilson():
-    assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
-    assert wilson(0.0, 10)[0] == 0.0 and wilson(1.0, 10)[1] == pytest.approx(1.0)
-    match = {"games": 400, "win_rate": 0.53, "loss_rate": 0.32, "draw_rate": 0.15}
-    won, lost, drawn = rates(match, "random", {"won": 52.91, "lost": 20.0, "drawn": 14.61}, "", "why")
-    assert (won.verdict, lost.verdict, drawn.verdict) == ("agrees", "differs", "agrees")
-    assert rates(match | {"win_rate": 0.63}, "random", {"won": 52.91}, "", "why")[0].verdict == "better"
 
 
 def test_ratios_have_intervals():
@@ -165,16 +101,16 @@ def test_games_are_those_of_minimax_against_random():
 @pytest.mark.slow  # half a minute, for the compiling of its opponents
 def test_backpropagation_learns_moves_of_minimax(study, monkeypatch):
     """Positions learned and positions of the test are apart; a study that goes on measures nothing twice."""
-    monkeypatch.setattr(backpropagation, "AMOUNT", (None, {"games": 8, "epochs": "2", "final_games": 2}))
-    monkeypatch.setattr(backpropagation, "TEACHER", "alphabeta:1")
-    rows = backpropagation.measure(study)
+    monkeypatch.setattr(networks, "AMOUNT", (None, {"games": 8, "epochs": "2", "final_games": 2}))
+    monkeypatch.setattr(networks, "TEACHER", "alphabeta:1")
+    rows = networks.backpropagation(study)
     assert all(row.is_explained for row in rows)
     found = {row.what: row.ours for row in rows}
     assert 0 < found["positions kept to test it"] < found["positions learned"] < 0.01
     assert 0 < found["squared error of a move learned, in that epoch"] < 64
-    path = study.folder / "errors.png"
-    drawing.errors(backpropagation.curve(study), path)
+    path = study.path / "errors.png"
+    networks.draw_errors(study, rows, path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
-    (study.folder / "data" / "merged" / "data.json").unlink()  # it is not read again
-    assert backpropagation.measure(study) == rows
+    (study.path / "data" / "merged" / "data.json").unlink()  # it is not read again
+    assert networks.backpropagation(study) == rows

@@ -1,0 +1,224 @@
+"""The searches of the thesis: their speeds, their moves in solved positions, their first moves; and how the figures of
+its tables become rows.
+"""
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, UInt32
+
+from jaxgames.algos import mcts
+from jaxgames.envs.core import Outcome
+from jaxgames.matches import solved
+from jaxgames.matches.intervals import share_margin
+from jaxgames.players import Player
+from jaxgames.players import make as make_player
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
+from jaxgames.recipes.reproduce.rows import Row, published
+from jaxgames.recipes.reproduce.study import Study
+
+PUBLISHED = published("connect_four_mcts")
+QUICK = "not in quick figures"
+CHANCE = "chance, it seems: the cells beside it agree, and of 180 such rows nine are expected to differ"
+WHY: Mapping[str, str] = {
+    "table 8: alpha 0.8, Cp 0.3": CHANCE,
+    "table 4: UCT3, with symmetry: UCT3, with symmetry, Cp 0.7": CHANCE,
+    "table 13: RAVE-LGR, time of 3,000 iterations": CHANCE,
+}
+"""Reasons of differences that were looked into, by the names of cells and rows."""
+BY_ORDER = "; which row it is of we read from the order"
+NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
+"""What is to be said of all rows of a cell, by its name."""
+
+
+class Kind(NamedTuple):
+    """A search: its rule, whose constants the settings replace, its evaluator, and whether it keeps what it learned."""
+
+    rule: mcts.Rule
+    evaluate: mcts.Evaluator = mcts.rollout()
+    keep: bool = False
+
+
+REPLIES = mcts.last_good_reply(forget=False, path=False)
+UCT = Kind(mcts.uct())
+
+
+def percents(mean: float, low: float, high: float) -> dict[str, float]:
+    """Points per game, and their interval, as percent of the points."""
+    return {"ours": 50 * (1 + mean), "low": 50 * (1 + max(low, -1)), "high": 50 * (1 + min(high, 1))}
+
+
+def percent_row(
+    cell: str, name: str, theirs: float | None, ours: Mapping[str, float], games: int, their_games: int, seconds: float
+) -> Row:
+    """A row of a percentage of the points; the published one has a margin as if no game were drawn."""
+    margin = 0.0 if theirs is None else 100 * share_margin(theirs / 100, their_games)
+    row = Row(
+        name, theirs, ours["ours"], ours["low"], ours["high"], "%", "high", margin,
+        learner=f"{games} games{NOTES.get(cell, '')}", seconds=seconds,
+    )  # fmt: skip
+    return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
+
+
+SCORED = {
+    "UCT": Kind(mcts.uct(0.5)),
+    "UCT1": Kind(mcts.uct1(0.45, symmetries=True)),
+    "UCT2": Kind(mcts.uct2(0.45, symmetries=True)),
+    "AMAF": Kind(mcts.amaf(0.5, 0.2)),
+    "RAVE": Kind(mcts.rave(100, 0.1)),
+    "LGR": Kind(mcts.uct(0.4), REPLIES),
+    "RAVE-LGR": Kind(mcts.rave(100, 0.1), REPLIES),
+}
+"""The settings of the published move scores, with Cp = 2 c."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CountedTurn:
+    """A search that plays the best mean; parameters are the evaluator and the number of simulations, `most` at most.
+
+    Other numbers need no new compilation.
+    """
+
+    rule: mcts.Rule
+    most: int = PUBLISHED["move scores"]["iterations"][-1]
+
+    def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
+        """Plays one action in each position."""
+        evaluate, count = params
+        result = mcts.search_positions(
+            GAME, positions, bits, count, self.rule, evaluate, final="mean", capacity=self.most + 1
+        )
+        return jax.vmap(GAME.play)(positions, result.actions)
+
+
+REPEATS = 2
+
+
+def move_scores(study: Study) -> list[Row]:
+    """Perfect and good moves on solved positions, half of those of the thesis."""
+    positions, theirs = solved.read(solved.MOVE_SCORES, study.amount(None, 20)), PUBLISHED["move scores"]
+    rows = _score_rows(study, positions, "random", make_player("random", GAME), theirs["rows"]["random"][0])
+    for label, kind in list(SCORED.items())[: study.amount(None, 1)]:
+        pairs = zip(theirs["iterations"], theirs["rows"][label], strict=True)
+        for count, figures in list(pairs)[: study.amount(None, 1)]:
+            player = Player(label, GAME, CountedTurn(kind.rule), (kind.evaluate, jnp.uint32(count)))
+            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, figures)
+    return rows
+
+
+def _score_rows(
+    study: Study, positions: Sequence[solved.Solved], name: str, player: Player, theirs: Sequence[float]
+) -> list[Row]:
+    """Two rows of a player, each position searched a few times."""
+    repeats, cell = study.amount(REPEATS, 1), f"move scores: {name}"
+
+    def measure() -> dict[str, Any]:
+        result = solved.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
+        return {"perfect": 100 * result.perfect, "good": 100 * result.good}
+
+    scores = study.cell(cell, {"positions": len(positions), "repeats": repeats}, measure)
+    rows = []
+    for kind, figure in zip(("perfect", "good"), theirs, strict=True):
+        ours, margin = scores[kind], 100 * share_margin(scores[kind] / 100, len(positions))
+        rows.append(
+            Row(
+                f"{name}, {kind}", figure, ours, ours - margin, ours + margin, "%", "high",
+                PUBLISHED["move scores"]["margin"], seconds=study.seconds_of(cell) / 2,
+            )
+        )  # fmt: skip
+    return rows
+
+
+SPEEDS = {
+    "UCT": UCT,
+    "UCT1": Kind(mcts.uct1()),
+    "UCT2": Kind(mcts.uct2()),
+    "UCT3": Kind(mcts.uct3()),
+    "AMAF": Kind(mcts.amaf()),
+    "RAVE": Kind(mcts.rave()),
+    "LGR": Kind(mcts.uct(), REPLIES),
+    "AMAF-LGR": Kind(mcts.amaf(), REPLIES),
+    "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES),
+}
+FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
+
+
+def speeds(study: Study) -> list[Row]:
+    """Iterations per second, 500 searches at once."""
+    batch, count, theirs = study.amount(500, 64), study.amount(800, 16), PUBLISHED["speeds"]["rows"]
+    settings = {"batch": batch, "count": count}
+    rates = {
+        label: study.cell(f"speed: {label}", settings, _speed, kind, batch, count)["rate"]
+        for label, kind in list(SPEEDS.items())[: study.amount(None, 1)]
+    }
+    rows = [
+        Row(f"{label}, {batch} positions at once", theirs[label], rate, best="high", unit="/s", digits=0)
+        for label, rate in rates.items()
+    ]
+    for label, rate in list(rates.items())[1:]:
+        share, ours = 100 * theirs[label] / theirs["UCT"], 100 * rate / rates["UCT"]
+        row = Row(f"{label}, of UCT's speed", share, ours, unit="%", best="high", digits=0)
+        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
+    return rows
+
+
+def _speed(kind: Kind, batch: int, count: int) -> dict[str, float]:
+    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (batch,)), GAME.init_position(jax.random.key(0)))
+    states = GAME.state(opening, jnp.zeros(batch, jnp.int32))
+
+    def search(number: int) -> Any:
+        return mcts.search(
+            GAME, states, jax.random.key(number), count, select=kind.rule, evaluate=kind.evaluate, final="mean"
+        ).visits
+
+    return {"rate": batch * count / shortest(search)}
+
+
+def shortest(run: Any) -> float:
+    """Seconds of the fastest of three runs, after one that compiles; `run(number)` returns arrays."""
+    seconds = []
+    for number in range(4):
+        began = time.perf_counter()
+        jax.block_until_ready(run(number))
+        seconds.append(time.perf_counter() - began)
+    return min(seconds[1:])
+
+
+COLUMNS = "abcdefg"
+SOLVED_OPENINGS = (-1, -1, 0, 1, 0, -1, -1)
+"""What the first player makes of each column by perfect play."""
+OPENING_TREES = 64
+"""Trees merged at the root: one alone would take many minutes for 5 million iterations."""
+
+
+def openings(study: Study) -> list[Row]:
+    """The first moves as one large search orders them."""
+    count = study.amount(5_000_000 // OPENING_TREES, 100)
+
+    def measure() -> dict[str, Any]:
+        state = GAME.state(
+            jax.tree.map(lambda x: x[None], GAME.init_position(jax.random.key(0))), jnp.zeros(1, jnp.int32)
+        )
+        result = mcts.search(
+            GAME, state, jax.random.key(study.seed), count, select=mcts.uct(0.5), num_trees=OPENING_TREES
+        )
+        visits = np.asarray(result.visits)[0]
+        sums = np.asarray(result.tree.root("value_sums"))[:, : GAME.num_actions].sum(axis=0)
+        return {"means": (sums / np.maximum(visits, 1)).tolist(), "visits": visits.tolist()}
+
+    cell = study.cell("openings", {"iterations": count, "trees": OPENING_TREES}, measure)
+    means, worth = dict(zip(COLUMNS, cell["means"], strict=True)), dict(zip(COLUMNS, SOLVED_OPENINGS, strict=True))
+    order = sorted(COLUMNS, key=lambda column: -means[column])
+    pairs = [(one, two) for i, one in enumerate(order) for two in order[i + 1 :] if worth[one] != worth[two]]
+    right, seconds = sum(worth[one] > worth[two] for one, two in pairs), study.seconds_of("openings")
+    what = "pairs of first moves of different worth, ordered right"
+    rows = [Row(what, len(pairs), right, best="high", digits=0, seconds=seconds)]
+    for column, mean in means.items():
+        says = {1: "wins", 0: "draws", -1: "loses"}[worth[column]]
+        rows.append(Row(f"mean of column {column.upper()}, which {says}", None, mean, digits=3))
+    return rows
