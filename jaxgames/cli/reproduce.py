@@ -18,6 +18,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="where reports go (reproductions, or reproductions-quick)")
     parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
     parser.add_argument("--resume", action="store_true", help="go on with a reproduction that was stopped")
+    parser.add_argument("--again", metavar="FOLDER", help="only make the page anew from report.json in FOLDER")
     parser.add_argument("--json", action="store_true", help="reports as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -26,8 +27,16 @@ def run(options: argparse.Namespace) -> None:
     """Measures and prints the tables, on one XLA device: small searches are faster by kernels, which need that."""
     from jaxgames.recipes.report import Report
     from jaxgames.recipes.reproduce import SYSTEMS, Study, system_named
+    from jaxgames.recipes.reproduce.report import report_again
     from jaxgames.runs import check_extras
 
+    if options.again:
+        again = report_again(options.again)
+        if options.json:
+            print_json(again)
+        else:
+            _show(again, Path(options.again) / "index.md")
+        return
     check_extras()
     systems = [system_named(name) for name in (SYSTEMS if options.system == "all" else [options.system])]
     out = Path(options.out or ("reproductions-quick" if options.quick else "reproductions"))
@@ -42,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
         for system, study in zip(systems, studies, strict=True):
             reports.append(system.reproduce(study))
             if not options.json:
-                _show(reports[-1], study.path)
+                _show(reports[-1], study.path / "report.md")
     except KeyboardInterrupt as stop:
         quick = " --quick" if options.quick else ""
         advice = f"go on with: jaxgames reproduce {options.system}{quick} --out {out} --resume"
@@ -51,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         print_json(reports[0] if options.system != "all" else {"reports": reports})
 
 
-def _show(report: dict[str, Any], folder: Path) -> None:
+def _show(report: dict[str, Any], page: Path) -> None:
     """Prints the tables of a report for people."""
     from jaxgames.recipes.reproduce.report import Row, cells_of
     from jaxgames.runs.console import ConsoleTable, show
@@ -63,6 +72,6 @@ def _show(report: dict[str, Any], folder: Path) -> None:
         for row in part["rows"]:
             table.add_row(*cells_of(Row(**{name: row[name] for name in Row._fields})))
         show(table)
-    show(f"report  {folder / 'report.md'}")
+    show(f"report  {page}")
     if report["quick"]:
         show("These are quick figures: leave --quick out for those of the publication's size.")

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxgames.recipes.reproduce.rows import Row
+from jaxgames.ops import json_text
+from jaxgames.recipes.reproduce.rows import VERDICTS, Row, pooled
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import environment
 from jaxgames.runs.files import plain, replace
-
-VERDICTS = ("agrees", "better", "differs", "-", "not done")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,13 +92,15 @@ def to_json(report: Mapping[str, Any]) -> str:
     def line(values: Mapping[str, Any]) -> str:
         return json.dumps(plain(dict(values), "report"), ensure_ascii=False)
 
-    def table(part: Mapping[str, Any]) -> str:
-        rows = ",\n".join(f"   {line(row)}" for row in part["rows"])
-        head = line({name: value for name, value in part.items() if name != "rows"})
-        return f'  {head[:-1]}, "rows": [\n{rows}\n  ]}}'
+    def without(values: Mapping[str, Any], last: str) -> str:
+        head = line({name: value for name, value in values.items() if name != last})
+        return f'{head[:-1]}, "{last}": ['
 
-    head, parts = line({**report, "parts": []}), ",\n".join(map(table, report["parts"]))
-    return f"{head.removesuffix('[]}')}[\n{parts}\n ]}}\n"
+    tables = []
+    for part in report["parts"]:
+        rows = ",\n".join(f"   {line(row)}" for row in part["rows"])
+        tables.append(f"  {without(part, 'rows')}\n{rows}\n  ]}}")
+    return f"{without(report, 'parts')}\n" + ",\n".join(tables) + "\n ]}\n"
 
 
 def number(value: float | None, digits: int) -> str:
@@ -118,6 +119,8 @@ def cells_of(row: Row) -> tuple[str, str, str, str, str]:
     what = f"{row.what} ({row.learner})" if row.learner else row.what
     verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
     published, ours = (text if text == "–" else text + unit for text in (number(x, row.digits) for x in row[1:3]))
+    if row.text:
+        published = row.text + (unit if row.published is not None else "")
     return what, published, ours, interval, verdict
 
 
@@ -133,10 +136,14 @@ def to_markdown(report: dict[str, Any], tables: Sequence[Table]) -> str:
         f"Rows: {tally}. Made by `{report['command']}` in {_duration(report['seconds'])} on {machine['cores']} cores "
         f"({machine['system']}, jax {versions['jax']}, jaxgames {versions['jaxgames']}, seed {report['seed']}).",
         "",
-        "A row *agrees* if the two figures differ by no more than the 95 % margin of their difference; a dash stands "
+        "A row *agrees* if the 95 % interval of the difference of both figures holds zero, *too wide* if it would do "
+        "so as well were the published figure zero or twice as large. What is *set* is an input, chosen as in the "
+        "text; what is *not confirmed* is said in words in the text, and our interval does not show it. A dash stands "
         "where the text has no figure.",
         "",
     ]
+    if report.get("note"):
+        lines += [report["note"], ""]
     for table in tables:
         lines += [f"## {table.title}", ""]
         if table.note:
@@ -149,8 +156,36 @@ def to_markdown(report: dict[str, Any], tables: Sequence[Table]) -> str:
                 "| " + " | ".join(text.replace("|", "\\|") for text in cells_of(row)) + " |" for row in table.rows
             ]
             lines += [""]
+        if whole := pooled(table.rows):
+            lines += [_pooled_text(*whole, unit=table.rows[0].unit), ""]
         lines += [f"Wall time: {_duration(table.seconds)}.", ""]
     return "\n".join(lines)
+
+
+def _pooled_text(count: int, mean: float, low: float, high: float, unit: str) -> str:
+    """What all rows of a table show together."""
+    told = f"Over these {count} rows ours is {abs(mean):.2f} {unit} {'higher' if mean > 0 else 'lower'} on average "
+    told += f"(95 % {low:+.2f} to {high:+.2f}, the rows taken as independent)"
+    return told + ("." if low <= 0 <= high else ", which is more than chance, whatever single rows say.")
+
+
+def report_again(folder: str | Path) -> dict[str, Any]:
+    """Makes `index.md` of a folder anew from the figures in its `report.json`, and the verdicts there. Returns the
+    report. Raises `ValueError` if there is none.
+    """
+    folder = Path(folder)
+    try:
+        report: dict[str, Any] = json_text.loads((folder / "report.json").read_bytes())
+    except (OSError, ValueError):
+        raise ValueError(f"{folder} holds no report.json; expected the folder of a reproduction") from None
+    tables = [
+        Table(**{**part, "rows": [Row(**{name: x[name] for name in Row._fields if name in x}) for x in part["rows"]]})
+        for part in report["parts"]
+    ]
+    report["parts"] = [table.to_dict() for table in tables]
+    replace(folder / "report.json", to_json(report).encode())
+    replace(folder / "index.md", to_markdown(report, tables).encode())
+    return report
 
 
 def _duration(seconds: float) -> str:

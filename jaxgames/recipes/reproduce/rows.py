@@ -34,11 +34,15 @@ class Row(NamedTuple):
         low, high: the 95 % interval of ours; None where it is exact.
         unit: such as "%" or "PPG".
         best: which figure is the better one, "high" or "low"; None where neither is.
-        published_margin: half the 95 % interval of the published figure, or of its rounding.
+        published_margin: half the 95 % interval of the published figure, or of its rounding; or how far that interval
+            goes below and above the figure.
         why: the reason of a difference, or of what is missing; needed for both.
         learner: of which learner or setting the row is, where that matters.
         seconds: wall time.
         digits: decimals shown.
+        is_set: whether the figure is an input, which we have chosen as the text has.
+        claim: what the text says in words about ours: that it is "above" or "below" zero.
+        text: what is shown in place of the published figure: a range, or a claim in words.
     """
 
     what: str
@@ -48,27 +52,44 @@ class Row(NamedTuple):
     high: float | None = None
     unit: str = ""
     best: Literal["high", "low"] | None = None
-    published_margin: float = 0.0
+    published_margin: float | Sequence[float] = 0.0
     why: str = ""
     learner: str = ""
     seconds: float | None = None
     digits: int = 1
+    is_set: bool = False
+    claim: Literal["", "above", "below"] = ""
+    text: str = ""
+
+    @property
+    def difference(self) -> tuple[float, float, float]:
+        """Ours less the published figure, and its 95 % interval, from both intervals as they are: each end has the root
+        of the sum of squares of the distances that move the difference there (Newcombe 1998, method 10).
+        """
+        ours, published, margin = self.ours or 0.0, self.published or 0.0, self.published_margin
+        below, above = (margin, margin) if isinstance(margin, int | float) else margin
+        low, high = (ours if end is None else end for end in (self.low, self.high))
+        middle = ours - published
+        return middle, middle - math.hypot(ours - low, above), middle + math.hypot(high - ours, below)
 
     @property
     def verdict(self) -> str:
-        """`agrees`, `better`, `differs`; `-` without a published figure, `not done` without ours.
-
-        Two figures agree if they differ by at most the margin of their difference, the root of the sum of squares.
+        """One of `VERDICTS`. Two figures agree if the interval of their difference holds zero; it is too wide if it
+        would do so as well were the published figure zero or twice as large.
         """
         if self.ours is None:
             return "not done"
+        if self.claim:
+            low, high = (self.ours if end is None else end for end in (self.low, self.high))
+            return "agrees" if (low > 0 if self.claim == "above" else high < 0) else "not confirmed"
         if self.published is None:
             return "-"
-        difference = self.ours - self.published
-        ours = 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
-        if abs(difference) <= math.hypot(ours, self.published_margin) + 1e-9:
-            return "agrees"
-        gain = {"high": difference, "low": -difference, None: -1.0}[self.best]
+        middle, low, high = self.difference
+        if low <= ROUNDING and high >= -ROUNDING:
+            if self.is_set:
+                return "set"
+            return "too wide" if self.published > 0 and low <= -self.published and high >= self.published else "agrees"
+        gain = {"high": middle, "low": -middle, None: -1.0}[self.best]
         return "better" if gain > 0 else "differs"
 
     @property
@@ -77,15 +98,36 @@ class Row(NamedTuple):
         return bool(self.why) or self.verdict not in ("differs", "not done")
 
 
+VERDICTS = ("agrees", "better", "differs", "not confirmed", "too wide", "set", "-", "not done")
+ROUNDING = 1e-9
+LEAST_POOLED = 9
+"""Rows of a table whose mean difference is told."""
+
+
+def pooled(rows: Sequence[Row]) -> tuple[int, float, float, float] | None:
+    """How many rows, the mean of their differences, and its 95 % interval, the rows taken as independent.
+
+    Of all rows with both figures, an interval and more as the better result; None where these are few or of several
+    units.
+    """
+    pairs = [row for row in rows if None not in (row.published, row.ours, row.low) and row.best == "high"]
+    if len(pairs) < LEAST_POOLED or len({row.unit for row in pairs}) > 1:
+        return None
+    middle, low, high = np.array([row.difference for row in pairs]).T
+    mean, count = float(middle.mean()), len(pairs)
+    below, above = (float(np.sqrt(np.square(end - middle).sum())) / count for end in (low, high))
+    return count, mean, mean - below, mean + above
+
+
 def setting_rows(published: Mapping[str, float], ours: Mapping[str, float], digits: int = 3) -> list[Row]:
     """The settings of a program beside those of its recipe, by the names of ours; fractions with so many digits."""
-    return [Row(name, published[name], x, digits=0 if x == int(x) else digits) for name, x in ours.items()]
+    return [Row(name, published[name], x, digits=0 if x == int(x) else digits, is_set=True) for name, x in ours.items()]
 
 
 def layer_rows(published: Sequence[int], ours: Sequence[int]) -> list[Row]:
     """The units of each layer of a network, its inputs first."""
     names = ["inputs", *(f"units of layer {number}" for number in range(1, len(ours)))]
-    return [Row(*row, digits=0) for row in zip(names, published, map(float, ours), strict=True)]
+    return [Row(*row, digits=0, is_set=True) for row in zip(names, published, map(float, ours), strict=True)]
 
 
 def mean_row(what: str, values: Sequence[float] | np.ndarray, published: float | None = None, **fields: Any) -> Row:
@@ -98,9 +140,10 @@ def mean_row(what: str, values: Sequence[float] | np.ndarray, published: float |
 
 
 def range_row(what: str, published: Sequence[float], ours: float | None, **fields: Any) -> Row:
-    """A figure beside a published range, of which the middle is shown."""
+    """A figure beside a published range."""
     low, high = published
-    return Row(what, (low + high) / 2, ours, published_margin=(high - low) / 2, **fields)
+    text = f"{low:g} to {high:g}"
+    return Row(what, (low + high) / 2, ours, published_margin=(high - low) / 2, text=text, **fields)
 
 
 def share_row(what: str, part: int, whole: int, **fields: Any) -> Row:
@@ -114,6 +157,12 @@ def points_row(what: str, match: Mapping[str, Any], published: float | None = No
     """The points per game of a match (`MatchResult.to_dict`)."""
     interval = match["ppg_low"], match["ppg_high"]
     return Row(what, published, match["ppg"], *interval, "PPG", **{"digits": 3, **fields})
+
+
+def percent_margin(percent: float, games: int) -> tuple[float, float]:
+    """How far the 95 % interval of Wilson goes below and above a percentage of so many games."""
+    low, high = wilson(percent / 100, games)
+    return percent - 100 * low, 100 * high - percent
 
 
 def result_rows(
@@ -130,10 +179,10 @@ def result_rows(
     rows = []
     for name, rate, best in RESULTS:
         low, high = wilson(match[rate], match["games"])
-        percent, margin = None, 0.0
+        percent, margin = None, (0.0, 0.0)
         if theirs:
-            share = theirs[name] / theirs["games"]
-            percent, margin = 100 * share, 100 * share_margin(share, int(theirs["games"]))
+            percent = 100 * theirs[name] / theirs["games"]
+            margin = percent_margin(percent, int(theirs["games"]))
         rows.append(
             Row(
                 f"{name} against {against}", percent, 100 * match[rate], 100 * low, 100 * high, "%", best, margin,

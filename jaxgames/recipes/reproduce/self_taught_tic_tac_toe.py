@@ -25,6 +25,11 @@ STEPS = ("steps-0.0125", "faithful", "steps-0.05", "steps-0.075", "large-steps")
 EMPTY = ("faithful", "empty-zero", "empty-zero-0.05")
 TENTH = ("faithful", "absolute", "side-input", "side-input-0.05", "side-input-0.1")
 WEIGHTS = ("faithful", "symmetric")
+WORSE = {
+    "empty-zero": "far below", "empty-zero-0.05": "far below", "side-input": "far worse",
+    "side-input-0.05": "far worse", "side-input-0.1": "far worse",
+}  # fmt: skip
+"""What the article says of the mean of variants, beside that of the network as published."""
 
 
 # The parts.
@@ -75,7 +80,7 @@ def only_random(study: Study) -> list[Row]:
     return [
         mean_row("won of the last games, only random opponents", alone, unit="%"),
         mean_row("won of the last games against random moves, mixed training", mixed, unit="%"),
-        _difference("gain by self-play", mixed, alone),
+        _difference("gain by self-play", mixed, alone)._replace(claim="above", text="self-play helps"),
     ]
 
 
@@ -143,7 +148,8 @@ def variants(names: Sequence[str]) -> Callable[[Study], list[Row]]:
             rows.append(Row(f"{label}: best network", None, max(last)))
             rows.append(Row(f"{label}: networks with 90 or more", None, _share(last), unit="%"))
             if name != "faithful":
-                rows.append(_difference(f"{label}: gain", last, good(study, BESIDE, "faithful")))
+                row = _difference(f"{label}: gain", last, good(study, BESIDE, "faithful"))
+                rows.append(row._replace(claim="below", text=WORSE[name]) if name in WORSE else row)
         return rows
 
     return measure
@@ -155,7 +161,7 @@ def _good_row(what: str, values: Sequence[float], is_published: bool = True) -> 
     if not is_published:
         return row
     why = "networks that have not learned it by then pull the mean down" if min(values) < LOW else ""
-    return row._replace(published=(LOW + HIGH) / 2, published_margin=(HIGH - LOW) / 2, why=why)
+    return row._replace(published=(LOW + HIGH) / 2, published_margin=(HIGH - LOW) / 2, why=why, text=f"{LOW} to {HIGH}")
 
 
 def _share(values: Sequence[float]) -> float:

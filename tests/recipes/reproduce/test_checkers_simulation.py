@@ -75,7 +75,7 @@ def test_parts_that_need_no_games(study):
     for measure in (positions.measure, networks.network, networks.points):
         rows = measure(study)
         assert rows and all(row.is_explained for row in rows), rows
-    assert {row.verdict for row in networks.points(study)} == {"agrees"}
+    assert {row.verdict for row in networks.points(study)} == {"set"}
     assert [row.verdict for row in positions.measure(study)] == ["differs", "agrees", "agrees", "agrees"]
     (weights,) = [row for row in networks.network(study) if row.what == "weights"]
     assert weights.ours == 11 * 64 * 64 == weights.published + 64 * 64

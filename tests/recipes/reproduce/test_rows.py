@@ -27,5 +27,5 @@ def test_means_and_shares():
 
 def test_settings_and_layers():
     rows = setting_rows({"a": 2, "b": 0.5, "c": 1}, {"b": 0.25, "a": 2})
-    assert [(row.what, row.verdict, row.digits) for row in rows] == [("b", "differs", 3), ("a", "agrees", 0)]
+    assert [(row.what, row.verdict, row.digits) for row in rows] == [("b", "differs", 3), ("a", "set", 0)]
     assert [row.what for row in layer_rows([9, 3, 1], [9, 3, 1])] == ["inputs", "units of layer 1", "units of layer 2"]

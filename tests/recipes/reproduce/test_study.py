@@ -12,8 +12,8 @@ from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import SYSTEMS, Part, Row, Study, System, system_named
-from jaxgames.recipes.reproduce.report import cells_of
-from jaxgames.recipes.reproduce.rows import published
+from jaxgames.recipes.reproduce.report import cells_of, report_again
+from jaxgames.recipes.reproduce.rows import pooled, published, range_row
 
 QUIET = Report(quiet=True)
 
@@ -29,6 +29,18 @@ QUIET = Report(quiet=True)
         (Row("lower is not", 10.0, 8.0, 7.9, 8.1, best="high"), "differs"),
         (Row("lower is better", 10.0, 8.0, 7.9, 8.1, best="low"), "better"),
         (Row("neither is better", 10.0, 12.0, 11.9, 12.1), "differs"),
+        (Row("an end of an interval that is not even", 0.67, 0.0, 0.0, 0.76, best="low"), "agrees"),
+        (Row("the other end", 10.0, 11.0, 10.5, 19.0, best="high"), "better"),
+        (Row("the published interval is not even, either", 10.0, 12.0, published_margin=(0.5, 2.5)), "agrees"),
+        (Row("below it", 10.0, 8.0, published_margin=(0.5, 2.5)), "differs"),
+        (Row("holds zero and twice the figure", 75.0, 126.0, 0.0, 323.0), "too wide"),
+        (Row("holds zero, not twice the figure", 0.02, 0.01, 0.0, 0.02, published_margin=0.01), "agrees"),
+        (Row("below nothing", -0.0154, 0.0, -0.5, 0.5), "agrees"),
+        (Row("an input", 10.0, 10.0, is_set=True), "set"),
+        (Row("another input", 10.0, 9.0, is_set=True), "differs"),
+        (Row("a claim", None, 1.0, 0.5, 1.5, claim="above"), "agrees"),
+        (Row("a claim that is open", None, 1.0, -0.5, 2.5, claim="above"), "not confirmed"),
+        (Row("a claim that is wrong", None, 1.0, 0.5, 1.5, claim="below"), "not confirmed"),
         (Row("nothing published", None, 12.0), "-"),
         (Row("nothing measured", 10.0, why="no data"), "not done"),
     ],
@@ -43,6 +55,35 @@ def test_a_row_as_texts():
     row = Row("UCT", 61.6, 1234.5, 1200.0, 1269.0, "%", "low", why="reason", learner="fast")
     assert cells_of(row) == ("UCT (fast)", "61.6 %", "1,234.5 %", "1,200.0 to 1,269.0", "differs: reason")
     assert cells_of(Row("UCT", None, None, why="reason")) == ("UCT", "–", "–", "", "not done: reason")
+
+
+def test_ranges_and_claims_as_texts():
+    assert cells_of(range_row("moves", [50, 70], 62.5, unit="plies"))[1] == "50 to 70 plies"
+    row = Row("gain", None, -3.0, -7.5, 1.5, "%", claim="above", text="self-play helps")
+    assert cells_of(row)[1:] == ("self-play helps", "-3.0 %", "-7.5 to 1.5", "not confirmed")
+
+
+def test_rows_that_agree_may_differ_as_a_whole():
+    rows = [Row(f"{i}", 50.0, 51.0, 49.5, 52.5, "%", "high") for i in range(9)]
+    assert all(row.verdict == "agrees" for row in rows)
+    count, mean, low, high = pooled(rows)
+    assert (count, mean, low, high) == (9, 1.0, pytest.approx(0.5), pytest.approx(1.5))
+    assert pooled(rows[:8]) is None and pooled([*rows, rows[0]._replace(unit="PPG")]) is None
+    assert pooled([*rows, Row("left out", 50.0, unit="%", best="high", why="no time")])[0] == 9
+
+
+def test_a_page_is_made_anew_from_its_figures(tmp_path: Path, capsys):
+    rows = [Row("a", 1.0, 1.0, is_set=True), Row("b", 1.0, 2.0, 1.5, 2.5, "%", "high", (0.1, 0.2), why="because")]
+    study = Study.create(tmp_path / "a", "x", False, 0, QUIET)
+    report = System("x", "A System", "A. Author, *A Title*, 2001", (Part("t", "T", lambda _: rows),)).reproduce(study)
+    page, stored = (study.path / "report.md").read_text(), (study.path / "report.json").read_text()
+    (study.path / "report.json").write_text(stored.replace('"set"', '"agrees"'))  # by an older rule
+    assert main(["reproduce", "td-gammon", "--again", str(study.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parts"] == json.loads(stored)["parts"]
+    assert (study.path / "index.md").read_text() == page and (study.path / "report.json").read_text() == stored
+    assert "1 better, 1 set" in page and report["parts"][0]["rows"][1]["verdict"] == "better"
+    (study.path / "report.json").write_text(json.dumps(report | {"note": "A remark."}))
+    assert "\nA remark.\n" in (report_again(study.path), (study.path / "index.md").read_text())[1]
 
 
 def test_cells_are_measured_once(tmp_path: Path):
@@ -162,6 +203,7 @@ def test_every_system_says_who_wrote_it():
             ["reproduce", "td-gammon", "--out", "empty", "--resume"],
             "empty/td-gammon does not exist; expected one that was begun, without --resume",
         ),
+        (["reproduce", "td-gammon", "--again", "empty"], "empty holds no report.json"),
         (["reproduce", "td-gammon", "--seed", "-1"], "expected a whole number"),
     ],
 )

@@ -73,7 +73,7 @@ def test_parts_of_the_evolution(study, monkeypatch):
     assert len(rerun) == 7 and all(row["verdict"] == "agrees" for row in rerun)
     assert [row["ours"] for row in rerun] == pytest.approx([row["published"] for row in rerun], abs=0.06)
     assert [row["high"] - row["ours"] for row in rerun] == pytest.approx([*_margins(rerun)], abs=0.06)
-    assert all(row["verdict"] == "agrees" for row in parts["settings"]["rows"])
+    assert all(row["verdict"] == "set" for row in parts["settings"]["rows"])
     games = {row["what"].split(",")[0]: row for row in parts["games"]["rows"]}
     assert games["wins at hand that are taken"]["published"] == pytest.approx(200 / 3)
     assert games["threats of the other player that are met"]["published"] == 50
@@ -118,5 +118,5 @@ def test_parts_of_the_self_taught_network(study, monkeypatch):
 
 def test_settings_of_the_self_taught_network_are_those_of_the_text(study):
     rows = self_taught_tic_tac_toe.settings(study)
-    assert len(rows) == 10 and all(row.verdict == "agrees" for row in rows)
+    assert len(rows) == 10 and all(row.verdict == "set" for row in rows)
     assert self_taught_tic_tac_toe.RECIPE is SELF_PLAY

@@ -19,7 +19,7 @@ from jaxgames.matches.intervals import share_margin
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
-from jaxgames.recipes.reproduce.rows import Row, published
+from jaxgames.recipes.reproduce.rows import Row, percent_margin, published
 from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("connect_four_mcts")
@@ -57,7 +57,7 @@ def percent_row(
     cell: str, name: str, theirs: float | None, ours: Mapping[str, float], games: int, their_games: int, seconds: float
 ) -> Row:
     """A row of a percentage of the points; the published one has a margin as if no game were drawn."""
-    margin = 0.0 if theirs is None else 100 * share_margin(theirs / 100, their_games)
+    margin = (0.0, 0.0) if theirs is None else percent_margin(theirs, their_games)
     row = Row(
         name, theirs, ours["ours"], ours["low"], ours["high"], "%", "high", margin,
         learner=f"{games} games{NOTES.get(cell, '')}", seconds=seconds,

@@ -43,7 +43,7 @@ def trainings(study: Study) -> list[Row]:
             f"{best['played']:,} games; among equals the lot decides"
         )
         rows += [
-            games_row(f"{name}: games trained", TRAINED[name], training.games, _short(training.games, TRAINED[name])),
+            trained_row(name, TRAINED[name], training.games),
             games_row(f"{name}: best network after", PUBLISHED["table 5.1"][name], best["games"], why),
         ]
     return rows
@@ -52,6 +52,11 @@ def trainings(study: Study) -> list[Row]:
 def games_row(what: str, theirs: float, ours: int | None, why: str) -> Row:
     """A row of a number of games."""
     return Row(what, theirs, ours, unit="games", why=why, learner=LEARNER, digits=0)
+
+
+def trained_row(name: str, theirs: float, ours: int) -> Row:
+    """The games of a training, which are set."""
+    return games_row(f"{name}: games trained", theirs, ours, _short(ours, int(theirs)))._replace(is_set=True)
 
 
 def _short(games: int, wanted: int) -> str:
@@ -108,7 +113,7 @@ def extra(study: Study) -> list[Row]:
     training = trained(study, "extra")
     short, best = _short(training.games, long), best_after(study, "extra")["games"]
     return [
-        games_row("extra: games trained", long, training.games, short),
+        trained_row("extra", long, training.games),
         games_row("extra: best network after", theirs["best after"], best, "among equals the lot decides"),
         points_row(
             "extra against td", meet(study, "extra", "td", games_of(study)), ppg, published_margin=SAMPLING,
