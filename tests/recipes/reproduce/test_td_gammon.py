@@ -51,8 +51,9 @@ def test_settings_are_those_of_the_text():
     for setting in (td, backprop, climb):
         network = getattr(setting, "network", None)
         network = setting if callable(network) else network
-        assert (*network.hidden, getattr(network, "outputs", 4)) == (shape["hidden"], shape["outputs"])
-        assert network.cumulative and not network.biases and network.activation == "sigmoid"
+        layers = getattr(network, "layers", network)
+        assert (*layers.hidden, getattr(network, "outputs", 4)) == (shape["hidden"], shape["outputs"])
+        assert network.cumulative and not layers.biases and layers.activation == "sigmoid"
         assert setting.schedule == "tested"
     assert td.network().encoding.size == shape["inputs"]
     assert RECIPES["td-gammon"].settings["ebert-2007-extra"].network().encoding.size == PUBLISHED["5.4"]["inputs"]
