@@ -20,7 +20,7 @@ from strong_backgammon import DECISIONS
 
 import jaxgames
 from jaxgames import players
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import ExpectedConfig, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, Replay, _put
 from jaxgames.players import greedy
 
@@ -29,11 +29,11 @@ HELD_OUT = 2**14
 STEPS = 30_000
 BLOCK = 500
 """Steps in one call."""
-PLAY = dataclasses.replace(
-    CHAMPION, teacher=False, epsilon=0.0, lambda_=0.7, batch=64, plies=32, replay=POSITIONS, restarts=0.0
+assert isinstance(CHAMPION, ExpectedConfig)
+PLAY = CHAMPION.replace(
+    teacher=False, epsilon=0.0, lambda_=0.7, batch=64, plies=32, replay=POSITIONS, restarts=0.0
 )
-USED = dataclasses.replace(
-    PLAY,
+USED = PLAY.replace(
     hidden=(128,),
     members=1,
     step_size=0.0007,
@@ -42,11 +42,11 @@ USED = dataclasses.replace(
     updates=STEPS,
     steps=1,
 )
-HIGH = dataclasses.replace(USED, step_size=0.01, last_step_size=0.00005, weight_decay=0.01)
-FITS: dict[str, TDConfig] = {
+HIGH = USED.replace(step_size=0.01, last_step_size=0.00005, weight_decay=0.01)
+FITS: dict[str, ExpectedConfig] = {
     "128 units, steps of 0.0007": USED,
     "128 units, steps of 0.01": HIGH,
-    "256 units, steps of 0.01": dataclasses.replace(HIGH, hidden=(256,)),
+    "256 units, steps of 0.01": HIGH.replace(hidden=(256,)),
 }
 
 
@@ -76,19 +76,19 @@ def played(params: Any) -> Replay:
 
     @jax.jit
     def play(state, key):
-        state, found, _ = learner._play(state, key)
-        return state._replace(traces=_put(state.traces, found))
+        games, found, _ = learner._play(state, key)
+        return state._replace(games=games, replay=_put(state.replay, found))
 
     for number in range(POSITIONS // (PLAY.batch * PLAY.plies)):
         state = play(state, jax.random.key(number))
-    return state.traces
+    return state.replay
 
 
-def fit(config: TDConfig, replay: Replay) -> tuple[Any, float]:
+def fit(config: ExpectedConfig, replay: Replay) -> tuple[Any, float]:
     """The weights that learned all but some positions, and the root of their mean squared error on these, in points."""
     learner = make_learner(config)
     assert isinstance(learner, ExpectedTD)
-    state = jax.jit(dataclasses.replace(learner, config=dataclasses.replace(config, replay=1)).init)(jax.random.key(1))
+    state = jax.jit(dataclasses.replace(learner, config=config.replace(replay=1)).init)(jax.random.key(1))
     held_out = jnp.arange(POSITIONS) >= POSITIONS - HELD_OUT
     known = replay._replace(weight=jnp.where(held_out, 0.0, replay.weight))
 

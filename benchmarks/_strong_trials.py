@@ -28,18 +28,17 @@ FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "strong-backgammon.js
 BLOCK = 25
 """Updates in one call."""
 CHAMPION = config_of(champions.card("backgammon")["learner"])
-GO_ON = dataclasses.replace(
-    SECOND,
-    hidden=CHAMPION.hidden,
-    members=CHAMPION.members,
+GO_ON = SECOND.replace(
+    hidden=CHAMPION.net.hidden,
+    members=CHAMPION.values()["members"],
     updates=500,
     step_size=0.0005,
     last_step_size=0.00001,
 )
 TRIALS: dict[str, TDConfig] = {
-    "3 of 4 games begin where plies disagree": dataclasses.replace(GO_ON, restarts=0.75),
-    "every other one, every tenth turn is random, and targets are a look-ahead of one ply": dataclasses.replace(
-        GO_ON, restarts=0.5, epsilon=0.1, lambda_=0.0
+    "3 of 4 games begin where plies disagree": GO_ON.replace(restarts=0.75),
+    "every other one, every tenth turn is random, and targets are a look-ahead of one ply": GO_ON.replace(
+        restarts=0.5, epsilon=0.1, lambda_=0.0
     ),
 }
 """What was tried, each from the champion's weights."""
@@ -67,8 +66,7 @@ def trial(config: TDConfig) -> dict[str, Any]:
     began = time.process_time()
     learner = make_learner(config)
     params = jax.tree.map(jnp.asarray, champion.params)
-    state = jax.jit(learner.init)(jax.random.key(0))
-    state = state._replace(params=params, traces=learner.init_traces(params))
+    state = jax.jit(learner.init)(jax.random.key(0), params)
     block = jax.jit(lambda state, key: jax.lax.scan(learner.update, state, jax.random.split(key, BLOCK))[0])
     before = lost(params)
     for number in range(config.updates // BLOCK):

@@ -6,7 +6,6 @@ plays by a network: GNU Backgammon looking no ply ahead (its networks are larger
 """
 
 import argparse
-import dataclasses
 import sys
 import time
 from typing import Any, NamedTuple
@@ -73,7 +72,7 @@ def cases() -> list[Case]:
     """The recipe's settings, and windows of larger batches."""
     settings = recipe_named("td-gammon").settings
     exact, fast = settings["exact"], settings["fast"]
-    larger = [dataclasses.replace(fast, batch=256, plies=plies) for plies in (4, 16)]
+    larger = [fast.replace(batch=256, plies=plies) for plies in (4, 16)]
     return [
         Case(f"exact TD(lambda), batch {exact.batch}", exact, alone=True, plies=EXACT_PLIES),
         Case(f"fast, batch {fast.batch} x {fast.plies} (recipe)", fast, alone=True, plies=FAST_PLIES, games=FAST_GAMES),
@@ -223,7 +222,7 @@ def choices(options: argparse.Namespace, config: TDConfig, params: Any, batches:
     counted, complete = zip(*map(jax.jit(number), batches), strict=True)
     report.checks["the plays that are evaluated are counted completely"] = bool(np.all(complete))
     plays, size = int(sum(counted)), sum(len(batch.dice) for batch in batches)
-    layers = "-".join(map(str, (network.encoding.size, *config.hidden, config.outputs)))
+    layers = "-".join(map(str, (network.encoding.size, *config.net.hidden, config.outputs)))
     what = f"best play by a {layers} network ({place()})"
     timings = [timing._replace(amount=size) for timing in timings]
     ours = add_choices(report, what, "jaxgames", timings, plays / size, seconds)

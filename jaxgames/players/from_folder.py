@@ -12,7 +12,7 @@ from jaxgames.algos.alphazero import load_network
 from jaxgames.algos.evolution import saved as evolution_saved
 from jaxgames.algos.imitation import load_network as load_imitation
 from jaxgames.algos.self_play_backprop import load_self_play
-from jaxgames.algos.td import load_player_value
+from jaxgames.algos.td import SequentialConfig, load_player_value, make_learner
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions
@@ -100,8 +100,8 @@ def snapshots_of(run: Run) -> tuple[int, Snapshots]:
         snapshots = evolution_saved.snapshots_of(run)
     elif kind == "td":
         config = config_of(run.config["learner"])
-        every = run.config["block"] * config.games if config.sequential else 0
-        snapshots = Snapshots(run.path, template(config).state.params)
+        every = run.config["block"] * config.games if isinstance(config, SequentialConfig) else 0
+        snapshots = Snapshots(run.path, template(make_learner(config)).state.params)
     if not every or not len(snapshots):
         raise ValueError(f"{run.path} keeps no snapshots; trainings with the setting ebert-2007 do")
     return every, snapshots

@@ -32,6 +32,8 @@ class Plan:
     """Values of the setting to be changed, as texts: `{"hidden": "80"}`."""
     minutes: float | None = None
     games: int | None = None
+    updates: int | None = None
+    """Those that `minutes` make here, as `Recipe.timed` measures; nobody asks for them."""
     seed: int | None = None
     devices: int | None = None
     measured_games: int | None = None

@@ -1,7 +1,7 @@
 """What a recipe is: a named training with settings to choose from, begun and resumed in a run folder."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -41,6 +41,10 @@ class Recipe(ABC):
     def check(self, plan: Plan) -> None:
         """Raises `ValueError` if there is no such game or setting, or a changed value makes no sense."""
 
+    def timed(self, plan: Plan, report: Report) -> Plan:
+        """A checked plan with its minutes as a number of updates, by the speed of this machine, where it needs one."""
+        return plan
+
     @abstractmethod
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
         """The run's configuration: everything that decides the result, ready for JSON. The plan has been checked."""
@@ -48,6 +52,10 @@ class Recipe(ABC):
     @abstractmethod
     def job(self, run: Run, report: Report) -> Job:
         """What this recipe does in the training of a run."""
+
+    def stages(self, run: Run, report: Report) -> Sequence[Job]:
+        """What it does one after the other; most recipes have one job."""
+        return [self.job(run, report)]
 
     @abstractmethod
     def show(self, result: Mapping[str, Any]) -> None:
@@ -68,9 +76,9 @@ class Recipe(ABC):
         leads = jax.process_index() == 0
         if leads:
             Run.check_free(path)
-        content = self.content(plan, report) | ({"tensorboard": True} if plan.tensorboard else {})
+        content = self.content(self.timed(plan, report), report) | ({"tensorboard": True} if plan.tensorboard else {})
         return self.resume(Run.create(path, content) if leads else Run(path, {"config": content}), report)
 
     def resume(self, run: Run, report: Report) -> Training:
         """Goes on in a run folder."""
-        return Training(self.job(run, report), run, report)
+        return Training(self.stages(run, report), run, report)

@@ -2,10 +2,11 @@
 
 From `jaxgames train td-gammon` to the first jitted call a reader passes through these files:
 
+    cli/__init__.py         the verbs
     cli/train.py            the command
     recipes/__init__.py     the recipes by name
     recipes/td/named.py     the settings of td-gammon
-    recipes/recipe.py       begin: check the plan, make the run folder
+    recipes/recipe.py       begin: check the plan, turn minutes into updates, make the run folder
     recipes/td/recipe.py    plan and job of a TD training
     recipes/training.py     the loop, and a block of updates, jitted
     algos/td/learner.py     init and update of a learner
@@ -13,7 +14,7 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -52,6 +53,8 @@ class Job(ABC, Generic[S]):
     """What its length is counted in: an entry of its lines of metrics, and of the counts of a block."""
     keys: tuple[str, ...] = ()
     """What it reads of the run's configuration besides what all jobs read."""
+    end: int | None = None
+    """The step after which the next stage begins; None for the last one, which ends at a progress of 1."""
 
     @abstractmethod
     def template(self) -> Any:
@@ -68,6 +71,14 @@ class Job(ABC, Generic[S]):
     @abstractmethod
     def progress(self, state: S, step: int) -> float:
         """The share of the training that is done; at 1 it ends."""
+
+    def is_done(self, state: S, step: int) -> bool:
+        """Whether this stage of the training is at its end."""
+        return self.progress(state, step) >= 1 if self.end is None else step >= self.end
+
+    def begin_after(self, state: Any) -> S:
+        """The state in which this stage begins, after the last one of the stage before."""
+        raise NotImplementedError
 
     @abstractmethod
     def is_measured(self, step: int) -> bool:
@@ -91,12 +102,14 @@ class Job(ABC, Generic[S]):
 
 
 class Training(Generic[S]):
-    """A job at work in its run folder. Of several processes all do the same, and only the first writes."""
+    """Jobs at work in their run folder, one stage after the other. Of several processes only the first writes."""
 
-    def __init__(self, job: Job[S], run: Run, report: Report):
-        self.job, self.run, self.report = job, run, report
+    def __init__(self, stages: Sequence[Job[S]], run: Run, report: Report):
+        self.stages, self.run, self.report = stages, run, report
+        self.job = stages[-1]
+        """The last stage, by which a training is named and measured at its end."""
         self.leads = jax.process_index() == 0
-        for name in ("recipe", "setting", "game", "seed", "devices", "measured_games", "final_games", *job.keys):
+        for name in ("recipe", "setting", "game", "seed", "devices", "measured_games", "final_games", *self.job.keys):
             run.config[name]  # what is missing is said before the training, not after it
 
     def run_to_end(self) -> dict[str, Any]:
@@ -104,37 +117,42 @@ class Training(Generic[S]):
 
         Raises `ValueError` where weights or metrics are not finite any more.
         """
-        step, state = self._start()
+        step, state, stages = self._start()
         earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
         if self.leads and self._events:
             tensorboard.begin(self._events, self.run.metrics())
         with self.report.progress(1.0) as progress:
-            while self.job.progress(state, step) < 1:
-                before = time.perf_counter()
-                state, entry, counts, finite = self.job.advance(state, step)
-                now = time.perf_counter()
-                step, games = entry["step"], games + counts[self.job.counted]
-                entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
-                entry["seconds"] = earlier + now - began
-                if not finite:
-                    raise ValueError(self._not_finite(step))
-                done = self.job.progress(state, step)
-                if self.job.is_measured(step) or done >= 1:
-                    self._measure_and_save(step, state, entry)
-                elif self.leads:
-                    self._log(entry)
-                progress(done, entry)
+            for job in stages:
+                if job is not stages[0]:
+                    state = job.begin_after(state)
+                while not job.is_done(state, step):
+                    before = time.perf_counter()
+                    state, entry, counts, finite = job.advance(state, step)
+                    now = time.perf_counter()
+                    step, games = entry["step"], games + counts[job.counted]
+                    entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
+                    entry["seconds"] = earlier + now - began
+                    if not finite:
+                        raise ValueError(self._not_finite(step))
+                    if job.is_measured(step) or job.is_done(state, step):
+                        self._measure_and_save(job, step, state, entry)
+                    elif self.leads:
+                        self._log(entry)
+                    progress(job.progress(state, step), entry)
         lasted = time.perf_counter() - began
         return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
 
-    def _start(self) -> tuple[int, S]:
+    def _start(self) -> tuple[int, S, Sequence[Job[S]]]:
+        """The step and the state to go on with, and the stages that are left."""
         if not self.run.steps():
-            return 0, self.job.start(None)
-        step, checkpoint = self.run.restore(self.job.template())
+            return 0, self.stages[0].start(None), self.stages
+        newest = max(self.run.steps())
+        left = [job for job in self.stages if job.end is None or newest <= job.end]
+        step, checkpoint = self.run.restore(left[0].template())
         self.report.say(f"resuming after {self.job.step_name} {step:,}")
         if changes := self.run.changes():
             self.report.warn(f"the numbers may differ from now on from those of an undisturbed run: {changes}")
-        return step, self.job.start(checkpoint)
+        return step, left[0].start(checkpoint), left
 
     def _earlier_seconds(self, step: int) -> float:
         """The time trained before the checkpoint of `step`. Drops the metrics of what is done again."""
@@ -143,13 +161,13 @@ class Training(Generic[S]):
         self.run.drop_metrics_after(step)
         return max((entry["seconds"] for entry in self.run.metrics()), default=0.0)
 
-    def _measure_and_save(self, step: int, state: S, entry: dict[str, Any]) -> None:
-        checkpoint = self.job.checkpoint(state)  # in all processes
+    def _measure_and_save(self, job: Job[S], step: int, state: S, entry: dict[str, Any]) -> None:
+        checkpoint = job.checkpoint(state)  # in all processes
         if self.leads:
-            entry |= self.job.measure(state, entry)
+            entry |= job.measure(state, entry)
             self._log(entry)
             self.run.save(step, checkpoint)
-            self.job.draw()
+            job.draw()
 
     @property
     def _events(self) -> Path | None:

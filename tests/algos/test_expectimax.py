@@ -12,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames.algos import expectimax
 from jaxgames.algos.expectimax import Expectimax
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.board import from_plain
 from tests.envs.backgammon_boards import left_of, rule_book_plays
@@ -182,7 +182,7 @@ def test_chances_of_winning(bear_off, after_plies, plies):
 @pytest.mark.slow
 def test_two_plies_of_backgammon():
     """All plays, rolls and answers by the rule book, with a network of random weights."""
-    network = TDConfig(hidden=(3,)).network()
+    network = make_config(hidden=(3,)).network()
     params = jax.tree.map(lambda x: 3 * x, network.init(jax.random.key(4)))
     value = jax.jit(lambda positions: network.value(params)(positions))
 

@@ -76,11 +76,17 @@ def declared(config: type[Settings], **right: Any) -> Row:
     """The row of settings that are declared: what is wrong for the kind of each, with what its declaration expects."""
 
     def line_of(one: Setting, of: str, line: str) -> str:
-        numbers = one.base in (int, float) and not (one.is_tuple and of in ("int", "text"))
+        numbers = one.base in (int, float) and not one.choices and not (one.is_tuple and of in ("int", "text"))
         return line if numbers else f"expected {one.expected}"
 
+    def error_of(one: Setting, value: Any, error: type[Exception]) -> type[Exception]:
+        return error if not one.choices else ValueError if isinstance(value, one.base) else TypeError
+
     wrong: dict[str, Wrong] = {
-        name: {of: (value, error, line_of(one, of, line)) for of, (value, error, line) in KINDS[one.kind].items()}
+        name: {
+            of: (value, error_of(one, value, error), line_of(one, of, line))
+            for of, (value, error, line) in KINDS[one.kind].items()
+        }
         for name, one in own(config).items()
         if one.kind in KINDS
     }
@@ -111,7 +117,7 @@ SMALL = alphazero.AlphaZeroConfig(
     nets.NetworkSpec(hidden=(4,)), batch=4, plies=1, buffer_plies=1, simulations=2, steps=1
 )
 ZERO = alphazero.make_learner(GAME, SMALL)
-TD = td.make_learner(td.TDConfig(game="connect_four", encoding="cells", hidden=(4,), batch=4, outputs=2))
+TD = td.make_learner(td.make_config(game="connect_four", encoding="cells", hidden=(4,), batch=4, outputs=2))
 IMITATION = imitation.make_learner(GAME)
 NO_NETWORK: Wrong = {
     "function": (len, TypeError, "network the function len: expected a flax module, or anything with init and apply"),
@@ -176,11 +182,16 @@ LEARNERS = {
         ZERO.update, {"state": None, "key": SEED}, {"state": state("AlphaZeroState")}, free=("key",), tried=False
     ),
     "td.TDConfig": settings(td.TDConfig),
+    "td.NStepConfig": settings(td.NStepConfig),
+    "td.ExactConfig": settings(td.ExactConfig),
+    "td.MonteCarloConfig": settings(td.MonteCarloConfig),
+    "td.ExpectedConfig": settings(td.ExpectedConfig),
+    "td.SequentialConfig": settings(td.SequentialConfig),
     "td.Outcomes": settings(td.Outcomes),
     "td.eligibility_traces": Row(
         td.eligibility_traces, {"lambda_": 0.7}, {"lambda_": number("lambda_", "a number from 0 to 1", 1.5)}
     ),
-    "td.make_learner": Row(td.make_learner, {"config": td.TDConfig()}, {"config": config(td.TDConfig)}),
+    "td.make_learner": Row(td.make_learner, {"config": td.make_config()}, {"config": config(td.TDConfig)}),
     "td.Learner.init": Row(TD.init, {"key": SEED}, {"key": NEEDED_KEY}, tried=False),
     "imitation.ImitationConfig": settings(imitation.ImitationConfig),
     "imitation.make_learner": Row(

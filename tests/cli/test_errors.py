@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from jaxgames import cli
+from jaxgames.algos.td import make_learner
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.cli import common, train
 from jaxgames.records import json_lines
@@ -42,7 +43,7 @@ def whole(tmp_path_factory):
 
 def contents(run):
     """All that a training leaves but for the time it took: checkpoints, the best player, metrics."""
-    shapes = template(config_of(run.config["learner"]))
+    shapes = template(make_learner(config_of(run.config["learner"])))
     trees = [run.restore(shapes, step) for step in run.steps()] + [run.load_best(shapes.state.params)]
     bits = [np.asarray(leaf).tobytes() for _, tree in trees for leaf in jax.tree.leaves(tree)]
     return run.steps(), bits, [{k: v for k, v in line.items() if "second" not in k} for line in run.metrics()]

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.envs.backgammon import strategic
 from jaxgames.envs.backgammon.best import score_by
 from jaxgames.envs.backgammon.encoding import Strategic, score_first_layer
@@ -81,7 +81,7 @@ def test_a_play_updates_the_value_as_if_it_were_counted_anew(boards):
 @pytest.fixture(scope="module")
 def by_class():
     """A network for each class, and their weights."""
-    made = TDConfig(encoding="strategic", hidden=(6,), outputs=6, output="softmax", by_class=True).network()
+    made = make_config(encoding="strategic", hidden=(6,), outputs=6, output="softmax", by_class=True).network()
     keys = jax.random.split(jax.random.key(0), strategic.CLASSES)
     return made, jax.vmap(dataclasses.replace(made, by_class=False).init)(keys)
 

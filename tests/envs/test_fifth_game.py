@@ -10,7 +10,7 @@ import pyspiel
 import pytest
 
 import jaxgames
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.envs import registry, rollout
 from tests.envs.othello import PASS, Othello
 
@@ -111,7 +111,7 @@ def test_positions_and_actions_are_read_and_written():
 
 def test_a_learner_takes_it_as_it_is():
     learner = make_learner(
-        TDConfig(game="othello", encoding="observation", hidden=(4,), outputs=2, method="n_step", batch=4, plies=4)
+        make_config(game="othello", encoding="observation", hidden=(4,), outputs=2, method="n_step", batch=4, plies=4)
     )
     state = learner.init(jax.random.key(0))
     after, metrics = jax.jit(learner.update, compiler_options=QUICKLY)(state, jax.random.key(1))

@@ -18,7 +18,7 @@ from jaxgames.algos.evolution.evolution import Evolution
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies import STRATEGIES
 from jaxgames.algos.minimax import alphabeta
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.envs.rollout import rollout
 from jaxgames.players.mcts import KINDS
 
@@ -137,7 +137,7 @@ def test_alpha_beta(lower):
 @pytest.mark.parametrize("game", ["backgammon", "connect_four"])
 def test_temporal_differences(game, method, lower):
     seen = {"backgammon": {}, "connect_four": {"encoding": "observation", "outputs": 2}}[game]
-    learner = make_learner(TDConfig(game, **seen, method=method, batch=4, plies=2, hidden=(3,)))
+    learner = make_learner(make_config(method, game=game, **seen, batch=4, plies=2, hidden=(3,)))
     lower(learner.update, jax.eval_shape(learner.init, KEY), KEY)
 
 

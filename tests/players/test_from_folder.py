@@ -1,6 +1,5 @@
 """Players from the folders of trainings."""
 
-import dataclasses
 import re
 
 import jax
@@ -10,7 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.recipes import RECIPES, Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
@@ -20,11 +19,11 @@ BACKGAMMON = jaxgames.make("backgammon")
 
 
 class TestRunFolders:
-    CONFIG = TDConfig(hidden=(3,))
+    CONFIG = make_config(hidden=(3,))
 
     @pytest.fixture
     def run(self, tmp_path):
-        content = {"kind": "td", "game": "backgammon", "learner": dataclasses.asdict(self.CONFIG)}
+        content = {"kind": "td", "game": "backgammon", "learner": self.CONFIG.to_json()}
         return Run.create(tmp_path / "a", content)
 
     def test_best_player(self, run):

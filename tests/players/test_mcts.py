@@ -1,6 +1,5 @@
 """The players that search do what their specs say: rule, evaluator, trees, options, and the sign of a run's values."""
 
-import dataclasses
 import math
 import re
 import time
@@ -13,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.algos import mcts
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.players.mcts import KINDS
 from jaxgames.runs import Run
 
@@ -153,8 +152,8 @@ def test_a_player_plays_what_its_search_finds(spec, rule, evaluator, simulations
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A run whose network says that whoever has the center wins."""
-    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
-    content = {"kind": "td", "game": "tic_tac_toe", "learner": dataclasses.asdict(config)}
+    config = make_config(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
+    content = {"kind": "td", "game": "tic_tac_toe", "learner": config.to_json()}
     run = Run.create(tmp_path_factory.mktemp("runs") / "center", content)
     value = np.zeros((9, 2, 2), np.float32)  # square, own or other mark, chance to win and to lose
     value[CENTER] = [[10, -10], [-10, 10]]

@@ -1,6 +1,5 @@
 """Spec strings: what may be said of players, and the one line that answers what may not."""
 
-import dataclasses
 import re
 
 import jax
@@ -9,7 +8,7 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.ops.settings import Setting
 from jaxgames.players import registry, specs
 from jaxgames.players.player import Player
@@ -123,13 +122,13 @@ def test_numbers():
             specs.number(text, "player 'p': c")
 
 
-CONFIG = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(3,))
+CONFIG = make_config(game="tic_tac_toe", encoding="observation", hidden=(3,))
 
 
 @pytest.fixture(scope="module", params=["a", "b:c,d=1@2"])
 def path(request, tmp_path_factory):
     """A run in a folder with any name."""
-    content = {"kind": "td", "game": "tic_tac_toe", "learner": dataclasses.asdict(CONFIG)}
+    content = {"kind": "td", "game": "tic_tac_toe", "learner": CONFIG.to_json()}
     run = Run.create(tmp_path_factory.mktemp("runs") / request.param, content)
     run.save_best(CONFIG.network().init(jax.random.key(0)), {"games": 0})
     return str(run.path)

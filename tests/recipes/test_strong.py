@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.td.members import apart
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.saved import TDCheckpoint, config_of
 from jaxgames.envs import registry
 from jaxgames.players import champions
 from jaxgames.players import make as make_player
@@ -19,16 +19,16 @@ from jaxgames.runs import Run
 from tests.algos.small_games import Dash
 
 SMALL = {"game": "dash", "encoding": "track", "hidden": (5,), "batch": 4, "plies": 3}
-LATER = dataclasses.replace(SECOND, **SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2)
+LATER = SECOND.replace(**SMALL, by_class=False, updates=4, replay=24, minibatch=8, steps=2)
 STAGES = Stages(
     (
-        dataclasses.replace(FIRST, **SMALL, updates=4),
+        FIRST.replace(**SMALL, updates=4),
         LATER,
-        dataclasses.replace(LATER, teacher=True, members=2, replay=48),
+        LATER.replace(teacher=True, members=2, replay=48),
     ),
     (2, 2, 2),
 )
-RECIPE = StrongRecipe("strong", "small", {"fast": LATER}, stages={"fast": STAGES})
+RECIPE = StrongRecipe("strong", "small", {"fast": LATER}, stages_by_name={"fast": STAGES})
 STEPS = [2, 4, 6, 8, 10, 12]
 PLAN = Plan(seed=3, measured_games=4, final_games=4)
 
@@ -45,14 +45,18 @@ def whole(tmp_path_factory):
     """A training that nobody disturbed, its result, and the learner's state after each step that was saved."""
     path = tmp_path_factory.mktemp("runs") / "whole"
     training = RECIPE.begin(PLAN, path, Report(quiet=True))
-    advance, states = training.job.advance, {}
+    states = {}
 
-    def seen(checkpoint, step):
-        block = advance(checkpoint, step)
-        states[block.entry["step"]] = jax.device_get(block.state.state)
-        return block
+    def seeing(advance):
+        def seen(checkpoint, step):
+            block = advance(checkpoint, step)
+            states[block.entry["step"]] = jax.device_get(block.state.state)
+            return block
 
-    training.job.advance = seen
+        return seen
+
+    for job in training.stages:
+        job.advance = seeing(job.advance)
     result = training.run_to_end()
     return Run.open(path), result, states
 
@@ -72,8 +76,8 @@ def test_all_stages_learn_on_two_devices(tmp_path):
     run = Run.open(path)
     assert [line["step"] for line in run.metrics()] == STEPS
     job = RECIPE.job(run, Report(quiet=True))
-    traces = run.restore(job.template())[1].state.traces
-    assert int(traces.number) == 4 * 6 and len(traces.weight) == 48  # each device has half of the games and positions
+    replay = run.restore(job.template())[1].state.replay
+    assert int(replay.number) == 4 * 6 and len(replay.weight) == 48  # each device has half of the games and positions
 
 
 def far(one, other):
@@ -85,23 +89,20 @@ def test_a_later_stage_begins_with_the_player_of_the_one_before(whole, stage):
     """Each of its members is that player."""
     run, _, states = whole
     before, last = states[4 * stage].params, states[4 * stage + 4]
-    job, members = RECIPE.job(run, Report(quiet=True)), STAGES.configs[stage].members
-    job.enter(stage - 1)
-    params = job.as_members(before, members)
-    job.enter(stage)
-    weights = job.begin(params).traces.weights
+    job, members = RECIPE.stages(run, Report(quiet=True))[stage], STAGES.configs[stage].members
+    weights = job.begin_after(TDCheckpoint(states[4 * stage], 0, None)).state.weights
     for number in range(members):
         one = jax.tree.map(lambda x, n=number: x[n], apart(weights, members))
         jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), one, before)
-    assert int(last.updates) == 4 and int(last.traces.number) == 4 * 12
+    assert int(last.updates) == 4 and int(last.replay.number) == 4 * 12
 
 
 def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole):
     _, _, states = whole
     before, last = states[8], states[12]
-    assert before.traces.teacher == ()
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), last.traces.teacher, before.params)
-    one, other = (jax.tree.map(lambda x, n=n: x[n], apart(last.traces.weights, 2)) for n in range(2))
+    assert before.teacher == ()
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), last.teacher, before.params)
+    one, other = (jax.tree.map(lambda x, n=n: x[n], apart(last.weights, 2)) for n in range(2))
     assert far(one, before.params) > 1e-4 and far(one, other) > 1e-4  # members learn, each something else
 
 
@@ -109,8 +110,7 @@ def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole
 def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
     """A run's best player may be of any stage, and the run is known by the network of the last one."""
     run, _, states = whole
-    job = RECIPE.job(run, Report(quiet=True))
-    job.enter(stage)
+    job = RECIPE.stages(run, Report(quiet=True))[stage]
     params = states[4 * stage + 4].params
     game, network = Dash(), STAGES.configs[stage].network()
     positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 3))
@@ -124,14 +124,18 @@ def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
 def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
     training = RECIPE.begin(PLAN, tmp_path / "run", Report(quiet=True))
-    advance, left = training.job.advance, iter(range(blocks))
+    left = iter(range(blocks))
 
-    def stopped(*arguments):
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return advance(*arguments)
+    def stopping(advance):
+        def stopped(*arguments):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return advance(*arguments)
 
-    training.job.advance = stopped
+        return stopped
+
+    for job in training.stages:
+        job.advance = stopping(job.advance)
     with pytest.raises(KeyboardInterrupt):
         training.run_to_end()
     run = Run.open(tmp_path / "run")
@@ -150,7 +154,7 @@ def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
         (Plan(devices=2, changes={"minibatch": "3"}), "minibatch=3 cannot be split over 2 devices evenly"),
         (Plan(devices=3), "this runs on 3 devices, but 2 are here"),
         (Plan(setting="slow"), "unknown setting 'slow' of backgammon-strong; available: fast, hours, gpu"),
-        (Plan(changes={"first_updates": "0"}), "first_updates=0: expected a number from 1 to"),
+        (Plan(changes={"first_updates": "0"}), "first_updates='0': expected a whole number from 1 to"),
         (Plan(changes={"last_updates": "9"}), "unknown setting 'last_updates'"),
         (Plan(changes={"updates": "x"}), "updates='x': expected a whole number"),
         (Plan(changes={"encoding": "extra"}), "by_class=True: the encoding extra of backgammon tells no classes apart"),
@@ -168,10 +172,10 @@ def test_changes_reach_the_stages():
     changes = {"first_updates": "6", "updates": "8", "last_updates": "50", "hidden": "7", "batch": "16", "members": "2"}
     content = recipe_named("backgammon-strong").content(Plan(setting="hours", changes=changes), Report(quiet=True))
     assert [config["updates"] for config in content["stages"]] == [6, 8, 50] and content["goal"]["updates"] == 64
-    assert [config["hidden"] for config in content["stages"]] == [(7,), (7,), (7,)]
+    assert [config["hidden"] for config in content["stages"]] == [[7], [7], [7]]
     assert [config["batch"] for config in content["stages"]] == [FIRST.batch, 16, 16]
-    assert [config["teacher"] for config in content["stages"]] == [False, False, True]
-    assert [config["members"] for config in content["stages"]] == [1, 1, 2]
+    assert [config.get("teacher") for config in content["stages"]] == [None, False, True]
+    assert [config.get("members") for config in content["stages"]] == [None, 1, 2]
     assert content["learner"] == content["stages"][-1]
     assert content["blocks"] == [2, 1, 25]
 
@@ -179,8 +183,8 @@ def test_changes_reach_the_stages():
 @pytest.mark.parametrize("setting", STRONG)
 def test_all_stages_of_a_setting_learn_the_same_network(setting):
     """Else one could not begin with the weights of the one before, which would be seen after ten minutes or more."""
-    first, *later = (config.member().network for config in STRONG[setting].configs)
-    assert later and all(network == first for network in later)
+    first, *later = STRONG[setting].configs
+    assert later and all(config.member().network == first.network().network for config in later)
 
 
 def test_the_champion_is_that_of_the_setting_that_the_docs_name():

@@ -10,7 +10,7 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.algos.td import TDConfig, make_learner, saved
+from jaxgames.algos.td import make_config, make_learner, saved
 from jaxgames.algos.td.saved import template
 from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
 from jaxgames.envs.registry import available_games
@@ -19,7 +19,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan, strength
 from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td import step_tests
+from jaxgames.recipes.td.recipe import after_block
 from jaxgames.recipes.training import run_updates
 
 
@@ -56,8 +56,8 @@ def test_even_a_short_training_makes_a_better_player(finished):
 
 def test_blocks_do_not_repeat_their_games():
     """Two blocks of an update each are one block of two: else every block would play with the same random numbers."""
-    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(2,), outputs=2, batch=2, plies=2, epsilon=0.5)
-    learner, key = make_learner(config), jax.random.key(1)
+    network = {"game": "tic_tac_toe", "encoding": "observation", "hidden": (2,), "outputs": 2}
+    learner, key = make_learner(make_config(**network, batch=2, plies=2, epsilon=0.5)), jax.random.key(1)
 
     def trained(*blocks):
         state = learner.init(jax.random.key(0))
@@ -91,8 +91,9 @@ def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger,
         return SimpleNamespace(ppg=np.sign(strength_of(a) - strength_of(b)))
 
     monkeypatch.setattr(strength, "match", match)
-    config = TDConfig(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
-    network, shapes = config.network(), template(config)
+    config = make_config(game="tic_tac_toe", encoding="observation", outputs=2, hidden=(2,), schedule="tested")
+    learner = make_learner(config)
+    network, shapes = learner.network, template(learner)
 
     def weights(size, *lead):
         return jax.tree.map(lambda x: jnp.full((*lead, *x.shape), size, x.dtype), shapes.state.params)
@@ -106,7 +107,7 @@ def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger,
     )
     checkpoint = shapes._replace(state=shapes.state._replace(params=weights(now), factor=jnp.float32(1)), tests=tests)
     player = greedy(network.game, "now", weights(now), network.value)
-    after = step_tests.after_block(checkpoint, player, config)
+    after = after_block(checkpoint, player, learner)
     assert after.tests.place == place
     assert after.state.factor == np.float32(STEP_SIZES[place] / config.batch)
     for leaf in jax.tree.leaves(after.tests.younger):
@@ -150,12 +151,15 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td-gammon --game checkers", "td-gammon learns backgammon, not checkers; for other games: jaxgames train td"),
         ("td --game connect_four --setting foo", "unknown setting 'foo' of td; available: fast"),
         ("td --game connect_four --set encoding=foo --games 9", "unknown encoding 'foo' of connect_four"),
-        ("td --game connect_four --set game=checkers", "unknown setting 'game'; available: encoding"),
+        (
+            "td --game connect_four --set game=checkers",
+            "unknown setting 'game' of a TD learner; available: method",
+        ),
         ("td --game connect_four --games 99999999999999999", "games 99999999999999999: expected a whole number from 1"),
         ("td --game connect_four --games 999999999999999", "expected at most"),
         ("td --game connect_four --minutes nan", "minutes nan: expected a number above 0"),
         ("td --game connect_four --minutes inf", "minutes inf: expected a number above 0"),
-        ("td --game connect_four --set epsilon=2", "epsilon=2.0: expected a number from 0 to 1"),
+        ("td --game connect_four --set epsilon=2", "epsilon='2': expected a number from 0 to 1"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
@@ -177,7 +181,8 @@ def test_every_game_has_settings_that_make_sense(monkeypatch):
         for config in recipe.settings.values():
             network = config.network()
             assert network.game == jaxgames.make(game)
-            assert (config.epsilon > 0) == (not network.game.outcome_probabilities)  # else all games are the same
+            explores = config.values().get("epsilon", 0.0) > 0
+            assert explores == (not network.game.outcome_probabilities)  # else all games are the same
             assert len(network.outcomes) == 2 or network.game.max_reward > 1
 
 

@@ -1,23 +1,22 @@
 """The page of the trainings: a run under way, and its players."""
 
-import dataclasses
 import os
 import time
 
 import jax
 import pytest
 
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.runs import Run
 from jaxgames.web.training import MOST_POINTS, Trainings
 from tests.web.pages import PERSON, page, serving
 
-CONFIG = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
+CONFIG = make_config(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": dataclasses.asdict(CONFIG)}
+    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": CONFIG.to_json()}
     run = Run.create(tmp_path_factory.mktemp("runs") / "mine", content)
     for step in range(3):
         run.log({"step": step, "games": 100 * step, "loss": 1 / (1 + step), "note": "text", "bad": float("nan")})

@@ -1,39 +1,95 @@
 """Learning from expectations over chance: less noise than lambda-returns, and positions are learned several times."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float32, Int32, Key
+from typing_extensions import override
 
 from jaxgames.algos.expectimax import after_chance
-from jaxgames.algos.td.learner import Learner, Metrics, TDState, cross_entropy, play_metrics
+from jaxgames.algos.td.config import FALLING, LAYERS, BatchConfig
+from jaxgames.algos.td.learner import BatchLearner, Metrics, cross_entropy, play_metrics
 from jaxgames.algos.td.members import apart, scale_outputs
-from jaxgames.algos.td.self_play import Games, draw_chance, play_ply
+from jaxgames.algos.td.self_play import Games, draw_chance, init_games, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.nets import MLP_ONLY, NetworkSpec
 from jaxgames.ops.pytrees import select
+from jaxgames.ops.settings import group, setting
 
 CANDIDATES = 16
 """Positions among which the beginning of a restarted game is chosen."""
 
 
-class Replay(NamedTuple):
-    """What `ExpectedTD` keeps: the weights that the optimizer moves, and the latest positions with their targets.
+@dataclasses.dataclass(frozen=True)
+class ExpectedConfig(BatchConfig):
+    """Settings of `ExpectedTD`, whose network has outputs that are shares of 1, and sees the player to act."""
 
-    Those of members are side by side (`members`); those of outputs are not yet divided by their number.
-    `teacher` are the weights that play where they do so to the end, else `()`. `weight` is 0 for positions that
-    count nothing, such as ended games; `number` counts all positions put in so far.
+    net: NetworkSpec = group(LAYERS.replace(output="softmax"), MLP_ONLY | {"output": ("softmax",)})
+    method: str = setting("expected", "expectations over all outcomes of chance, kept", choices=("expected",))
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1)
+    members: int = setting(1, "networks that learn side by side; the player is their mean", low=1, high=64)
+    by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
+    restarts: float = setting(
+        0.0, "share of new games that begin where prediction and look-ahead differ", low=0, high=1
+    )
+    teacher: bool = setting(False, "whether the first weights play and make all targets to the end")
+    replay: int = setting(262_144, "positions kept, at most", low=1, high=2**28)
+    minibatch: int = setting(512, "positions of each step", low=1, high=2**20)
+    steps: int = setting(8, "steps in one update", low=1, high=2**16)
+    average: float = setting(0.999, "the player's weights at each step: the share that stays", low=0, high=1)
+    schedule: str = setting("exponential", "of step sizes", choices=("constant", *FALLING))
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.members > 1 and len(self.net.hidden) != 1:
+            raise ValueError(f"members={self.members}: needs one hidden layer")
+
+    @override
+    def shares(self) -> dict[str, int]:
+        return super().shares() | {"minibatch": self.minibatch}
+
+    @property
+    @override
+    def steps_per_update(self) -> int:
+        return self.steps
+
+    @override
+    def network(self) -> ValueNetwork:
+        units = (self.members * self.net.hidden[0],) if self.members > 1 else self.net.hidden
+        return dataclasses.replace(self.member(), network=self.net.replace(hidden=units).mlp(self.outputs))
+
+    def member(self) -> ValueNetwork:
+        """The network of each member; that of the player if there is only one."""
+        return self._network(by_class=self.by_class)
+
+
+class Replay(NamedTuple):
+    """The latest positions with their targets.
+
+    `weight` is 0 for positions that count nothing, such as ended games; `number` counts all positions put in so far.
     """
 
-    weights: Any
-    teacher: Any
     positions: Any
     targets: Float32[Array, "replay outcomes"]
     weight: Float32[Array, " replay"]
     number: Int32[Array, ""]
+
+
+class ExpectedState(NamedTuple):
+    """The state of `ExpectedTD`. The weights of members are side by side (`members`)."""
+
+    params: Any  # the player's weights: the moving average
+    weights: Any  # those that the optimizer moves; those of outputs are not yet divided by the number of members
+    teacher: Any  # those that play, where a teacher does so to the end, else ()
+    optimizer: Any  # the state of the optax optimizer
+    games: Games  # the games in progress
+    replay: Replay
+    updates: Int32[Array, ""]  # the number of updates so far
 
 
 def expectation(
@@ -55,7 +111,7 @@ def expectation(
 
 
 @dataclasses.dataclass(frozen=True)
-class ExpectedTD(Learner):
+class ExpectedTD(BatchLearner):
     """Expected TD(lambda): targets are expectations over all outcomes of chance, from which luck is subtracted.
 
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
@@ -66,29 +122,45 @@ class ExpectedTD(Learner):
     positions of its own games, and draws its share of each minibatch from them.
     """
 
+    config: ExpectedConfig
+    per_game: ClassVar[tuple[str, ...]] = ("games", "replay")
+
+    @override
     def init_params(self, key: Key[Array, ""]) -> Any:
-        """The mean of the members' first weights."""
         return scale_outputs(self.network.init(key), 1 / self.config.members)
 
-    def init_traces(self, params: Any) -> Replay:
-        """An empty replay."""
+    @override
+    def begin(self, params: Any, key: Key[Array, ""]) -> ExpectedState:
+        weights = scale_outputs(params, self.config.members)
+        teacher = jax.tree.map(lambda x: x[0], apart(weights, self.config.members)) if self.config.teacher else ()
+        weights, teacher = jax.tree.map(jnp.copy, (weights, teacher))  # so that states can be donated
+        return ExpectedState(
+            params=params,
+            weights=weights,
+            teacher=teacher,
+            optimizer=self.config.optimizer_for().init(params),
+            games=init_games(self.network.game, key, self.config.batch),
+            replay=self.empty_replay(),
+            updates=jnp.int32(0),
+        )
+
+    def empty_replay(self) -> Replay:
+        """A replay without positions, with room for whole updates."""
         size = self.config.batch * self.config.plies
         room = -(-self.config.replay // size) * size
         one = jax.eval_shape(self.network.game.init_position, jax.random.key(0))
         positions = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), one)
         targets = jnp.zeros((room, len(self.network.outcomes)), jnp.float32)
-        weights = scale_outputs(params, self.config.members)
-        teacher = jax.tree.map(lambda x: x[0], apart(weights, self.config.members)) if self.config.teacher else ()
-        weights, teacher = jax.tree.map(jnp.copy, (weights, teacher))
-        return Replay(weights, teacher, positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
+        return Replay(positions, targets, jnp.zeros(room, jnp.float32), jnp.int32(0))
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
-        """Plays, looks one ply ahead everywhere, and learns."""
+    @override
+    def update(self, state: ExpectedState, key: Key[Array, ""]) -> tuple[ExpectedState, Metrics]:
+        # Play, and look one ply ahead everywhere.
         play_key, learn_key = jax.random.split(key)
-        state, found, metrics = self._play(state, play_key)
-        replay = _put(state.traces, found)
-        carry = state.params, replay.weights, state.optimizer
+        games, found, metrics = self._play(state, play_key)
+        replay = _put(state.replay, found)
 
+        # Learn from positions of the replay; the player follows.
         def step(carry, key):
             average, weights, optimizer = carry
             weights, optimizer = self._learn(weights, optimizer, replay, key)
@@ -96,21 +168,21 @@ class ExpectedTD(Learner):
             average = optax.incremental_update(player, average, 1 - self.config.average)
             return (average, weights, optimizer), None
 
+        carry = state.params, state.weights, state.optimizer
         carry, _ = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
         average, weights, optimizer = carry
-        traces = replay._replace(weights=weights)
-        state = state._replace(params=average, optimizer=optimizer, traces=traces, updates=state.updates + 1)
+        state = ExpectedState(average, weights, state.teacher, optimizer, games, replay, state.updates + 1)
         return state, self.psum(metrics)
 
-    def _play(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, tuple, Metrics]:
+    def _play(self, state: ExpectedState, key: Key[Array, ""]) -> tuple[Games, tuple, Metrics]:
         """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
         config, params = self.config, state.params
-        network, player = (config.member(), state.traces.teacher) if config.teacher else (self.network, params)
+        network, player = (config.member(), state.teacher) if config.teacher else (self.network, params)
 
         def ply(games, key):
             games, ply, explored = play_ply(network.game, games, network.value(player), key, config.epsilon)
             if config.restarts:
-                games = self._restart(games, ply.over, params, state.traces, jax.random.fold_in(key, 1))
+                games = self._restart(games, ply.over, params, state.replay, jax.random.fold_in(key, 1))
             expected = expectation(network, player, ply.positions, ply.player)
             values = network.predict(player, ply.positions, ply.player)
             learned = self.network.predict(params, ply.positions, ply.player) if config.teacher else values
@@ -128,8 +200,7 @@ class ExpectedTD(Learner):
         own = jnp.where(first, targets, network.outcomes.flip(targets))
         weight = (~plies.over).astype(jnp.float32)
         found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, own, weight))
-        last = jax.tree.map(lambda x: x[-1], plies)
-        return state._replace(games=games, last=last), found, metrics
+        return games, found, metrics
 
     def _restart(
         self, games: Games, over: Bool[Array, " batch"], params: Any, replay: Replay, key: Key[Array, ""]

@@ -1,37 +1,29 @@
-"""TD self-play in three ways: `NStepTD`, `ExactTD` and `MonteCarlo`.
+"""TD self-play in three ways: `NStepTD`, `ExactTD` and `MonteCarlo`, each with its settings and its state.
 
-A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. All predictions
-are those for the first player, so that one position's value is the next one's target, whoever moves.
+A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. A state is all that
+a training is: a checkpoint of it continues bit by bit. All predictions are those for the first player, so that one
+position's value is the next one's target, whoever moves.
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float32, Int32, Key
+from typing_extensions import override
 
-from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.config import LAYERS, BatchConfig, SquaredErrorConfig, TDConfig
 from jaxgames.algos.td.self_play import Games, Ply, init_games, play_ply
 from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.nets import MLP_ONLY, NetworkSpec
 from jaxgames.ops import checks
+from jaxgames.ops.settings import group, setting
 
 BLOCK = 16
 """Plies of whole games that `MonteCarlo` learns from at once."""
-
-
-class TDState(NamedTuple):
-    """All that a training is: a checkpoint of it continues bit by bit."""
-
-    params: Any  # the network's weights
-    optimizer: Any  # the state of the optax optimizer
-    games: Games  # the games in progress
-    last: Ply  # what the latest ply led to; its position awaits chance
-    traces: Any  # what a method keeps besides: the eligibility traces of `ExactTD`, the `Replay` of `ExpectedTD`
-    factor: Float32[Array, ""]  # multiplies each step; the schedule `tested` changes it
-    updates: Int32[Array, ""]  # the number of updates so far
 
 
 class Metrics(NamedTuple):
@@ -47,58 +39,40 @@ class Metrics(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """What the three ways share: the state, and a step of the weights."""
+    """What all methods share: how a training begins, and sums over devices."""
 
     config: TDConfig
     axis: str | None = None
     """The mapped axis over which the games are split (see `parallel`): gradients and metrics are summed over it."""
+    per_game: ClassVar[tuple[str, ...]] = ()
+    """Fields of the state that hold something for each game or position: each device has its share of them."""
 
     @property
     def network(self) -> ValueNetwork:
         """The value network."""
         return self.config.network()
 
-    def init(self, key: Key[Array, ""]) -> TDState:
-        """The state before the first update."""
+    def init(self, key: Key[Array, ""], params: Any = None) -> Any:
+        """The state before the first update, with random weights or with `params`."""
         checks.key(key)
         weights_key, games_key = jax.random.split(key)
-        params = self.init_params(weights_key)
-        games = init_games(self.network.game, games_key, self.config.batch)
-        # Nothing has been played: the first ply's predecessor counts as over, so nothing is learned from it.
-        over, result = jnp.ones(self.config.batch, bool), jnp.zeros(self.config.batch, jnp.float32)
-        position, player = jax.tree.map(jnp.copy, (games.positions, games.player))  # so that states can be donated
-        return TDState(
-            params=params,
-            optimizer=self.config.optimizer_for().init(params),
-            games=games,
-            last=Ply(position, player, over, result),
-            traces=self.init_traces(params),
-            factor=jnp.float32(1.0),
-            updates=jnp.int32(0),
-        )
+        return self.begin(self.init_params(weights_key) if params is None else params, games_key)
 
     def init_params(self, key: Key[Array, ""]) -> Any:
         """The first weights of the player."""
         return self.network.init(key)
 
-    def place(self, state: TDState) -> TDState:
+    def begin(self, params: Any, key: Key[Array, ""]) -> Any:
+        """The state before the first update, with these weights and new games."""
+        raise NotImplementedError
+
+    def place(self, state: Any) -> Any:
         """The state where this learner wants it: on one device, as it is. (`parallel.Parallel` splits its games.)"""
         return state
 
-    def init_traces(self, params: Any) -> Any:
-        """Empty traces, where the method has any."""
-        return ()
-
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
         """Plays and learns once."""
         raise NotImplementedError
-
-    def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
-        """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
-        with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
-            updates, optimizer = self.config.optimizer_for().update(self.psum(gradients), optimizer, params)
-        updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, whose size Adam takes out
-        return optax.apply_updates(params, updates), optimizer
 
     def psum(self, sums: Any) -> Any:
         """Sums over the games of all devices."""
@@ -116,15 +90,79 @@ class Learner:
         """
         return 1 - player[0]
 
+    def with_step_size(self, state: Any, step_size: float) -> Any:
+        """The state with a step size of the schedule `tested`.
+
+        Gradients are sums over the games played at once; the factor makes means of them, so that a step size means
+        what it means for a single game.
+        """
+        return state._replace(factor=jnp.full_like(state.factor, step_size / self.config.games_at_once))
+
+    def step_size(self, state: Any) -> float:
+        """The step size that `with_step_size` gave."""
+        return float(state.factor) * self.config.games_at_once
+
 
 @dataclasses.dataclass(frozen=True)
-class NStepTD(Learner):
+class BatchLearner(Learner):
+    """What methods share that make steps with an optimizer."""
+
+    config: BatchConfig
+
+    def step(self, params: Any, optimizer: Any, gradients: Any, factor: Float32[Array, ""]) -> tuple[Any, Any]:
+        """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
+        with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
+            updates, optimizer = self.config.optimizer_for().update(self.psum(gradients), optimizer, params)
+        updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, whose size Adam takes out
+        return optax.apply_updates(params, updates), optimizer
+
+
+@dataclasses.dataclass(frozen=True)
+class NStepConfig(BatchConfig, SquaredErrorConfig):
+    """Settings of `NStepTD`."""
+
+    method: str = setting("n_step", "weights frozen for some plies, lambda-returns", choices=("n_step",))
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1)
+    net: NetworkSpec = group(LAYERS, MLP_ONLY | {"output": ("sigmoid", "softmax")})
+    cumulative: bool = setting(
+        False, "whether the output for a win counts gammons, too, and so on", when={"output": "sigmoid"}
+    )
+    by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
+
+    @override
+    def network(self) -> ValueNetwork:
+        return self._network(self.cumulative, self.symmetric, self.by_class)
+
+
+class NStepState(NamedTuple):
+    """The state of `NStepTD`."""
+
+    params: Any  # the network's weights
+    optimizer: Any  # the state of the optax optimizer
+    games: Games  # the games in progress
+    last: Ply  # what the latest ply led to; its position awaits chance
+    factor: Float32[Array, ""]  # multiplies each step; the schedule `tested` changes it
+    updates: Int32[Array, ""]  # the number of updates so far
+
+
+@dataclasses.dataclass(frozen=True)
+class NStepTD(BatchLearner):
     """Fast TD(lambda): the weights stay for `plies` plies, then make one step towards the lambda-returns.
 
     Returns are truncated where these plies end, by the value there. With one ply this is exact TD(0).
     """
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    config: NStepConfig
+    per_game: ClassVar[tuple[str, ...]] = ("games", "last")
+
+    @override
+    def begin(self, params: Any, key: Key[Array, ""]) -> NStepState:
+        games = init_games(self.network.game, key, self.config.batch)
+        optimizer = self.config.optimizer_for().init(params)
+        return NStepState(params, optimizer, games, nothing_played(games), jnp.float32(1.0), jnp.int32(0))
+
+    @override
+    def update(self, state: NStepState, key: Key[Array, ""]) -> tuple[NStepState, Metrics]:
         """Plays `plies` plies of each game, then makes one step on the loss of all positions.
 
         It is half the sum of squared errors, or the cross-entropy if the output is `softmax`.
@@ -146,7 +184,7 @@ class NStepTD(Learner):
             values = network.predict(params, *flat).reshape(*seen.over.shape, -1)
             targets = lambda_returns(jax.lax.stop_gradient(values), results, plies.over, self.config.lambda_, explored)
             errors = jnp.where(learned[..., None], targets - values[:-1], 0.0)
-            if self.config.output == "softmax":
+            if self.config.net.output == "softmax":
                 return jnp.sum(jnp.where(learned, cross_entropy(targets, values[:-1]), 0.0)), errors
             return 0.5 * jnp.sum(errors**2), errors
 
@@ -160,29 +198,67 @@ class NStepTD(Learner):
 
 
 @dataclasses.dataclass(frozen=True)
-class ExactTD(Learner):
+class ExactConfig(BatchConfig, SquaredErrorConfig):
+    """Settings of `ExactTD`."""
+
+    method: str = setting("exact", "eligibility traces, a step after each ply", choices=("exact",))
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1)
+
+    @property
+    @override
+    def steps_per_update(self) -> int:
+        return self.plies
+
+
+class ExactState(NamedTuple):
+    """The state of `ExactTD`."""
+
+    params: Any  # as in `NStepState`, and so is what follows
+    optimizer: Any
+    games: Games
+    last: Ply
+    traces: Any  # the eligibility traces, one for each game, output and parameter
+    factor: Float32[Array, ""]
+    updates: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class ExactTD(BatchLearner):
     """Exact TD(lambda): eligibility traces, and a step after every ply (Sutton 1988; Tesauro 1992).
 
     All games make their ply with the same weights, and the step is the sum of theirs; with a batch of 1 it is the
     textbook's.
     """
 
+    config: ExactConfig
+    per_game: ClassVar[tuple[str, ...]] = ("games", "last", "traces")
+
     @property
     def _traces(self) -> EligibilityTraces:
         return eligibility_traces(self.config.lambda_)
 
-    def init_traces(self, params: Any) -> Any:
-        """Empty traces: one for each game, output and parameter."""
-        return self._traces.init(params, self.config.batch, self.config.outputs)
+    @override
+    def begin(self, params: Any, key: Key[Array, ""]) -> ExactState:
+        games = init_games(self.network.game, key, self.config.batch)
+        return ExactState(
+            params=params,
+            optimizer=self.config.optimizer_for().init(params),
+            games=games,
+            last=nothing_played(games),
+            traces=self._traces.init(params, self.config.batch, self.config.outputs),
+            factor=jnp.float32(1.0),
+            updates=jnp.int32(0),
+        )
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    @override
+    def update(self, state: ExactState, key: Key[Array, ""]) -> tuple[ExactState, Metrics]:
         """`plies` plies of each game, each followed by a step."""
         state, metrics = jax.lax.scan(self._ply, state, jax.random.split(key, self.config.plies))
         return state._replace(updates=state.updates + 1), jax.tree.map(
             lambda x: jnp.sum(x, axis=0, dtype=x.dtype), metrics
         )
 
-    def _ply(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    def _ply(self, state: ExactState, key: Key[Array, ""]) -> tuple[ExactState, Metrics]:
         network, before = self.network, state.last
         value = network.value(state.params, self.player_after(state.games.player))
         games, ply, explored = play_ply(network.game, state.games, value, key, self.config.epsilon)
@@ -198,6 +274,12 @@ class ExactTD(Learner):
         params, optimizer = self.step(state.params, state.optimizer, descent, state.factor)
         metrics = self.psum(play_metrics(errors, ~nothing, ply))
         return state._replace(params=params, optimizer=optimizer, games=games, last=ply, traces=traces), metrics
+
+
+def nothing_played(games: Games) -> Ply:
+    """What leads to new games: the ply before the first one counts as over, so that nothing is learned from it."""
+    position, player = jax.tree.map(jnp.copy, (games.positions, games.player))  # so that states can be donated
+    return Ply(position, player, jnp.ones(len(player), bool), jnp.zeros(len(player), jnp.float32))
 
 
 def cross_entropy(
@@ -220,14 +302,42 @@ class _Episodes(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class MonteCarlo(Learner):
+class MonteCarloConfig(BatchConfig, SquaredErrorConfig):
+    """Settings of `MonteCarlo`."""
+
+    method: str = setting("monte_carlo", "whole games, then backprop to the result", choices=("monte_carlo",))
+    plies: int = setting(4, "the most plies of one game", low=1, high=2**16)
+
+    @override
+    def plies_per_update(self, plies_per_game: int) -> int:
+        return self.batch * plies_per_game
+
+
+class MonteCarloState(NamedTuple):
+    """The state of `MonteCarlo`: no game is under way between two updates."""
+
+    params: Any  # as in `NStepState`, and so is what follows
+    optimizer: Any
+    factor: Float32[Array, ""]
+    updates: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class MonteCarlo(BatchLearner):
     """TD(1) with the weights frozen for whole games: every position is trained towards its game's result.
 
     A game of more than `plies` plies is truncated: nothing is learned from it, and the metrics count it. From a game
     with random turns only the positions after the last of them are learned.
     """
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    config: MonteCarloConfig
+
+    @override
+    def begin(self, params: Any, key: Key[Array, ""]) -> MonteCarloState:
+        return MonteCarloState(params, self.config.optimizer_for().init(params), jnp.float32(1.0), jnp.int32(0))
+
+    @override
+    def update(self, state: MonteCarloState, key: Key[Array, ""]) -> tuple[MonteCarloState, Metrics]:
         """Plays a batch of whole games, then makes one step on half the sum of squared errors of all positions."""
         start_key, play_key = jax.random.split(key)
         episodes = self._play(state.params, init_games(self.network.game, start_key, self.config.batch), play_key)

@@ -11,9 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxgames.nets.mlp import FIRST_LAYER, layer_name
-
-LAST_LAYER = layer_name(1)
+from jaxgames.nets.mlp import layers_of, params_of
 
 
 def apart(params: Any, members: int) -> Any:
@@ -29,32 +27,26 @@ def apart(params: Any, members: int) -> Any:
         x = x.reshape(*x.shape[:axis], members, x.shape[axis] // members, *x.shape[axis + 1 :])
         return jnp.moveaxis(x, axis, 0)
 
-    first, last = (params["params"][name] for name in (FIRST_LAYER, LAST_LAYER))
-    layers = {
-        FIRST_LAYER: {name: split(x, -1) for name, x in first.items()},
-        LAST_LAYER: {
-            name: split(x, -2) if name == "kernel" else jnp.broadcast_to(x, (members, *x.shape))
-            for name, x in last.items()
-        },
-    }
-    return {**params, "params": layers}
+    first, last = map(dict, layers_of(params))
+    first = {name: split(x, -1) for name, x in first.items()}
+    kernel = split(last.pop("kernel"), -2)
+    last = {name: jnp.broadcast_to(x, (members, *x.shape)) for name, x in last.items()}
+    return params_of([first, last | {"kernel": kernel}])
 
 
 def repeated(params: Any, members: int) -> Any:
     """A perceptron with `members` times the hidden units that computes the same: the mean of equal members."""
     if members == 1:
         return params
-    first, last = (params["params"][name] for name in (FIRST_LAYER, LAST_LAYER))
-    layers = {
-        FIRST_LAYER: {name: jnp.concatenate([x] * members, axis=-1) for name, x in first.items()},
-        LAST_LAYER: last | {"kernel": jnp.concatenate([last["kernel"]] * members, axis=-2)},
-    }
-    return scale_outputs({**params, "params": layers}, 1 / members)
+    first, last = map(dict, layers_of(params))
+    first = {name: jnp.concatenate([x] * members, axis=-1) for name, x in first.items()}
+    last |= {"kernel": jnp.concatenate([last["kernel"]] * members, axis=-2)}
+    return scale_outputs(params_of([first, last]), 1 / members)
 
 
 def scale_outputs(params: Any, factor: float) -> Any:
     """The weights of the outputs times a number: 1 / members makes a mean of the sum over members."""
     if factor == 1:
         return params
-    last = params["params"][LAST_LAYER]
-    return {**params, "params": {**params["params"], LAST_LAYER: {**last, "kernel": last["kernel"] * factor}}}
+    *layers, last = layers_of(params)
+    return params_of([*layers, {**last, "kernel": last["kernel"] * factor}])

@@ -6,13 +6,14 @@ state, metrics = jax.jit(learner.update)(state, key)
 """
 
 import dataclasses
+from typing import Any
 
 import jax
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Key
 
-from jaxgames.algos.td.expected import Replay
-from jaxgames.algos.td.learner import Learner, Metrics, TDState
+from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.learner import Learner, Metrics
 from jaxgames.ops.devices import device_mesh
 from jaxgames.runs.processes import EVERYWHERE, spread
 
@@ -27,12 +28,24 @@ def devices_for(batch: int) -> int:
     return max(n for n in numbers if n == 1 or (batch % n == 0 and batch // n >= GAMES_PER_DEVICE))
 
 
+def mesh_of(config: TDConfig, devices: int) -> Mesh:
+    """The first `devices` devices.
+
+    Raises `ValueError` if there are not so many, or if they cannot get equal shares of the games.
+    """
+    mesh = device_mesh(devices, AXIS)
+    for name, number in config.shares().items():
+        if number % mesh.size:
+            raise ValueError(f"{name}={number} cannot be split over {mesh.size} devices evenly")
+    return mesh
+
+
 def place(learner: Learner, devices: int = 1) -> "Learner | Parallel":
     """The learner on the first `devices` devices; `init`, `update` and `place(state)` are called alike on any number.
 
-    Raises `ValueError` if there are not so many devices, or if they cannot get equal shares of the batch.
+    Raises `ValueError` as `mesh_of`.
     """
-    mesh = device_mesh(devices, AXIS)
+    mesh = mesh_of(learner.config, devices)
     return learner if devices == 1 else Parallel(learner, mesh)
 
 
@@ -41,47 +54,39 @@ class Parallel:
     """The same `init` and `update`, with the games of `learner` split over the devices of a mesh with one axis `games`.
 
     The batch is that of all devices together. Results depend on the number of devices: each draws its own random
-    numbers, and sums are rounded differently. Raises `ValueError` if the batch cannot be split evenly.
+    numbers, and sums are rounded differently.
     """
 
     learner: Learner
     mesh: Mesh
 
-    def __post_init__(self) -> None:
-        config = self.learner.config
-        for name in ("batch", "minibatch") if config.method == "expected" else ("batch",):
-            if getattr(config, name) % self.mesh.size:
-                raise ValueError(f"{name}={getattr(config, name)} cannot be split over {self.mesh.size} devices evenly")
-
-    def init(self, key: Key[Array, ""]) -> TDState:
+    def init(self, key: Key[Array, ""]) -> Any:
         """The state before the first update, spread over the devices."""
         return self.place(self.learner.init(key))
 
-    def place(self, state: TDState) -> TDState:
+    def place(self, state: Any) -> Any:
         """Any state of the learner, spread over the devices."""
-        return spread(state, self.mesh, _specs(state))
+        return spread(state, self.mesh, self._specs(state))
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
+    def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
         """Plays and learns once."""
         config = self.learner.config
-        share = dataclasses.replace(config, batch=config.batch // self.mesh.size)
+        share = config.replace(batch=config.games_at_once // self.mesh.size)
         learner = dataclasses.replace(self.learner, config=share, axis=AXIS)
 
         def on_each(state, key):
             return learner.update(state, jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
 
-        specs = _specs(state)
+        specs = self._specs(state)
         return jax.shard_map(
             on_each, mesh=self.mesh, in_specs=(specs, EVERYWHERE), out_specs=(specs, EVERYWHERE), check_vma=False
         )(state, key)
 
+    def _specs(self, state: Any) -> Any:
+        """For each array, whether it is split over the devices or the same on all of them, as numbers are."""
 
-def _specs(state: TDState) -> TDState:
-    """For each array, whether it is split over the devices (games, traces, positions) or the same on all of them."""
-    everywhere = jax.tree.map(lambda _: EVERYWHERE, state)
-    split = jax.tree.map(lambda _: PartitionSpec(AXIS), state)
-    traces = split.traces
-    if isinstance(traces, Replay):
-        alike = everywhere.traces
-        traces = traces._replace(weights=alike.weights, teacher=alike.teacher, number=alike.number)
-    return everywhere._replace(games=split.games, last=split.last, traces=traces)
+        def spec(name: str, part: Any) -> Any:
+            split = name in self.learner.per_game
+            return jax.tree.map(lambda x: PartitionSpec(AXIS) if split and x.ndim else EVERYWHERE, part)
+
+        return type(state)(*(spec(name, part) for name, part in zip(state._fields, state, strict=True)))

@@ -4,33 +4,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxgames.algos.td.config import TDConfig, current_names
-from jaxgames.algos.td.learner import TDState
-from jaxgames.algos.td.methods import make_learner
+from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.learner import Learner
+from jaxgames.algos.td.methods import make_learner, method_named
 from jaxgames.algos.td.step_sizes import STEP_SIZES, Tests, first_tests
 from jaxgames.envs.core import Value
+from jaxgames.ops import checks
 from jaxgames.runs import Run
-from jaxgames.runs.settings import settings_from
-
-ADDED = (
-    "cumulative",
-    "biases",
-    "games",
-    "output",
-    "by_class",
-    "restarts",
-    "replay",
-    "minibatch",
-    "steps",
-    "average",
-    "weight_decay",
-    "teacher",
-    "members",
-)
-"""Settings that older runs have not; they had their usual values."""
 
 
 class TDCheckpoint(NamedTuple):
@@ -38,25 +20,23 @@ class TDCheckpoint(NamedTuple):
     sizes, if any.
     """
 
-    state: TDState
+    state: Any
     games: Any
     tests: Tests | None
 
 
-def first_checkpoint(config: TDConfig, state: TDState) -> TDCheckpoint:
+def first_checkpoint(learner: Learner, state: Any) -> TDCheckpoint:
     """The checkpoint before the first game."""
-    tests = None
-    if config.schedule == "tested":
-        tests = first_tests(state.params)
-        state = state._replace(factor=jnp.full_like(state.factor, STEP_SIZES[0] / config.batch))
-    return TDCheckpoint(state, np.int64(0), tests)
+    if getattr(learner.config, "schedule", "") != "tested":
+        return TDCheckpoint(state, np.int64(0), None)
+    tests = first_tests(state.params)
+    return TDCheckpoint(learner.with_step_size(state, STEP_SIZES[0]), np.int64(0), tests)
 
 
-def template(config: TDConfig) -> TDCheckpoint:
+def template(learner: Learner) -> TDCheckpoint:
     """The shapes of a checkpoint."""
-    learner = make_learner(config)
     shapes = jax.eval_shape(
-        lambda key: first_checkpoint(config, learner.init(key))._replace(games=()), jax.random.key(0)
+        lambda key: first_checkpoint(learner, learner.init(key))._replace(games=()), jax.random.key(0)
     )
     return shapes._replace(games=np.int64(0))
 
@@ -66,8 +46,9 @@ def config_of(settings: Any) -> TDConfig:
 
     Raises `ValueError` if one is unknown, missing, or no value of its kind.
     """
-    found = current_names(settings) if isinstance(settings, dict) else settings
-    return settings_from(found, TDConfig(), "a TD learner", ADDED)
+    if not isinstance(settings, dict):
+        raise ValueError(f"the settings of {TDConfig.of} are {checks.describe(settings)}; expected names with values")
+    return method_named(settings.get("method")).config.from_json(settings)
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:
@@ -84,5 +65,5 @@ def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[
         raise ValueError(f"{run.path}/config.json: {error}") from None
     network = config.network()
     if step is not None:
-        return run.restore(template(config), step)[1].state.params, network.value
+        return run.restore(template(make_learner(config)), step)[1].state.params, network.value
     return run.load_best(jax.eval_shape(network.init, jax.random.key(0)))[1], network.value

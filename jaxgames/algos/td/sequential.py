@@ -12,14 +12,46 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from typing_extensions import override
 
-from jaxgames.algos.td.learner import Learner, Metrics, TDState
+from jaxgames.algos.td.config import SquaredErrorConfig
+from jaxgames.algos.td.learner import Learner, Metrics
 from jaxgames.algos.td.td_lambda import OuterProduct, Traces
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in, random_bits
+from jaxgames.ops.settings import setting
 
 MOST_PLIES = 4_096
 """`SequentialBackprop` learns nothing from longer games: it has room for so many positions."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SequentialConfig(SquaredErrorConfig):
+    """Settings of `SequentialTD` and `SequentialBackprop`."""
+
+    method: str = setting(
+        "sequential_td", "one game after the other, a step for each position",
+        choices=("sequential_td", "sequential_backprop"),
+    )  # fmt: skip
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when={"method": "sequential_td"})
+    games: int = setting(1_000, "games of one update", low=1, high=2**20)
+    schedule: str = setting(
+        "constant", "of step sizes; tested: 0.25 to 0.001, lowered when the player stops getting better",
+        choices=("constant", "tested"),
+    )  # fmt: skip
+
+    @override
+    def plies_per_update(self, plies_per_game: int) -> int:
+        return self.games * plies_per_game
+
+
+class SequentialState(NamedTuple):
+    """The state of both: no game is under way between two updates."""
+
+    params: Any  # the network's weights
+    step_size: Float32[Array, ""]
+    updates: Int32[Array, ""]  # the number of updates so far
 
 
 class _OneGame(NamedTuple):
@@ -46,19 +78,28 @@ class _Turn(NamedTuple):
 class Sequential(Learner):
     """What both share: games by lot, one after the other."""
 
-    def init(self, key: Key[Array, ""]) -> TDState:
-        """The state before the first update: weights, and nothing else that lasts."""
-        params = self.network.init(key)
-        nothing: Any = ()
-        step_size = jnp.float32(self.config.step_size)
-        return TDState(params, nothing, nothing, nothing, nothing, step_size, jnp.int32(0))
+    config: SequentialConfig
 
-    def update(self, state: TDState, key: Key[Array, ""]) -> tuple[TDState, Metrics]:
-        """Plays `games` games and learns on the way."""
+    @override
+    def init(self, key: Key[Array, ""], params: Any = None) -> SequentialState:
+        checks.key(key)
+        params = self.network.init(key) if params is None else params
+        return SequentialState(params, jnp.float32(self.config.step_size), jnp.int32(0))
+
+    @override
+    def with_step_size(self, state: SequentialState, step_size: float) -> SequentialState:
+        return state._replace(step_size=jnp.full_like(state.step_size, step_size))
+
+    @override
+    def step_size(self, state: SequentialState) -> float:
+        return float(state.step_size)
+
+    @override
+    def update(self, state: SequentialState, key: Key[Array, ""]) -> tuple[SequentialState, Metrics]:
         games_key, bits_key = jax.random.split(key)
         bits = random_bits(bits_key, (1,))
         openings = jax.vmap(self.network.game.init_position)(jax.random.split(games_key, self.config.games))
-        params, so_far = self._games(state.params, state.factor, openings, bits)
+        params, so_far = self._games(state.params, state.step_size, openings, bits)
         return state._replace(params=params, updates=state.updates + 1), so_far
 
     def _games(
@@ -100,6 +141,7 @@ class _Learning(NamedTuple):
 class SequentialTD(Sequential):
     """TD(lambda) with eligibility traces and a step after every ply; at the end of a game another one to its result."""
 
+    @override
     def _games(self, params, step_size, openings, bits):
         network, games = self.network, self.config.games
         outputs = len(network.outcomes)
@@ -156,6 +198,7 @@ class _Episode(NamedTuple):
 class SequentialBackprop(Sequential):
     """Backprop to the result: when a game is over, a step for each of its positions, from the first to the last."""
 
+    @override
     def _games(self, params, step_size, openings, bits):
         network, games = self.network, self.config.games
         first = self._begin(openings, bits, jnp.int32(0))

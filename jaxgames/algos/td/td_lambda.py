@@ -1,6 +1,6 @@
 """TD(lambda) in its two forms: lambda-returns look forward from a position, eligibility traces look back from an error.
 
-With weights that do not change, both sum to the same step (Sutton and Barto 2018, section 12.1; `test_td_targets.py`).
+With weights that do not change, both sum to the same step (Sutton and Barto 2018, section 12.1; `test_td_lambda.py`).
 """
 
 from collections.abc import Callable

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 from jaxgames.algos.td.td_lambda import OuterProduct, Traces
 from jaxgames.envs.core import Game, Value
 from jaxgames.nets import MLP, first_layer
-from jaxgames.nets.mlp import FIRST_LAYER
+from jaxgames.nets.mlp import layers_of, params_of
 from jaxgames.ops import checks
 
 Params = Any
@@ -131,8 +131,8 @@ class ValueNetwork:
         jacobian = jax.vmap(jax.jacrev(rest, argnums=(0, 1)), in_axes=(None, 0, 0))
         above, sums = jacobian(params, inputs @ kernel + bias[None, :], first)
         layer = {"kernel": OuterProduct(inputs, sums), "bias": sums}
-        layers = {**above["params"], FIRST_LAYER: {name: layer[name] for name in params["params"][FIRST_LAYER]}}
-        return {**above, "params": layers}
+        names = layers_of(params)[0]
+        return params_of([{name: layer[name] for name in names}, *layers_of(above)[1:]])
 
     def value(self, params: Params, player: Int32[Array, ""] | int = 0) -> Value:
         """Expected points of the player to act, in positions in which `player` is to act."""

@@ -4,7 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.algos.td import TDConfig
+from typing_extensions import override
+
+from jaxgames.algos.td import TDConfig, make_config
 from jaxgames.envs.registry import available_games, make
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
@@ -13,19 +15,11 @@ from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
 from jaxgames.runs import Run
 
 _OPPONENTS = ("random", "simple:3", "pubeval")
-_FAST = TDConfig()
-_EXACT = TDConfig(method="exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
-_EBERT = TDConfig(
-    method="sequential_td",
-    lambda_=0.7,
-    batch=1,
-    optimizer="sgd",
-    schedule="tested",
-    symmetric=False,
-    cumulative=True,
-    biases=False,
-)
+_FAST = make_config()
+_EXACT = make_config("exact", lambda_=0.7, batch=64, plies=16, optimizer="sgd", symmetric=False)
+_AS_EBERT: dict[str, Any] = {"schedule": "tested", "symmetric": False, "cumulative": True, "biases": False}
 """As in Ebert's comparison (2007): one game after the other, a step after each ply."""
+_EBERT = make_config("sequential_td", lambda_=0.7, **_AS_EBERT)
 _EBERT_GAMES = {"ebert-2007": 700_000, "ebert-2007-extra": 1_000_000}
 
 TD_GAMMON = TDRecipe(
@@ -33,13 +27,13 @@ TD_GAMMON = TDRecipe(
     summary="TD-Gammon 0.0: TD(lambda) by self-play, 198-40-4 network, raw board input",
     settings={
         "fast": _FAST,
-        "six": dataclasses.replace(_FAST, outputs=6),
-        "wide": dataclasses.replace(_FAST, outputs=6, hidden=(80,)),
-        "extra": dataclasses.replace(_FAST, outputs=6, encoding="extra"),
-        "exact": dataclasses.replace(_EXACT, step_size=0.01, last_step_size=0.001),
-        "tested": dataclasses.replace(_EXACT, schedule="tested"),
+        "six": _FAST.replace(outputs=6),
+        "wide": _FAST.replace(outputs=6, hidden=(80,)),
+        "extra": _FAST.replace(outputs=6, encoding="extra"),
+        "exact": _EXACT.replace(step_size=0.01, last_step_size=0.001),
+        "tested": _EXACT.replace(schedule="tested"),
         "ebert-2007": _EBERT,
-        "ebert-2007-extra": dataclasses.replace(_EBERT, encoding="extra"),
+        "ebert-2007-extra": _EBERT.replace(encoding="extra"),
     },
     lengths=_EBERT_GAMES,
     opponents=_OPPONENTS,
@@ -51,16 +45,14 @@ TD_GAMMON = TDRecipe(
     ),
 )
 
-_BACKPROP = TDConfig(method="monte_carlo", batch=128, plies=1024)
+_BACKPROP = make_config("monte_carlo", batch=128, plies=1024)
 BACKGAMMON_BACKPROP = TDRecipe(
     name="backgammon-backprop",
     summary="Monte-Carlo self-play: 198-40-4 network, backprop to the final result",
     settings={
         "fast": _BACKPROP,
-        "plain": dataclasses.replace(
-            _BACKPROP, optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False
-        ),
-        "ebert-2007": dataclasses.replace(_EBERT, method="sequential_backprop"),
+        "plain": _BACKPROP.replace(optimizer="sgd", step_size=0.001, last_step_size=0.0001, symmetric=False),
+        "ebert-2007": make_config("sequential_backprop", **_AS_EBERT),
     },
     lengths={"ebert-2007": 1_100_000},
     opponents=_OPPONENTS,
@@ -83,7 +75,7 @@ def _of_any_game(config: TDConfig, **settings: Any) -> TDRecipe:
 
 
 TIC_TAC_TOE = _of_any_game(
-    TDConfig(**_DEEP, game="tic_tac_toe", lambda_=0.3, epsilon=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
+    make_config(**_DEEP, game="tic_tac_toe", lambda_=0.3, epsilon=0.5, plies=4, step_size=0.005, last_step_size=0.0002),
     minutes=None,
     games=300_000,
     plies_per_game=7,
@@ -91,12 +83,12 @@ TIC_TAC_TOE = _of_any_game(
     every_line=True,
 )
 CONNECT_FOUR = _of_any_game(
-    TDConfig(**_DEEP, game="connect_four", epsilon=0.3, plies=8, step_size=0.002),
+    make_config(**_DEEP, game="connect_four", epsilon=0.3, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=25,
 )
 CHECKERS = _of_any_game(
-    TDConfig(**{**_DEEP, "encoding": "pieces"}, game="checkers", epsilon=0.1, plies=8, step_size=0.002),
+    make_config(**{**_DEEP, "encoding": "pieces"}, game="checkers", epsilon=0.1, plies=8, step_size=0.002),
     minutes=3.0,
     plies_per_game=75,
 )
@@ -115,7 +107,7 @@ def recipe_for(game_id: str) -> TDRecipe:
     game = make(game_id)
     epsilon = 0.0 if game.outcome_probabilities else 0.1
     outputs = 2 * min(game.max_reward, 3)
-    config = TDConfig(**{**_DEEP, "outputs": outputs}, game=game_id, epsilon=epsilon, plies=8, step_size=0.002)
+    config = make_config(**{**_DEEP, "outputs": outputs}, game=game_id, epsilon=epsilon, plies=8, step_size=0.002)
     return _of_any_game(config)
 
 
@@ -136,20 +128,24 @@ class TDOfAnyGame(Recipe):
         games = (f"{'':24}--game {game}: {', '.join(r.settings)}; {r.length()}" for game, r in BY_GAME.items())
         return "\n".join(["TD(lambda) by self-play, for the game named with --game", *games])
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         self.recipe(plan.game).check(plan)
 
+    @override
+    def timed(self, plan: Plan, report: Report) -> Plan:
+        return self.recipe(plan.game).timed(plan, report)
+
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`."""
         return self.recipe(plan.game).content(plan, report)
 
+    @override
     def job(self, run: Run, report: Report) -> TDJob:
-        """As `Recipe.job`."""
         return self.recipe(run.config["game"]).job(run, report)
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         self.recipe(result["game"]).show(result)
 
 

@@ -3,31 +3,28 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 import jax
 import numpy as np
+from typing_extensions import override
 
-from jaxgames.algos.td import TDConfig, make_learner
-from jaxgames.algos.td.config import current_names
-from jaxgames.algos.td.parallel import devices_for, place
+from jaxgames.algos.td import Learner, SequentialConfig, TDConfig, make_learner
+from jaxgames.algos.td.methods import with_method
+from jaxgames.algos.td.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
+from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
-from jaxgames.recipes.overrides import parse_overrides
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_training
-from jaxgames.recipes.td import step_tests
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Run
 from jaxgames.runs.checkpoints import Snapshots
-
-NOT_FOR_PEOPLE = ("game", "updates")
-"""Settings of a learner that a plan decides: the game is the recipe's, the updates follow from the length."""
 
 PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
 FEWEST, MOST = 2, 40  # measurements of strength
@@ -86,46 +83,58 @@ class TDRecipe(Recipe):
 
     def config(self, plan: Plan) -> TDConfig:
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
-        setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
-        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in NOT_FOR_PEOPLE}
-        return dataclasses.replace(self.settings[setting], **parse_overrides(types, current_names(plan.changes)))
+        setting, changes = plan.setting_of(self.name, self.game, self.settings, minutes=True), dict(plan.changes)
+        config = self.settings[setting]
+        if "method" in changes:
+            config = with_method(config, changes.pop("method"))
+        return config.change(changes)
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
         config = self.config(plan)
         config.network()  # raises if there is no such encoding
+        mesh_of(config, _devices(plan, config))
         if plan.minutes is not None and plan.games is not None:
             raise ValueError("give either a number of minutes or a number of games")
-        most = 2**31 * step_tests.plies_in_update(config, self.plies_per_game) // (2 * self.plies_per_game)
+        most = 2**31 * config.plies_per_update(self.plies_per_game) // (2 * self.plies_per_game)
         if plan.games is not None and plan.games > most:
             raise ValueError(f"games {plan.games}: expected at most {most:,} with these settings")
 
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`.
+    def _with_length(self, plan: Plan) -> Plan:
+        """The plan with the usual minutes or games if it has none."""
+        if plan.minutes is not None or plan.games is not None:
+            return plan
+        games = self.lengths.get(plan.setting or "", self.games)
+        return dataclasses.replace(plan, minutes=None if games else self.minutes, games=games)
 
-        A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are turned
-        into a number of updates here, by the speed of this machine.
-        """
-        config = self.config(plan)
-        if plan.minutes is None and plan.games is None:
-            games = self.lengths.get(plan.setting or "", self.games)
-            plan = dataclasses.replace(plan, minutes=None if games else self.minutes, games=games)
-        devices = devices_for(config.batch) if plan.devices is None else plan.devices
-        learner = place(make_learner(config), devices)
-        plies = step_tests.plies_in_update(config, self.plies_per_game)
+    @override
+    def timed(self, plan: Plan, report: Report) -> Plan:
+        plan = self._with_length(plan)
+        if plan.minutes is None:
+            return plan
+        report.say("compiling, and measuring the speed of this machine ...")
+        config, seconds = self.config(plan), 60.0 * plan.minutes
+        learner = make_learner(config)
+        placed = place(learner, _devices(plan, config))
+        first = placed.place(jax.jit(learner.init)(jax.random.key(1)))
+        number = max(1, PLIES_PER_BLOCK // config.plies_per_update(self.plies_per_game))
+        each = seconds_per_update(placed, first, number, min(6.0, seconds / 20))
+        return dataclasses.replace(plan, updates=max(1, round(seconds / each)))
+
+    @override
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        """A number of games, with a seed and a number of devices, decides the weights to the last bit."""
+        plan, config = self._with_length(plan), self.config(plan)
+        plies = config.plies_per_update(self.plies_per_game)
         if plan.games is not None:
-            updates = plan.games * self.plies_per_game / plies
+            updates = max(1, round(plan.games * self.plies_per_game / plies))
         else:
-            assert plan.minutes is not None
-            report.say("compiling, and measuring the speed of this machine ...")
-            seconds = 60.0 * plan.minutes
-            first = learner.place(jax.jit(make_learner(config).init)(jax.random.key(1)))
-            number = max(1, PLIES_PER_BLOCK // plies)
-            updates = seconds / seconds_per_update(learner, first, number, min(6.0, seconds / 20))
-        updates = max(1, round(updates))
+            assert plan.updates is not None, "`timed` makes updates of minutes"
+            updates = plan.updates
         block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
-        if config.schedule == "tested" or config.sequential:
-            block = step_tests.updates_per_test(config, self.plies_per_game)
+        if config.values()["schedule"] == "tested" or isinstance(config, SequentialConfig):
+            # About 1,000 games; exactly 1,000 where games are played one after the other.
+            block = max(1, round(GAMES_BETWEEN_TESTS * self.plies_per_game / plies))
         blocks = -(-updates // block)
         measurements = min(max(updates * plies / self.plies_per_measurement, FEWEST), MOST)
         return {
@@ -134,56 +143,61 @@ class TDRecipe(Recipe):
             "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": config.game,
             "seed": plan.seed or 0,
-            "devices": devices,
+            "devices": _devices(plan, config),
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / measurements) * block,
             "measured_games": plan.measured_games or MEASURED_GAMES,
             "final_games": plan.final_games or FINAL_GAMES,
-            "learner": dataclasses.asdict(dataclasses.replace(config, updates=blocks * block)),
+            "learner": config.replace(updates=blocks * block).to_json(),
         }
 
+    @override
     def job(self, run: Run, report: Report) -> "TDJob":
-        """As `Recipe.job`."""
-        return TDJob(self, run, report)
+        return TDJob(self, run, report, config_of(run.config["learner"]))
 
+    @override
     def show(self, result: Mapping[str, Any]) -> None:
-        """As `Recipe.show`."""
         show_training(result)
 
 
+def _devices(plan: Plan, config: TDConfig) -> int:
+    return devices_for(config.games_at_once) if plan.devices is None else plan.devices
+
+
 class TDJob(Job[TDCheckpoint]):
-    """As `Job`: a step is an update of the learner."""
+    """A training by TD: a step is an update of the learner."""
 
     step_name = "update"
     keys: tuple[str, ...] = ("learner", "goal", "block", "measure_every")
     advice = "a smaller step_size"
     earlier = 0
-    """Updates of a stage of the training before this one."""
+    """Updates of the stages before this one."""
 
-    def __init__(self, recipe: TDRecipe, run: Run, report: Report):
-        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
-        self.config = config_of(self.settings["learner"])
-        self.network = self.config.network()
-        self.learner = place(make_learner(self.config), self.settings["devices"])
+    def __init__(self, recipe: TDRecipe, run: Run, report: Report, config: TDConfig):
+        self.recipe, self.run, self.report, self.settings, self.config = recipe, run, report, run.config, config
+        self.learner = make_learner(config)
+        self.network = self.learner.network
+        self.placed = place(self.learner, self.settings["devices"])
         self.key, self.block = jax.random.key(self.settings["seed"]), self.settings["block"]
-        self.snapshots = Snapshots(run.path, template(self.config).state.params)
+        self.shapes = template(self.learner)
+        self.snapshots = Snapshots(run.path, self.shapes.state.params)
         self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
 
+    @override
     def template(self) -> TDCheckpoint:
-        """As `Job.template`."""
-        return template(self.config)
+        return self.shapes
 
+    @override
     def start(self, checkpoint: TDCheckpoint | None) -> TDCheckpoint:
-        """As `Job.start`."""
         if checkpoint is not None:
-            return checkpoint._replace(state=self.learner.place(checkpoint.state))
-        state = jax.jit(make_learner(self.config).init)(jax.random.fold_in(self.key, 2**31))
-        return first_checkpoint(self.config, self.learner.place(state))
+            return checkpoint._replace(state=self.placed.place(checkpoint.state))
+        state = jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31))
+        return first_checkpoint(self.learner, self.placed.place(state))
 
+    @override
     def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
-        """As `Job.advance`."""
-        state, metrics = run_updates(self.learner, checkpoint.state, self.key, self.block)
+        state, metrics = run_updates(self.placed, checkpoint.state, self.key, self.block)
         metrics = jax.tree.map(lambda x: float(np.asarray(x, np.float64).sum()), metrics)
         games = checkpoint.games + np.int64(metrics.games)
         entry = {
@@ -196,44 +210,51 @@ class TDJob(Job[TDCheckpoint]):
         if metrics.truncated:
             entry["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)
-        if self.config.sequential:
+        if isinstance(self.config, SequentialConfig):
             self.snapshots.put(int(state.updates) // self.block - 1, state.params)
         if checkpoint.tests is not None:
-            checkpoint = step_tests.after_block(checkpoint, self._player(state.params), self.config)
-            entry["step_size"] = float(checkpoint.state.factor) * self.config.batch
+            checkpoint = after_block(checkpoint, self._player(state.params), self.learner)
+            entry["step_size"] = self.learner.step_size(checkpoint.state)
         counts = {"games": metrics.games, "plies": metrics.plies}
         return Block(checkpoint, entry, counts, finite=math.isfinite(entry["loss"]))
 
+    def for_play(self, params: Any) -> Any:
+        """The player's weights as the network of the run has them."""
+        return params
+
+    @override
     def progress(self, checkpoint: TDCheckpoint, step: int) -> float:
-        """As `Job.progress`."""
         goal = self.settings["goal"]
         return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`."""
         blocks, every = step // self.settings["block"], self.settings["measure_every"]
         early = self.recipe.measured_early and blocks & (blocks - 1) == 0 and step < every
         return early or step % every == 0
 
+    @override
     def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `Job.measure`: the player is kept unless it is clearly worse than the one kept before."""
-        player, opponent = self._player(checkpoint.state.params), self.opponents[self.recipe.watched]
+        """The player is kept unless it is clearly worse than the one kept before."""
+        params = self.for_play(checkpoint.state.params)
+        player, opponent = self._player(params), self.opponents[self.recipe.watched]
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
         if strength.is_kept(self.recipe.watched, measured, self.run.best_info()):
             info = {"step": entry["step"], "games": entry["games"]}
-            self.run.save_best(checkpoint.state.params, info | strength.remembered(self.recipe.watched, measured))
+            self.run.save_best(params, info | strength.remembered(self.recipe.watched, measured))
         return measured
 
+    @override
     def draw(self) -> None:
-        """As `Job.draw`."""
         references = [(published.label, published.ppg) for published in self.recipe.published]
         panels = strength.panels(self.recipe.watched, self.run.metrics())
         self.run.draw_curve(panels=panels, references=references)
 
+    @override
     def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
-        """As `Job.results`: matches of the best player with dice of their own."""
-        info, params = self.run.load_best(template(self.config).state.params)
+        """Matches of the best player with dice of their own."""
+        info, params = self.run.load_best(self.shapes.state.params)
         player = self._player(params, str(self.run.path))
         games, seed = self.settings["final_games"], self.settings["seed"] + 1
         matches = []
@@ -247,3 +268,10 @@ class TDJob(Job[TDCheckpoint]):
     def _player(self, params: Any, name: str = "trained") -> Player:
         # From here on on one device: a match is not split.
         return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
+
+
+def after_block(checkpoint: TDCheckpoint, player: Player, learner: Learner) -> TDCheckpoint:
+    """The checkpoint with the step size that follows from the tests after a block."""
+    assert checkpoint.tests is not None, "only for the schedule `tested`"
+    tests = strength.after_test(checkpoint.tests, player)
+    return TDCheckpoint(learner.with_step_size(checkpoint.state, tests.schedule.step_size), checkpoint.games, tests)

@@ -2,32 +2,31 @@
 round in which a network learns from the player that came out.
 """
 
-import bisect
 import dataclasses
-import itertools
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple, get_type_hints
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from typing_extensions import override
 
-from jaxgames.algos.td import TDConfig, TDState, make_learner
+from jaxgames.algos.td import TDConfig, make_config
 from jaxgames.algos.td.members import repeated
-from jaxgames.algos.td.parallel import place
-from jaxgames.algos.td.saved import TDCheckpoint, config_of, template
-from jaxgames.recipes.overrides import parse_overrides
+from jaxgames.algos.td.parallel import mesh_of
+from jaxgames.algos.td.saved import TDCheckpoint, config_of
+from jaxgames.ops.settings import Setting, parse
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.recipe import NOT_FOR_PEOPLE, Published, TDJob, TDRecipe
-from jaxgames.recipes.training import Block
+from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
 from jaxgames.runs import Run
 
-FIRST = TDConfig(encoding="strategic", hidden=(128,), outputs=6, output="softmax", step_size=0.002)
-SECOND = dataclasses.replace(
-    FIRST,
+_NETWORK: dict[str, Any] = {"encoding": "strategic", "hidden": (128,), "outputs": 6}
+FIRST = make_config("n_step", **_NETWORK, output="softmax", step_size=0.002)
+SECOND = make_config(
+    "expected",
+    **_NETWORK,
     by_class=True,
-    method="expected",
     lambda_=0.7,
     batch=64,
     plies=8,
@@ -59,8 +58,7 @@ class Stages(NamedTuple):
         shared = {name: changes[name] for name in SHARED if name in changes}
         kinds = (FIRST, shared), (SECOND, changes), (SECOND, changes | LAST)
         configs = (
-            dataclasses.replace(config, updates=number, **more)
-            for (config, more), number in zip(kinds, updates, strict=False)
+            config.replace(updates=number, **more) for (config, more), number in zip(kinds, updates, strict=False)
         )
         return cls(tuple(configs), blocks[: len(updates)])
 
@@ -101,49 +99,52 @@ STAGES = {
 class StrongRecipe(TDRecipe):
     """A TD training in stages; its length is a number of updates of each."""
 
-    stages: Mapping[str, Stages] = dataclasses.field(default_factory=dict)
+    stages_by_name: Mapping[str, Stages] = dataclasses.field(default_factory=dict)
 
+    @override
     def length(self) -> str:
-        """How long it takes if nothing is said."""
-        numbers = {name: [f"{c.updates:,}" for c in stages.configs] for name, stages in self.stages.items()}
+        numbers = {name: [f"{c.updates:,}" for c in stages.configs] for name, stages in self.stages_by_name.items()}
         return "; ".join(f"{name} {' + '.join(each)} updates" for name, each in numbers.items())
 
+    @override
     def check(self, plan: Plan) -> None:
-        """As `Recipe.check`."""
-        self.of_plan(plan).configs[-1].network()
+        configs = self.of_plan(plan).configs
+        configs[-1].network()
+        for config in configs:
+            mesh_of(config, plan.devices or 1)
+
+    @override
+    def timed(self, plan: Plan, report: Report) -> Plan:
+        return plan
 
     def of_plan(self, plan: Plan) -> Stages:
         """The stages of a plan, with its changes. Raises `ValueError` for what makes no sense."""
         if plan.minutes is not None or plan.games is not None:
             raise ValueError(f"{self.name} trains for a number of updates: --set first_updates=N, --set updates=N")
-        stages = self.stages[plan.setting_of(self.name, self.game, self.stages, minutes=True)]
+        stages = self.stages_by_name[plan.setting_of(self.name, self.game, self.stages_by_name, minutes=True)]
+        first, *later = stages.configs
+        # What changes is the last stages; the network is that of all of them, and each has a number of updates.
         names = UPDATES[: len(stages.configs)]
-        types = {name: kind for name, kind in get_type_hints(TDConfig).items() if name not in NOT_FOR_PEOPLE}
-        found = parse_overrides({**dict.fromkeys(names, int), **types}, plan.changes)
+        updates = {name: Setting(name, int, 1, "updates of a stage", low=1, high=2**31 - 1) for name in names}
+        declared = {name: one for name, one in later[-1].declarations().items() if not one.derived and name != "method"}
+        found = parse(declared | updates, plan.changes, self.name)
         numbers = [found.pop(name, config.updates) for name, config in zip(names, stages.configs, strict=True)]
         shared = {name: found[name] for name in SHARED if name in found}
-        for name, number in zip(names, numbers, strict=True):
-            if number < 1:
-                raise ValueError(f"{name}={number}: expected a number from 1 to {2**31 - 1}")
-        first, *later = (
-            dataclasses.replace(config, updates=number) for config, number in zip(stages.configs, numbers, strict=True)
-        )
         members = {"members": found.pop("members")} if "members" in found else {}  # a player that teaches has only one
-        later = [dataclasses.replace(config, **found) for config in later]
-        later[-1] = dataclasses.replace(later[-1], **members)
-        configs = (dataclasses.replace(first, **shared), *later)
-        return stages._replace(configs=configs)
+        later = [config.replace(**found) for config in later]
+        later[-1] = later[-1].replace(**members)
+        configs = zip((first.replace(**shared), *later), numbers, strict=True)
+        return stages._replace(configs=tuple(config.replace(updates=number) for config, number in configs))
 
+    @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """As `Recipe.content`. The plan with its seed decides the weights to the last bit."""
+        """The plan with its seed decides the weights to the last bit."""
         (configs, most), devices = self.of_plan(plan), plan.devices or 1
-        for config in configs:
-            place(make_learner(config), devices)
         blocks = [math.gcd(block, config.updates) for block, config in zip(most, configs, strict=True)]
         return {
             "kind": "td",
             "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.stages))),
+            "setting": plan.label(plan.setting or next(iter(self.stages_by_name))),
             "game": self.game,
             "seed": plan.seed or 0,
             "devices": devices,
@@ -156,83 +157,64 @@ class StrongRecipe(TDRecipe):
             ],
             "measured_games": plan.measured_games or 2_000,
             "final_games": plan.final_games or 10_000,
-            "stages": [dataclasses.asdict(config) for config in configs],
-            "learner": dataclasses.asdict(configs[-1]),
+            "stages": [config.to_json() for config in configs],
+            "learner": configs[-1].to_json(),
         }
 
-    def job(self, run: Run, report: Report) -> "StrongJob":
-        """As `Recipe.job`."""
-        return StrongJob(self, run, report)
+    @override
+    def job(self, run: Run, report: Report) -> "StageJob":
+        return self.stages(run, report)[-1]
+
+    @override
+    def stages(self, run: Run, report: Report) -> "Sequence[StageJob]":
+        configs = [config_of(settings) for settings in run.config["stages"]]
+        return [StageJob(self, run, report, configs, number) for number in range(len(configs))]
 
 
-class StrongJob(TDJob):
-    """As `TDJob`, for one stage after the other. Steps are the updates of all."""
+class StageJob(TDJob):
+    """One stage of several. Steps are the updates of all."""
 
     keys = (*TDJob.keys, "stages", "blocks")
 
-    def __init__(self, recipe: TDRecipe, run: Run, report: Report):
-        super().__init__(recipe, run, report)
-        self.configs = [config_of(settings) for settings in run.config["stages"]]
-        self.ends = list(itertools.accumulate(config.updates for config in self.configs))
-        self.enter(bisect.bisect_left(self.ends, max(run.steps(), default=0)))
+    def __init__(self, recipe: TDRecipe, run: Run, report: Report, configs: Sequence[TDConfig], number: int):
+        super().__init__(recipe, run, report, configs[number])
+        self.configs, self.number = configs, number
+        self.network = configs[-1].network()  # which a run is known by
+        self.block = self.settings["blocks"][number]
+        self.earlier = sum(config.updates for config in configs[:number])
+        self.end = self.earlier + self.config.updates
+        if number:
+            self.key = jax.random.fold_in(self.key, 2**31 + number)
 
-    def enter(self, stage: int) -> None:
-        """Goes to a stage: its learner, and the numbers that its updates have."""
-        seed = jax.random.key(self.settings["seed"])
-        self.stage, self.config = stage, self.configs[stage]
-        self.learner = place(make_learner(self.config), self.settings["devices"])
-        self.key = jax.random.fold_in(seed, 2**31 + stage) if stage else seed
-        self.block, self.earlier = self.settings["blocks"][stage], self.ends[stage] - self.config.updates
+    @override
+    def begin_after(self, checkpoint: TDCheckpoint) -> TDCheckpoint:
+        params = jax.tree.map(np.array, jax.device_get(checkpoint.state.params))
+        params = as_members(params, self.configs[self.number - 1], self.config)
+        state = self.learner.init(jax.random.fold_in(self.key, 2**31), jax.tree.map(np.array, params))
+        return checkpoint._replace(state=self.placed.place(state))
 
-    def template(self) -> TDCheckpoint:
-        """As `Job.template`."""
-        return template(self.config)
-
-    def advance(self, checkpoint: TDCheckpoint, step: int) -> Block[TDCheckpoint]:
-        """As `Job.advance`."""
-        if step == self.ends[self.stage]:
-            following = self.configs[self.stage + 1]
-            params = self.as_members(jax.device_get(checkpoint.state.params), following.members)
-            self.enter(self.stage + 1)
-            checkpoint = checkpoint._replace(state=self.begin(params))
-        return super().advance(checkpoint, step)
-
-    def begin(self, params: Any) -> TDState:
-        """The state in which a later stage begins."""
-        learner, params = make_learner(self.config), jax.tree.map(np.array, params)
-        state = learner.init(jax.random.fold_in(self.key, 2**31))
-        return self.learner.place(state._replace(params=params, traces=learner.init_traces(params)))
-
-    def as_members(self, params: Any, members: int) -> Any:
-        """A stage's player as the mean of equal members, with a network for each class, as later stages have them."""
-        if self.stage == 0 and self.network.by_class:
-            params = self.network.for_each_class(params)
-        return repeated(params, members // self.config.members)
-
+    @override
     def for_play(self, params: Any) -> Any:
-        """A stage's player as one of the last stage's shape, which a run is known by."""
-        return self.as_members(params, self.configs[-1].members)
+        return as_members(params, self.config, self.configs[-1])
 
+    @override
     def is_measured(self, step: int) -> bool:
-        """As `Job.is_measured`."""
-        return (step - self.earlier) % self.settings["measure_every"][self.stage] == 0 or step in self.ends
+        return (step - self.earlier) % self.settings["measure_every"][self.number] == 0
 
-    def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """As `TDJob.measure`."""
-        state = checkpoint.state
-        return super().measure(checkpoint._replace(state=state._replace(params=self.for_play(state.params))), entry)
 
-    def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
-        """As `TDJob.results`."""
-        self.enter(len(self.configs) - 1)
-        return super().results(checkpoint)
+def as_members(params: Any, before: TDConfig, after: TDConfig) -> Any:
+    """A player as the mean of equal members, with a network for each class, as a later stage has them."""
+    had, has = before.values(), after.values()
+    if has.get("by_class", False) and not had.get("by_class", False):
+        params = after.network().for_each_class(params)
+    return repeated(params, has.get("members", 1) // had.get("members", 1))
 
 
 BACKGAMMON_STRONG = StrongRecipe(
     name="backgammon-strong",
     summary="backgammon as strong as can be: strategic inputs, three networks, targets without the luck of the dice",
     settings={name: stages.configs[-1] for name, stages in STAGES.items()},
-    stages=STAGES,
+    stages_by_name=STAGES,
     opponents=("pubeval",),
     watched="pubeval",
     published=(

@@ -49,11 +49,9 @@ def test_settings_are_those_of_the_text():
     climb = RECIPES["backgammon-hill-climb"].settings["ebert-2007"]
     assert td.lambda_ == typed["lambda"] and climb.sigma == typed["mutation"]
     for setting in (td, backprop, climb):
-        network = getattr(setting, "network", None)
-        network = setting if callable(network) else network
-        layers = getattr(network, "layers", network)
-        assert (*layers.hidden, getattr(network, "outputs", 4)) == (shape["hidden"], shape["outputs"])
-        assert network.cumulative and not layers.biases and layers.activation == "sigmoid"
+        values = setting.values()
+        assert (*values["hidden"], values.get("outputs", 4)) == (shape["hidden"], shape["outputs"])
+        assert values["cumulative"] and not values["biases"] and values["activation"] == "sigmoid"
         assert setting.schedule == "tested"
     assert td.network().encoding.size == shape["inputs"]
     assert RECIPES["td-gammon"].settings["ebert-2007-extra"].network().encoding.size == PUBLISHED["5.4"]["inputs"]

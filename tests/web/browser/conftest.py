@@ -3,7 +3,6 @@
 `JAXGAMES_BROWSER=required` makes a missing Chromium an error; `JAXGAMES_SCREENSHOTS=FOLDER` has pictures drawn.
 """
 
-import dataclasses
 import importlib.util
 import os
 import shutil
@@ -21,7 +20,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig
+from jaxgames.algos.td import make_config
 from jaxgames.algos.td.saved import template
 from jaxgames.runs import Run
 
@@ -89,12 +88,12 @@ class Server:
 
 def make_training(folder: Path) -> Path:
     """A training of tic-tac-toe with 40 lines of metrics and one checkpoint, whose network knows nothing."""
-    config = TDConfig(game="tic_tac_toe", encoding="observation", hidden=(3,))
-    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": dataclasses.asdict(config)}
+    config = make_config(game="tic_tac_toe", encoding="observation", hidden=(3,))
+    content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": config.to_json()}
     run = Run.create(folder, content)
     for step in range(1, 41):
         run.log({"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "points": 0.9 - 1.2 / (step + 1)})
-    run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(config)))
+    run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(make_learner(config))))
     return run.path
 
 

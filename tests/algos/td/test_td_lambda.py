@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import Outcomes, TDConfig, eligibility_traces, lambda_returns
+from jaxgames.algos.td import Outcomes, eligibility_traces, lambda_returns, make_config
 from jaxgames.algos.td.self_play import Ply
-from tests.algos import reference_td as reference
-from tests.algos.recording import layers_of, see_track
-from tests.algos.reference_td import Layer
 from tests.algos.small_games import Track
+from tests.algos.td import reference
+from tests.algos.td.recording import layers_of, see_track
+from tests.algos.td.reference import Layer
 
 
 def test_the_reference_backpropagates():
@@ -60,7 +60,7 @@ def test_lambda_returns(lambda_):
 @pytest.mark.parametrize("lambda_", [0.0, 0.7, 1.0])
 def test_forward_view_equals_backward_view(lambda_):
     """With weights that stay, errors times traces sum to (lambda-return - V) grad V, over two games in a row."""
-    network = TDConfig(game="dash", encoding="track", hidden=(4,)).network()
+    network = make_config(game="dash", encoding="track", hidden=(4,)).network()
     params = network.init(jax.random.key(3))
     rng = np.random.default_rng(2)
     length, ends = 12, {4: 2.0, 11: -1.0}  # after these plies the first player has won or lost

@@ -1,17 +1,18 @@
 """Plays a learner's games again, ply by ply, and writes them down for the reference."""
 
-import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from jaxgames.algos.td import Learner, Metrics, NStepTD, TDConfig, TDState, ValueNetwork
+from jaxgames.algos.td import ExactTD, Learner, Metrics, MonteCarlo, NStepTD, TDConfig, ValueNetwork, eligibility_traces
+from jaxgames.algos.td.learner import ExactState, MonteCarloState, NStepState
+from jaxgames.algos.td.methods import with_method
 from jaxgames.algos.td.self_play import Games, Ply, play_ply
-from tests.algos import reference_td as reference
-from tests.algos.reference_td import Game, Layer, Seen
+from tests.algos.td import reference
+from tests.algos.td.reference import Game, Layer, Seen
 
 See = Callable[[Ply, int], Seen]
 """What the network sees of game number g after a ply."""
@@ -67,19 +68,25 @@ def see_checkers(own, other, player: int, symmetric: bool) -> Seen:
     return Seen(inputs, for_second=False)
 
 
-def begin(learner: Learner) -> TDState:
+def begin(learner: Learner) -> Any:
     """What `learner.init(jax.random.key(1))` gives, compiled once for all learners with the same network and batch."""
-    state = _begin(dataclasses.replace(learner.config, method="n_step", plies=1, lambda_=0.0, step_size=0.1))
-    return state._replace(traces=learner.init_traces(state.params))
+    config = learner.config
+    state = _begin(with_method(config, "n_step").replace(plies=1, lambda_=0.0, step_size=0.1))
+    if isinstance(learner, MonteCarlo):
+        return MonteCarloState(state.params, state.optimizer, state.factor, state.updates)
+    if not isinstance(learner, ExactTD):
+        return state
+    traces = eligibility_traces(config.lambda_).init(state.params, config.batch, config.outputs)
+    return ExactState(**state._asdict(), traces=traces)
 
 
 @cache
-def _begin(config: TDConfig) -> TDState:
+def _begin(config: TDConfig) -> NStepState:
     return jax.jit(NStepTD(config).init)(jax.random.key(1))
 
 
 @partial(jax.jit, static_argnames="learner")
-def update(learner: Learner, state: TDState, key) -> tuple[TDState, Metrics]:
+def update(learner: Learner, state: Any, key) -> tuple[Any, Metrics]:
     """`learner.update`, compiled once for the tests of a module."""
     return learner.update(state, key)
 

@@ -1,18 +1,16 @@
 """The learners of the comparison of 2007 against their formulas in NumPy, on the same games."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.ops.random_bits import random_bits
 
-CONFIG = TDConfig(
-    method="sequential_td", lambda_=0.7, hidden=(3,), batch=1, games=2, optimizer="sgd", symmetric=False,
-    cumulative=True, biases=False, schedule="constant", step_size=0.2, initializer="uniform:0.5",
+CONFIG = make_config(
+    "sequential_td", lambda_=0.7, hidden=(3,), games=2, symmetric=False, cumulative=True, biases=False, step_size=0.2,
+    initializer="uniform:0.5",
 )  # fmt: skip
 KEY = jax.random.key(4)
 
@@ -96,7 +94,7 @@ def backprop(weights, observed, target):
 
 @pytest.mark.parametrize(("method", "learn"), [("sequential_td", td), ("sequential_backprop", backprop)])
 def test_weights_after_two_games(turns, method, learn):
-    learner = make_learner(dataclasses.replace(CONFIG, method=method))
+    learner = make_learner(CONFIG.replace(method=method))
     state = learner.init(jax.random.key(0))
     expected, plies = games_by_hand(turns, state, learn)
     after, metrics = jax.jit(learner.update)(state, KEY)
@@ -121,6 +119,8 @@ def test_values_add_gammons_to_wins(turns):
     assert outcomes.target(results).tolist() == [[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0]]
 
 
-def test_says_what_it_needs():
-    with pytest.raises(ValueError, match="plays one game at a time: use batch=1"):
-        dataclasses.replace(CONFIG, batch=2)
+def test_has_no_batch():
+    """It plays one game at a time."""
+    for name in ("batch", "optimizer", "epsilon"):
+        with pytest.raises(ValueError, match=f"^unknown setting '{name}' of a TD learner; available: method, "):
+            CONFIG.replace(**{name: 2})

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig, ValueNetwork
+from jaxgames.algos.td import ValueNetwork, make_config
 from jaxgames.algos.td.self_play import Ply
 from jaxgames.algos.td.td_lambda import OuterProduct
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.core import Game
-from tests.algos import reference_td as reference
-from tests.algos.recording import layers_of, see_checkers, see_track
 from tests.algos.small_games import Heap, Nim, Track
+from tests.algos.td import reference
+from tests.algos.td.recording import layers_of, see_checkers, see_track
 from tests.envs.backgammon_boards import as_bytes, boards_of, gnubg_rows, left_of, positions, random_boards
 
 BATCH = 64
@@ -22,7 +22,7 @@ BATCH = 64
 
 def network(symmetric: bool, **changes) -> tuple[ValueNetwork, dict]:
     """A network with weights of either sign that are larger than the usual first ones, so that values differ more."""
-    made = TDConfig(hidden=(6,), symmetric=symmetric, initializer="uniform:0.8", **changes).network()
+    made = make_config(hidden=(6,), symmetric=symmetric, initializer="uniform:0.8", **changes).network()
     return made, made.init(jax.random.key(7))
 
 
@@ -39,7 +39,7 @@ def rows(data_dir):
 def test_inputs(rows, name, inputs):
     """Seen by the player about to roll, and, swapped, by the other one."""
     boards = np.concatenate([rows[0], random_boards(np.random.default_rng(0), 100)])
-    encoding = TDConfig(encoding=name).network().encoding
+    encoding = make_config(encoding=name).network().encoding
     found = encoding(positions(boards, [()] * len(boards)))
     assert found.shape == (len(boards), encoding.size)
     np.testing.assert_allclose(found, [inputs(own, other) for own, other in boards], atol=1e-6)
@@ -79,7 +79,7 @@ def test_exchange_of_the_players(rows, symmetric):
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_gradients(symmetric):
     made, params = network(symmetric, game="dash", encoding="track")
-    deep = TDConfig(game="dash", encoding="track", hidden=(5, 4), outputs=6, symmetric=symmetric).network()
+    deep = make_config(game="dash", encoding="track", hidden=(5, 4), outputs=6, symmetric=symmetric).network()
     track = Track(np.array([3, 9, 1, 4]), np.array([5, 2, 9, 4]), np.zeros(4, int))
     track = jax.tree.map(lambda x: jnp.asarray(x, jnp.int32), track)
     player = jnp.asarray([0, 1, 1, 0], jnp.int32)
@@ -162,7 +162,7 @@ def test_values_that_are_no_numbers_choose_legal_actions():
 
 
 def test_observations_need_symmetry():
-    made = TDConfig(game="nim", encoding="observation", outputs=2, symmetric=False).network()
+    made = make_config(game="nim", encoding="observation", outputs=2, symmetric=False).network()
     with pytest.raises(ValueError, match="use symmetric=True") as error:
         made.predict(made.init(jax.random.key(0)), Heap(jnp.int32([3])), jnp.int32([1]))
     assert "\n" not in str(error.value)

@@ -1,18 +1,20 @@
 """Learning on two devices: each plays its games, and both make the sum of their steps."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.algos.td.parallel import Parallel, devices_for, place
 
-CONFIG = TDConfig(
-    game="dash", encoding="track", hidden=(5,), batch=4, plies=6, optimizer="sgd", schedule="constant", step_size=0.1
-)
+
+def config_of(method, **changes):
+    common = {"game": "dash", "encoding": "track", "hidden": (5,), "batch": 4, "plies": 6, "optimizer": "sgd"}
+    return make_config(method, **common | {"schedule": "constant", "step_size": 0.1} | changes)
+
+
+CONFIG = config_of("n_step")
 
 
 def parts(tree, device: int):
@@ -23,7 +25,7 @@ def parts(tree, device: int):
 @pytest.mark.parametrize("method", ["n_step", "exact"])
 def test_the_step_is_the_sum_of_both(method):
     """One step: with exact TD a single ply, which learns if one was played before."""
-    config = dataclasses.replace(CONFIG, method=method, plies=1 if method == "exact" else 6)
+    config = config_of(method, plies=1 if method == "exact" else 6)
     parallel = place(make_learner(config), 2)
     update = jax.jit(parallel.update)
     start = parallel.init(jax.random.key(0))
@@ -32,7 +34,7 @@ def test_the_step_is_the_sum_of_both(method):
     key = jax.random.key(9)
     state, metrics = update(start, key)
 
-    alone = make_learner(dataclasses.replace(config, batch=2))
+    alone = make_learner(config.replace(batch=2))
     alone_update = jax.jit(alone.update)
     changes, counted = [], []
     for device in range(2):
@@ -40,7 +42,7 @@ def test_the_step_is_the_sum_of_both(method):
         before, after = jax.tree.map(np.asarray, (parts(start, device).params, share.params))
         changes.append(jax.tree.map(np.subtract, after, before))
         counted.append(one)
-        for field in ("games", "last", "traces"):
+        for field in alone.per_game:
             jax.tree.map(
                 lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(getattr(state, field), device),
                 jax.tree.map(np.asarray, getattr(share, field)),
@@ -56,36 +58,33 @@ def test_the_step_is_the_sum_of_both(method):
 
 def test_expected_learns_from_the_positions_of_both():
     """Each device plays and keeps its own games; a step is the sum of both gradients, each of half a minibatch."""
-    config = dataclasses.replace(
-        CONFIG, method="expected", outputs=6, output="softmax", replay=48, minibatch=8, steps=1, average=0.5
-    )
+    config = config_of("expected", outputs=6, replay=48, minibatch=8, steps=1, average=0.5)
     parallel = place(make_learner(config), 2)
     update, start, key = jax.jit(parallel.update), parallel.init(jax.random.key(0)), jax.random.key(9)
     start, _ = update(start, jax.random.key(8))
     state, metrics = update(start, key)
 
-    alone = make_learner(dataclasses.replace(config, batch=2, minibatch=4))
+    alone = make_learner(config.replace(batch=2, minibatch=4))
     alone_update = jax.jit(alone.update)
     shares, counted = zip(
         *(alone_update(parts(start, device), jax.random.fold_in(key, device)) for device in range(2)), strict=True
     )
     for device, share in enumerate(shares):
         here, wanted = parts(state, device), jax.tree.map(np.asarray, share)
-        for field in ("games", "last"):
-            jax.tree.map(np.testing.assert_array_equal, getattr(here, field), getattr(wanted, field))
+        jax.tree.map(np.testing.assert_array_equal, here.games, wanted.games)
         for field in ("positions", "weight", "number"):
-            found = getattr(here.traces, field)
-            jax.tree.map(np.testing.assert_array_equal, found, getattr(wanted.traces, field))
-        np.testing.assert_allclose(here.traces.targets, wanted.traces.targets, atol=1e-6)
+            found = getattr(here.replay, field)
+            jax.tree.map(np.testing.assert_array_equal, found, getattr(wanted.replay, field))
+        np.testing.assert_allclose(here.replay.targets, wanted.replay.targets, atol=1e-6)
     for field in metrics._fields:
         np.testing.assert_allclose(getattr(metrics, field), sum(getattr(one, field) for one in counted), rtol=1e-5)
     # Half of each one's step, as its gradient is the mean of half as many positions.
-    before = parts(start, 0).traces.weights
+    before = parts(start, 0).weights
     weights = jax.tree.map(
-        lambda w, a, b: w + (np.asarray(a) - w + np.asarray(b) - w) / 2, before, *(s.traces.weights for s in shares)
+        lambda w, a, b: w + (np.asarray(a) - w + np.asarray(b) - w) / 2, before, *(s.weights for s in shares)
     )
     average = jax.tree.map(lambda a, w: (a + w) / 2, parts(start, 0).params, weights)
-    for found, wanted in ((state.traces.weights, weights), (state.params, average)):
+    for found, wanted in ((state.weights, weights), (state.params, average)):
         for device in range(2):
             jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), parts(found, device), wanted)
     moved = jax.tree.map(lambda a, b: abs(a - b).max(), weights, before)
@@ -95,9 +94,7 @@ def test_expected_learns_from_the_positions_of_both():
 @pytest.mark.slow  # 11 seconds, most of them of the compiler; the other methods are split in the quick tier
 def test_backgammon_whole_games():
     """Loops whose length differs from device to device."""
-    config = dataclasses.replace(
-        CONFIG, game="short_backgammon", encoding="tesauro", method="monte_carlo", plies=30, optimizer="adam"
-    )
+    config = config_of("monte_carlo", game="short_backgammon", encoding="tesauro", plies=30, optimizer="adam")
     parallel = place(make_learner(config), 2)
     start = parallel.init(jax.random.key(0))
     state, metrics = jax.jit(parallel.update)(start, jax.random.key(1))
@@ -109,11 +106,11 @@ def test_backgammon_whole_games():
 
 def test_batches_that_cannot_be_split():
     with pytest.raises(ValueError, match="^batch=3 cannot be split over 2 devices evenly$"):
-        place(make_learner(dataclasses.replace(CONFIG, batch=3)), 2)
+        place(make_learner(CONFIG.replace(batch=3)), 2)
 
 
 def test_minibatches_that_cannot_be_split():
-    config = dataclasses.replace(CONFIG, method="expected", outputs=6, output="softmax", minibatch=3)
+    config = config_of("expected", outputs=6, minibatch=3)
     with pytest.raises(ValueError, match="^minibatch=3 cannot be split over 2 devices evenly$"):
         place(make_learner(config), 2)
 

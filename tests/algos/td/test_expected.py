@@ -1,19 +1,18 @@
 """Expected TD(lambda): targets against enumeration in plain Python, the replay, and what is learned from it."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import TDConfig, make_learner
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, expectation
 from jaxgames.algos.td.members import apart, scale_outputs
+from jaxgames.algos.td.methods import with_method
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 
-CONFIG = TDConfig(
-    game="dash", encoding="track", hidden=(7,), outputs=6, output="softmax", method="expected", lambda_=0.5, batch=8,
+CONFIG = make_config(
+    "expected", game="dash", encoding="track", hidden=(7,), outputs=6, lambda_=0.5, batch=8,
     plies=4, replay=96, minibatch=16, steps=3, average=0.75, optimizer="sgd", schedule="constant", step_size=0.3,
     initializer="lecun_normal",
 )  # fmt: skip
@@ -68,10 +67,10 @@ def enumerated(network, params, position, player):
 
 def test_expectations_are_those_of_enumeration(learner, later):
     state, network = later[1], learner.network
-    positions = jax.tree.map(lambda x: x[:24], state.traces.positions)
+    positions = jax.tree.map(lambda x: x[:24], state.replay.positions)
     player = jnp.arange(24, dtype=jnp.int32) % 2
     found = jax.jit(lambda p: expectation(network, p, positions, player))(state.params)
-    going_on = np.asarray(state.traces.weight[:24]) > 0
+    going_on = np.asarray(state.replay.weight[:24]) > 0
     assert 10 < going_on.sum()
     for index in np.flatnonzero(going_on):
         one = jax.tree.map(lambda x, i=index: x[i], positions)
@@ -99,21 +98,21 @@ def test_luck_is_subtracted(lambda_):
 
 def test_the_replay_keeps_the_latest(later):
     size = CONFIG.batch * CONFIG.plies
-    assert [int(state.traces.number) for state in later] == [size * n for n in (1, 2, 3, 4, 5)]
-    third, fourth, fifth = (np.asarray(state.traces.targets) for state in later[2:])
+    assert [int(state.replay.number) for state in later] == [size * n for n in (1, 2, 3, 4, 5)]
+    third, fourth, fifth = (np.asarray(state.replay.targets) for state in later[2:])
     assert len(third) == 3 * size
     np.testing.assert_array_equal(fourth[size:], third[size:])
     assert np.abs(fourth[:size] - third[:size]).max() > 0.01
     np.testing.assert_array_equal(fifth[:size], fourth[:size])
-    used = np.asarray(later[2].traces.weight) > 0
+    used = np.asarray(later[2].replay.weight) > 0
     assert 0 < (~used).sum() < len(used) / 2  # some games have ended
 
 
 def test_targets_are_from_the_players_own_view(learner, start, later):
     """The replay holds what the player to act may expect: with lambda 0 the expectation by the weights before."""
-    plain = dataclasses.replace(CONFIG, lambda_=0.0)
+    plain = CONFIG.replace(lambda_=0.0)
     state = jax.jit(ExpectedTD(plain).update)(start, jax.random.key(7))[0]
-    size, replay = CONFIG.batch * CONFIG.plies, state.traces
+    size, replay = CONFIG.batch * CONFIG.plies, state.replay
     positions = jax.tree.map(lambda x: x[:size], replay.positions)
     wanted = jax.jit(lambda p: expectation(learner.network, p, positions, jnp.zeros(size, jnp.int32)))(start.params)
     used = np.asarray(replay.weight[:size]) > 0
@@ -122,10 +121,10 @@ def test_targets_are_from_the_players_own_view(learner, start, later):
 
 def test_members_learn_side_by_side_and_the_player_is_their_mean(later):
     """Each member makes a step down the cross-entropy on positions that it draws alone."""
-    config = dataclasses.replace(CONFIG, members=2, biases=False, average=0.0)
+    config = CONFIG.replace(members=2, biases=False, average=0.0)
     learner = ExpectedTD(config)
     state = learner.init(jax.random.key(3))
-    replay, key, weights = later[-1].traces, jax.random.key(4), state.traces.weights
+    replay, key, weights = later[-1].replay, jax.random.key(4), state.weights
     after, _ = jax.jit(learner._learn)(weights, state.optimizer, replay, key)
     drawn = np.asarray(jax.random.randint(key, (2, CONFIG.minibatch), 0, len(replay.weight)))
 
@@ -148,27 +147,28 @@ def test_members_learn_side_by_side_and_the_player_is_their_mean(later):
         assert max(float(jnp.abs(a - b).max()) for a, b in zip(*map(jax.tree.leaves, (own, found)), strict=True)) > 1e-4
 
     for one in (state, jax.jit(learner.update)(state, jax.random.key(5))[0]):
-        mean = scale_outputs(one.traces.weights, 1 / 2)
+        mean = scale_outputs(one.weights, 1 / 2)
         jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), one.params, mean)
 
 
 def test_the_teacher_plays_and_makes_the_targets(start):
     """The first weights play two updates as they play none that learn: the same games, and the same targets."""
-    taught, still = (
-        dataclasses.replace(CONFIG, teacher=True, step_size=step_size) for step_size in (CONFIG.step_size, 0.0)
-    )
+    taught, still = (CONFIG.replace(teacher=True, step_size=step_size) for step_size in (CONFIG.step_size, 0.0))
     states = []
     for config in (taught, still):
         learner = ExpectedTD(config)
-        state, update = start._replace(traces=learner.init_traces(start.params)), jax.jit(learner.update)
+        state, update = (
+            learner.begin(start.params, jax.random.key(0))._replace(games=start.games),
+            jax.jit(learner.update),
+        )
         for number in range(2):
             state, metrics = update(state, jax.random.key(number))
         states.append((state, metrics))
     (state, metrics), (same, before) = states
     for one, other in (
         (state.games, same.games),
-        (state.traces.teacher, start.params),
-        (state.traces.targets, same.traces.targets),
+        (state.teacher, start.params),
+        (state.replay.targets, same.replay.targets),
     ):
         jax.tree.map(np.testing.assert_array_equal, one, other)
     far = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), state.params, start.params)
@@ -181,11 +181,11 @@ def test_the_player_is_the_average(start, update):
     state = update(start, jax.random.key(0))[0]
     drawn, weights, average = jax.random.split(jax.random.key(0))[1], start.params, start.params
     learner = ExpectedTD(CONFIG)
-    replay = state.traces
+    replay = state.replay
     for key in jax.random.split(drawn, CONFIG.steps):
         weights, _ = learner._learn(weights, state.optimizer, replay, key)
         average = jax.tree.map(lambda a, w: 0.75 * a + 0.25 * w, average, weights)
-    for found, wanted in ((state.traces.weights, weights), (state.params, average)):
+    for found, wanted in ((state.weights, weights), (state.params, average)):
         jax.tree.map(lambda f, w: np.testing.assert_allclose(f, w, atol=1e-6), found, wanted)
     assert (
         max(float(jnp.abs(a - b).max()) for a, b in zip(*map(jax.tree.leaves, (average, weights)), strict=True)) > 1e-4
@@ -194,29 +194,29 @@ def test_the_player_is_the_average(start, update):
 
 def test_steps_lead_to_the_targets(learner, later):
     state = later[-1]
-    used = np.asarray(state.traces.weight) > 0
+    used = np.asarray(state.replay.weight) > 0
 
     @jax.jit
     def learned(weights, keys):
         def step(carry, key):
-            return learner._learn(*carry, state.traces, key), None
+            return learner._learn(*carry, state.replay, key), None
 
         return jax.lax.scan(step, (weights, state.optimizer), keys)[0][0]
 
     def distance(weights):
         everyone = jnp.zeros(len(used), jnp.int32)
-        predicted = learner.network.predict(weights, state.traces.positions, everyone)
-        return np.abs(np.asarray(predicted - state.traces.targets))[used].mean()
+        predicted = learner.network.predict(weights, state.replay.positions, everyone)
+        return np.abs(np.asarray(predicted - state.replay.targets))[used].mean()
 
-    before = state.traces.weights
+    before = state.weights
     assert distance(learned(before, jax.random.split(jax.random.key(0), 400))) < 0.8 * distance(before)
 
 
 def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
     """Only games that are over are restarted, where targets are far from predictions, with new dice."""
     state, games = later[-1], later[-1].games
-    ever = dataclasses.replace(CONFIG, restarts=1.0)
-    positions, weight = state.traces.positions, np.asarray(state.traces.weight)
+    ever = CONFIG.replace(restarts=1.0)
+    positions, weight = state.replay.positions, np.asarray(state.replay.weight)
     wide = np.asarray(positions.own) == 3
     assert 5 < (wide & (weight > 0)).sum() < 40
     predicted = learner.network.predict(state.params, positions, jnp.zeros(96, jnp.int32))
@@ -234,7 +234,7 @@ def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
             assert all(kept)
         return jax.tree.map(lambda *x: np.stack(x)[:, np.asarray(over)], *found)
 
-    replay = state.traces._replace(targets=jnp.asarray(targets))
+    replay = state.replay._replace(targets=jnp.asarray(targets))
     found = begun(replay)
     assert (found.own == 3).mean() > 0.9  # 16 candidates of which a tenth or more are wide
     known = {(int(own), int(other)) for own, other in zip(positions.own, positions.other, strict=True)}
@@ -247,8 +247,8 @@ def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
 
 def test_a_share_of_the_new_games_is_restarted(start):
     """A training with restarts plays other games from the second update on, when there are positions to begin at."""
-    config = dataclasses.replace(CONFIG, restarts=0.5, plies=12)
-    plain, half = (jax.jit(make_learner(c).update) for c in (dataclasses.replace(config, restarts=0.0), config))
+    config = CONFIG.replace(restarts=0.5, plies=12)
+    plain, half = (jax.jit(make_learner(c).update) for c in (config.replace(restarts=0.0), config))
     begin = jax.jit(make_learner(config).init)(jax.random.key(0))
     states = [begin, begin]
     for number in range(2):
@@ -259,7 +259,7 @@ def test_a_share_of_the_new_games_is_restarted(start):
 
 def test_softmax_learns_by_cross_entropy_in_n_step_too():
     """One step of TD(0) by hand, from the positions that two updates saw."""
-    config = dataclasses.replace(CONFIG, method="n_step", lambda_=0.0, plies=1)
+    config = with_method(CONFIG, "n_step").replace(output="softmax", lambda_=0.0, plies=1)
     learner = make_learner(config)
     update = jax.jit(learner.update)
     first = update(jax.jit(learner.init)(jax.random.key(0)), jax.random.key(1))[0]
