@@ -1,0 +1,130 @@
+"""Games of self-play, and tiny trainings that must learn."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero.self_play import begin_games, draw, play
+from jaxgames.nets import NetworkSpec
+
+GAME = jaxgames.make("tic_tac_toe")
+CONFIG = AlphaZeroConfig(
+    NetworkSpec(hidden=(32,)),
+    batch=32,
+    plies=4,
+    simulations=8,
+    buffer_plies=16,
+    steps=4,
+    minibatch=64,
+    updates=60,
+    step_size=0.01,
+    ema=0.9,
+)
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return make_learner(GAME, CONFIG)
+
+
+@pytest.fixture(scope="module")
+def update(learner):
+    return jax.jit(learner.update)
+
+
+@pytest.fixture(scope="module")
+def first(learner):
+    return jax.jit(learner.init)(jax.random.key(0))
+
+
+def test_actions_are_drawn_by_their_weights():
+    weights = jnp.tile(jnp.array([0.0, 0.2, 0.8]), (20_000, 1))
+    for temperature, share in ((1.0, 0.8), (0.5, 16 / 17), (2.0, 2 / 3)):
+        counts = np.bincount(np.asarray(draw(weights, temperature, jax.random.key(3))), minlength=3) / 20_000
+        np.testing.assert_allclose(counts, [0, 1 - share, share], atol=0.012)
+
+
+def test_games_begin_after_random_plies():
+    states = begin_games(GAME, jax.random.key(0), 3000, 2)
+    counts = np.bincount(np.asarray(states._step_count))
+    assert len(counts) == 3 and abs(counts - 1000).max() < 130
+    assert not np.any(begin_games(GAME, jax.random.key(0), 50, 0)._step_count)
+
+
+def test_play_records_the_games_that_it_plays(learner, first):
+    """Every recorded position follows from the one before by a legal action, and results are those of the rules."""
+    states, plies, counts = jax.jit(functools.partial(play, GAME, CONFIG, learner.network.apply))(
+        first.params, first.states, jax.random.key(5)
+    )
+    record = jax.device_get(plies)
+    starts = jax.device_get(first.states._position)
+    np.testing.assert_array_equal(jax.tree.leaves(record.position)[0][0], jax.tree.leaves(starts)[0])
+    np.testing.assert_allclose(record.policy.astype(np.float32).sum(-1), 1, atol=0.01)
+    legal = jax.vmap(jax.vmap(GAME.legal))(plies.position)
+    assert not np.any((record.policy > 0) & ~np.asarray(legal))
+    assert int(counts["games"]) > 0 and np.all(np.isin(record.result[record.known], [-1, 0, 1]))
+    assert len(states.terminated) == CONFIG.batch and not np.any(states.terminated)
+
+
+def test_a_search_goes_on_in_the_tree_of_the_ply_before(learner, first):
+    """Without it a policy is so many visits of so many simulations; with it those of earlier plies count, too."""
+    multiples = {}
+    for reuse in (False, True):
+        config = dataclasses.replace(CONFIG, search="puct", reuse=reuse)
+        run = jax.jit(
+            lambda params, states, key, config=config: play(GAME, config, learner.network.apply, params, states, key)
+        )
+        _, plies, _ = run(first.params, first.states, jax.random.key(1))
+        visits = np.asarray(plies.policy, np.float64) * CONFIG.simulations
+        multiples[reuse] = np.all(np.abs(visits - np.round(visits)) < 0.01, axis=(1, 2))
+    assert multiples[False].tolist() == [True] * CONFIG.plies
+    assert multiples[True].tolist() == [True] + [False] * (CONFIG.plies - 1), "a new update begins with new trees"
+
+
+def test_nothing_is_learned_before_a_game_ends(learner, update, first):
+    config = CONFIG.replace(plies=2, opening_plies=0, buffer_plies=4)
+    young = make_learner(GAME, config)
+    start = jax.jit(young.init)(jax.random.key(0))
+    after, metrics = jax.jit(young.update)(start, jax.random.key(1))
+    assert int(metrics["games"]) == 0 and int(after.updates) == 1
+    jax.tree.map(np.testing.assert_array_equal, (after.params, after.optimizer), (start.params, start.optimizer))
+
+
+def test_a_tiny_training_learns(learner, update, first):
+    state, losses = first, []
+    for number in range(60):
+        state, metrics = update(state, jax.random.fold_in(jax.random.key(7), number))
+        losses.append(metrics)
+    early, late = (np.mean([float(m["value_loss"]) for m in part]) for part in (losses[1:11], losses[-10:]))
+    assert late < 0.8 * early
+    # With two in a row it completes the line, and blocks the other one's.
+    for text in ("XX./OO./...", "X.X/.O./O.."):
+        logits, _ = learner.network.apply(state.mean_params, GAME.from_string(text).observation[None])
+        legal = np.asarray(GAME.from_string(text).legal_action_mask)
+        assert np.argmax(np.where(legal, logits[0], -np.inf)) == text.replace("/", "").index(".")
+
+
+def test_an_update_is_reproduced_bit_by_bit(update, first):
+    one, other = (update(first, jax.random.key(9))[0] for _ in range(2))
+    jax.tree.map(np.testing.assert_array_equal, one, other)
+    different = update(first, jax.random.key(10))[0]
+    assert any(jax.tree.leaves(jax.tree.map(lambda a, b: bool(np.any(a != b)), one.params, different.params)))
+
+
+def test_a_buffer_that_does_not_fit_is_said_before():
+    config = CONFIG.replace(buffer_plies=4 * 10**10)
+    with pytest.raises(
+        ValueError, match=r"no room for the replay buffer: 40,000,000,000 plies of 32 games need .* fits"
+    ):
+        make_learner(GAME, config).check()
+    fits = str(pytest.raises(ValueError, make_learner(GAME, config).check).value).split()[-2].replace(",", "")
+    rows = int(fits) // 2 // 4 * 4
+    make_learner(GAME, CONFIG.replace(buffer_plies=rows)).check()
+    with pytest.raises(ValueError, match="no room"):
+        make_learner(GAME, CONFIG.replace(buffer_plies=4 * rows)).check()
