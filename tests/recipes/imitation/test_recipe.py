@@ -145,7 +145,7 @@ def begin(data, *arguments):
         (["--set", "positions=100000"], "to learn from"),
         (["--set", "validation=0.0001"], "no position is left for validation"),
         (["--set", "steps=3"], "unknown setting 'steps'"),
-        (["--set", "form=residual", "--set", "encoding=cells"], "needs inputs [rows, columns, planes]"),
+        (["--set", "form=conv", "--set", "encoding=cells"], "needs inputs [rows, columns, planes]"),
         (["--set", "split=ply"], "split='ply': expected one of game, position"),
     ],
 )
