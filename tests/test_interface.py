@@ -13,11 +13,11 @@ from tests import interface
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
-UNDOCUMENTED = 3
+UNDOCUMENTED = 2
 """Public functions with something to say that they do not say. It may only fall."""
 INTERNAL = {
     "benchmarks": 47,
-    "docs": 1,
+    "docs": 0,
 }
 """Internal names that these import: benchmarks, to time parts by themselves. They may only fall."""
 

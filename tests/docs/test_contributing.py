@@ -19,6 +19,7 @@ TOUCHED = {
     "A recipe": (1, 1),
     "A player": (1, 1),
     "A metric of AlphaZero": (0, 1),
+    "A setting of TD": (0, 1),
 }
 """New files and changed files of each."""
 RUN = """

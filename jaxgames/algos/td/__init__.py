@@ -19,6 +19,7 @@ from jaxgames.algos.td.learner import (
     NStepTD,
 )
 from jaxgames.algos.td.methods import METHODS, make_config, make_learner
+from jaxgames.algos.td.parallel import place
 from jaxgames.algos.td.saved import load_player_value
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialConfig, SequentialTD
 from jaxgames.algos.td.step_sizes import TestedStepSizes
@@ -49,4 +50,5 @@ __all__ = [
     "load_player_value",
     "make_config",
     "make_learner",
+    "place",
 ]
