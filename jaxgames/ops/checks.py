@@ -50,10 +50,13 @@ def is_array(value: Any) -> bool:
     return isinstance(value, jax.Array | np.ndarray | np.generic)
 
 
-def whole(name: str, value: Any, low: int | None = 1, high: int | None = None) -> int:
-    """A setting that is a whole number from `low` on (None: any), known when a program is traced."""
+def whole(name: str, value: Any, low: int | None = 1, high: int | None = None, expected: str = "") -> int:
+    """A setting that is a whole number from `low` on (None: any), known when a program is traced.
+
+    `expected` is what errors say, by default the range.
+    """
     among = "" if low is None else f" from {low} {'on' if high is None else f'to {high}'}"
-    expected = f"expected a whole number{among}"
+    expected = f"expected {expected or f'a whole number{among}'}"
     if isinstance(value, jax.core.Tracer):
         raise TypeError(f"{name} is traced: {expected}, the same in each call (a static argument)")
     if not isinstance(value, numbers.Number | np.generic) and not (is_array(value) and value.ndim == 0):

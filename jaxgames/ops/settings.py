@@ -106,12 +106,13 @@ class Setting:
             raise TypeError(wrong)
         if self.base is str and not isinstance(value, str):
             raise TypeError(wrong)
+        given = value
         if self.base is int:
-            value = checks.whole(self.name, value, None)
+            value = checks.whole(self.name, value, None, expected=self.expected)
         elif self.base is float:
             value = checks.number(self.name, value, self.expected)
         if self.base in (int, float) and not self.choices and not self._in_range(value):
-            raise ValueError(f"{self.name} {value}: expected {self.expected}")
+            raise ValueError(f"{self.name} {given}: expected {self.expected}")
         return value
 
     def _in_range(self, value: float) -> bool:

@@ -21,7 +21,7 @@ from tests.arguments.kinds import (
     without,
 )
 
-CONSTANT, SHARE = "a number from -1000000 to 1000000", "a number from 0 to 1"
+CONSTANT, SHARE = "a number from -1,000,000 to 1,000,000", "a number from 0 to 1"
 RULE, EVALUATOR = "expected a rule, such as mcts.puct()", "expected an evaluator, such as mcts.rollout()"
 C = number("c", CONSTANT, 1e7)
 UPDATE = choice("update", "descend, all")
@@ -49,8 +49,8 @@ LOGITS, VALUE = jnp.zeros((4, 7)), jnp.zeros(4)
 EXPECTED = "expected apply(params, observation) -> (logits float32[4, 7], value float32[4])"
 SELECT: Wrong = {
     "unknown": ("pucd", ValueError, f"select 'pucd': {RULE}, or one of uct, puct, gumbel"),
-    "uncalled": (mcts.uct, TypeError, f"select uct is not called: {RULE}"),
-    "another uncalled": (mcts.gumbel, TypeError, f"select gumbel is not called: {RULE}"),
+    "uncalled": (mcts.uct, TypeError, f"select UCT is not called: {RULE}"),
+    "another uncalled": (mcts.gumbel, TypeError, f"select Gumbel is not called: {RULE}"),
     "class": (mcts.Rule, TypeError, "select Rule is not called"),
     "int": (3, TypeError, f"select 3: {RULE}"),
     "list": ([mcts.uct()], TypeError, f"select a list: {RULE}"),
@@ -68,7 +68,7 @@ EVALUATE: Wrong = {
         ValueError,
         f"evaluate 'network': {EVALUATOR} or mcts.network(apply, params), or one of roll",
     ),
-    "uncalled": (mcts.rollout, TypeError, f"evaluate rollout is not called: {EVALUATOR}"),
+    "uncalled": (mcts.rollout, TypeError, f"evaluate Rollout is not called: {EVALUATOR}"),
     "int": (3, TypeError, f"evaluate 3: {EVALUATOR}"),
     "list": ([NETWORK], TypeError, f"evaluate a list: {EVALUATOR}"),
     "function": (logits_and_value, TypeError, f"evaluate the function logits_and_value: {EVALUATOR}"),
@@ -141,7 +141,7 @@ SEARCH = {
 }
 NOISE: Wrong = {
     "number": (0.3, TypeError, "noise 0.3: expected mcts.dirichlet(alpha, fraction)"),
-    "uncalled": (mcts.dirichlet, TypeError, "noise the function dirichlet: expected mcts.dirichlet(alpha, fraction)"),
+    "uncalled": (mcts.dirichlet, TypeError, "noise Noise itself, uncalled: expected mcts.dirichlet(alpha, fraction)"),
     "without a policy": (mcts.dirichlet(), ValueError, "noise is added to a policy, and UCT uses none"),
 }
 POSITIONS: Wrong = {
@@ -162,7 +162,7 @@ def evaluator(name: str) -> Wrong:
     """What is wrong for an evaluator that takes no names."""
     kinds = {"text": "rollout", "None": None, "rule": mcts.uct(), "function": logits_and_value, "list": [NETWORK]}
     return {
-        "uncalled": (mcts.rollout, TypeError, f"{name} rollout is not called: {EVALUATOR}"),
+        "uncalled": (mcts.rollout, TypeError, f"{name} Rollout is not called: {EVALUATOR}"),
         **{kind: (value, TypeError, EVALUATOR) for kind, value in kinds.items()},
     }
 
@@ -212,7 +212,7 @@ MCTS = {
         {"c_init": 1.0, "c_base": 100.0, "qtransform": "min_max"},
         {
             "c_init": number("c_init", CONSTANT, 1e7),
-            "c_base": number("c_base", "a number of visits above 0", 0),
+            "c_base": number("c_base", "a number above 0", 0),
             "qtransform": choice("qtransform", "min_max, parent_and_siblings"),
         },
     ),
@@ -221,7 +221,7 @@ MCTS = {
         {"considered": 16, "scale": 1.0},
         {"considered": setting("considered"), "scale": number("scale", "a number from 0 on", -1.0)},
     ),
-    "mcts.rave": Row(mcts.rave, {"k": 9.0, "c": 0.1}, {"k": number("k", "a number of visits above 0", 0), "c": C}),
+    "mcts.rave": Row(mcts.rave, {"k": 9.0, "c": 0.1}, {"k": number("k", "a number above 0", 0), "c": C}),
     "mcts.amaf": Row(mcts.amaf, {"alpha": 0.5}, {"alpha": number("alpha", SHARE, 2), "c": C}),
     "mcts.uct1": graph(mcts.uct1, update=UPDATE),
     "mcts.uct2": graph(mcts.uct2, update=UPDATE),
@@ -236,13 +236,14 @@ MCTS = {
             "NaN": ((float("nan"), 0, 0), ValueError, "distance nan: expected a whole number from 0 to 16"),
             "float": ((0.5, 0, 0), ValueError, "distance 0.5: expected a whole number from 0 to 16"),
         },
-    ),
+        merges_means={"of others": (True, ValueError, "distances (2, 0, 0): with merges_means expected (1, 0, 0)")},
+    )._replace(right={"c": 0.5, "distances": (2, 0, 0)}),
     "mcts.bounded": Row(
         mcts.bounded,
         {"rule": mcts.uct()},
         {
             "rule": {
-                "uncalled": (mcts.uct, TypeError, "rule uct is not called: expected a rule, such as mcts.puct()"),
+                "uncalled": (mcts.uct, TypeError, "rule UCT is not called: expected a rule, such as mcts.puct()"),
                 "None": (None, TypeError, "rule None: expected a rule"),
                 "text": ("uct", TypeError, "rule 'uct': expected a rule"),
                 "gumbel": (mcts.gumbel(), ValueError, "gumbel shares out its visits by a schedule"),

@@ -44,7 +44,7 @@ def test_values_are_as_their_kinds():
         ({"batch": 1.5}, "batch 1.5: expected a whole number"),
         ({"batch": "4"}, "batch '4': expected a whole number"),
         ({"batch": True}, "batch True: expected a whole number"),
-        ({"discount": 0}, "discount 0.0: expected a number above 0, at most 1"),
+        ({"discount": 0}, "discount 0: expected a number above 0, at most 1"),
         ({"discount": math.nan}, "discount nan: expected a number above 0, at most 1"),
         ({"exact": 1}, "exact 1: expected true or false"),
         ({"outputs": 3}, "outputs 3: expected one of 2, 4, 6"),

@@ -5,51 +5,24 @@
 `mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, mixture
-from jaxgames.algos.mcts.evaluators.exact import exact_leaves
-from jaxgames.algos.mcts.evaluators.last_good_reply import last_good_reply
-from jaxgames.algos.mcts.evaluators.mast import mast
-from jaxgames.algos.mcts.evaluators.network import network, valued
-from jaxgames.algos.mcts.evaluators.rollout import rollout
+from jaxgames.algos.mcts import evaluators, rules
+from jaxgames.algos.mcts.evaluators import *  # noqa: F403
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.algos.mcts.reuse import advance
-from jaxgames.algos.mcts.rules.amaf import amaf, rave
-from jaxgames.algos.mcts.rules.bounded import bounded
-from jaxgames.algos.mcts.rules.gumbel import gumbel
-from jaxgames.algos.mcts.rules.rule import Rule, puct, uct
-from jaxgames.algos.mcts.rules.transpositions import uct1, uct2, uct3
-from jaxgames.algos.mcts.rules.ucd import ucd
+from jaxgames.algos.mcts.rules import *  # noqa: F403
 from jaxgames.algos.mcts.search import Noise, SearchResult, dirichlet, search, search_positions
 from jaxgames.algos.mcts.tree import Layout, Tree
 
 __all__ = [
-    "Evaluation",
-    "Evaluator",
     "Layout",
     "Noise",
-    "Rule",
     "SearchResult",
     "SelectedLeaf",
     "Tree",
     "advance",
-    "amaf",
-    "bounded",
     "dirichlet",
-    "exact_leaves",
-    "gumbel",
-    "last_good_reply",
-    "mast",
-    "mixture",
-    "network",
-    "puct",
-    "rave",
-    "rollout",
     "search",
     "search_positions",
-    "ucd",
-    "uct",
-    "uct1",
-    "uct2",
-    "uct3",
-    "valued",
 ]
+__all__ += evaluators.__all__
+__all__ += rules.__all__

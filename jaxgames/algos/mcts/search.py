@@ -1,20 +1,21 @@
 """`search`: what to play in a batch of positions, by simulations."""
 
+import dataclasses
 import functools
-import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.mcts import named
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluator
+from jaxgames.algos.mcts.evaluators import EVALUATORS
+from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.algos.mcts.rules import RULES
+from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
 from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
 from jaxgames.envs.checks import a_game, position_batch, state_batch
@@ -23,6 +24,7 @@ from jaxgames.ops import checks, clock
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import equal
 from jaxgames.ops.random_bits import fold_in, random_bits
+from jaxgames.ops.settings import Settings, setting
 
 
 class SearchResult(NamedTuple):
@@ -48,11 +50,13 @@ class SearchResult(NamedTuple):
     memory: Any
 
 
-class Noise(NamedTuple):
-    """See `dirichlet`."""
+@dataclasses.dataclass(frozen=True)
+class Noise(Settings):
+    """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
 
-    alpha: float
-    fraction: float
+    of: ClassVar[str] = "noise"
+    alpha: float = setting(0.3, "the parameter of the Dirichlet distribution", above=0)
+    fraction: float = setting(0.25, "how much the noise counts", low=0, high=1)
 
     def mix(
         self, prior: Float32[Array, "B A"], legal: Bool[Array, "B A"], bits: UInt32[Array, " B"]
@@ -68,10 +72,7 @@ class Noise(NamedTuple):
         return (1 - self.fraction) * prior + self.fraction * noise
 
 
-def dirichlet(alpha: float = 0.3, fraction: float = 0.25) -> Noise:
-    """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
-    alpha = checks.number("alpha", alpha, "a number above 0", lambda alpha: 0 < alpha < math.inf)
-    return Noise(alpha, checks.share("fraction", fraction))
+dirichlet = Noise
 
 
 MOST_SECONDS, MOST_DEPTH = 3600, 1024
@@ -151,7 +152,7 @@ def search(
         discount: what a point is worth one action earlier: with less than 1 a quick win is worth more than a late one.
             For rules that keep no statistics of their own.
     """
-    rule, evaluator = named.rule(select), named.evaluator(evaluate)
+    rule, evaluator = _rule(select), _evaluator(evaluate)
     batch = state_batch(a_game(game), states)
     if batch == 0:
         raise ValueError("states: a batch of 0: expected one state or more")
@@ -201,7 +202,7 @@ def search_positions(
     The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
     may be an array, and other numbers need no new compilation.
     """
-    rule, evaluator = named.rule(select), named.evaluator(evaluate)
+    rule, evaluator = _rule(select), _evaluator(evaluate)
     position_batch(a_game(game), positions, checks.array("bits", bits, jnp.uint32, (None,)).shape[0])
     num_trees, seconds = checks.whole("num_trees", num_trees), _check_seconds(seconds)
     if capacity is None or not checks.is_array(num_simulations):
@@ -217,6 +218,23 @@ def search_positions(
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
     settings, count = _split(settings, num_simulations)
     return _search(game, settings, evaluator, positions, alive, reward, of_trees, None, memory, numbers, count)
+
+
+def _rule(value: Any) -> Rule:
+    """A selection rule: one that was made, or a name of `RULES`; by default UCT."""
+    return check_rule("select", _by_name("select", "uct" if value is None else value, RULES, A_RULE))
+
+
+def _evaluator(value: Any) -> Evaluator:
+    """An evaluator: one that was made, or a name of `EVALUATORS`; by default rollouts."""
+    value = "rollout" if value is None else value
+    return check_evaluator("evaluate", _by_name("evaluate", value, EVALUATORS, AN_EVALUATOR))
+
+
+def _by_name(name: str, value: Any, known: Mapping[str, Callable[[], Any]], expected: str) -> Any:
+    if isinstance(value, str) and value not in known:
+        raise ValueError(f"{name} {checks.describe(value)}: expected {expected}, or one of {', '.join(known)}")
+    return known[value]() if isinstance(value, str) else value
 
 
 def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[SearchSettings, UInt32[Array, ""]]:

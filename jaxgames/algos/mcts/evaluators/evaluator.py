@@ -1,6 +1,10 @@
-"""What an evaluator is: it says what leaves are worth, and what is likely to be played there. Mixtures of two."""
+"""What an evaluator is: it says what leaves are worth, and what is likely to be played there.
+
+Those that play nothing: networks (`network`, or `valued` without a policy), mixtures of two, and exact values.
+"""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -8,11 +12,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
 
 from jaxgames.algos.mcts.path import SelectedLeaf
-from jaxgames.envs.core import Game
+from jaxgames.envs.core import Game, Value
 from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.tables.lookup import LeafKnowledge
 
-EXPECTED = "an evaluator, such as mcts.rollout() or mcts.network(apply, params)"
+AN_EVALUATOR = "an evaluator, such as mcts.rollout() or mcts.network(apply, params)"
 
 
 class Evaluation(NamedTuple):
@@ -59,7 +64,7 @@ class Evaluator(Protocol):
 
 def check_evaluator(name: str, value: Any) -> Any:
     """An evaluator that was made; raises `TypeError` for anything else."""
-    return checks.made(name, value, ("has_policy", "init", "__call__"), EXPECTED)
+    return checks.made(name, value, ("has_policy", "init", "__call__"), AN_EVALUATOR)
 
 
 def evaluated(
@@ -80,6 +85,66 @@ def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]
     """Sets of AMAF keys of two players, all empty."""
     keys = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
     return jnp.zeros((keys.shape[0], 2, keys.shape[1]), jnp.uint32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """See `network`."""
+
+    params: Any
+    apply: Callable = dataclasses.field(metadata={"static": True})
+    has_policy = True
+
+    def init(self, game: Game, batch: int) -> Any:
+        """No memory."""
+        return ()
+
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Applies the network to the observations."""
+        observation = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(leaves.position)
+        output = self.apply(self.params, observation)
+        batch = len(leaves.needs_eval)
+        logits, value = checks.policy_and_value(output, batch, game.num_actions, game.id)
+        return Evaluation(value.astype(jnp.float32), logits.astype(jnp.float32)), memory
+
+
+def network(apply: Callable, params: Any) -> Network:
+    """A network `apply(params, observation) -> (logits [B, actions], value [B])`, the value in points.
+
+    Logits of illegal actions are ignored. `apply` has to be hashable; other `params` need no new compilation. At a
+    chance node the network sees the position before chance.
+    """
+    return Network(params, checks.function("apply", apply, "(params, observation) -> (logits, value)"))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Valued:
+    """See `valued`."""
+
+    params: Any
+    make_value: Callable[[Any], Value] = dataclasses.field(metadata={"static": True})
+    has_policy = True
+
+    def init(self, game: Game, batch: int) -> Any:
+        """No memory."""
+        return ()
+
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Computes the values."""
+        value = checks.floats("the value of positions", self.make_value(self.params)(leaves.position))
+        checks.array("the value of positions", value, jnp.floating, (len(leaves.needs_eval),))
+        return Evaluation(value, jnp.zeros((len(value), game.num_actions), jnp.float32)), memory
+
+
+def valued(make_value: Callable[[Any], Value], params: Any) -> Valued:
+    """Values of positions, `make_value(params)(positions)` as in `Game.best_turn`, and a uniform policy.
+
+    `make_value` has to be hashable. In backgammon such a value is that of a position before a roll; it is asked about
+    positions within a turn, too, and does not see the dice left.
+    """
+    return Valued(params, checks.function("make_value", make_value, "(params) -> value"))
 
 
 @jax.tree_util.register_dataclass
@@ -118,3 +183,33 @@ def mixture(weight: float, first: Evaluator, second: Evaluator) -> Mixture:
     if not isinstance(weight, jax.core.Tracer):
         checks.share("weight", weight)
     return Mixture(check_evaluator("first", first), check_evaluator("second", second), weight)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ExactLeaves:
+    """See `exact_leaves`."""
+
+    evaluate: Evaluator
+    scores: Any
+    lookup: LeafKnowledge = dataclasses.field(metadata={"static": True})
+
+    @property
+    def has_policy(self) -> bool:
+        """As of the other evaluator."""
+        return self.evaluate.has_policy
+
+    def init(self, game: Game, batch: int) -> Any:
+        """The memory of the other evaluator."""
+        return self.evaluate.init(game, batch)
+
+    def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
+        """Evaluates all, and takes the exact value where there is one."""
+        found, memory = self.evaluate(game, leaves, memory, track)
+        known, worth = self.lookup.at_leaf(self.scores, leaves.position)
+        return found._replace(value=jnp.where(known, self.lookup.points(worth), found.value)), memory
+
+
+def exact_leaves(evaluate: Evaluator, lookup: LeafKnowledge, scores: Any) -> ExactLeaves:
+    """The evaluator with the exact points where the lookup knows a leaf; `scores` are the lookup's arrays."""
+    return ExactLeaves(check_evaluator("evaluate", evaluate), scores, lookup)

@@ -1,7 +1,7 @@
 """Rollouts by last good replies: a move is answered as it was in the last game that this answer won."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -9,27 +9,32 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
-from jaxgames.algos.mcts.evaluators.rollout import MAX_PLIES, RolloutState, check_plies, play_out
+from jaxgames.algos.mcts.evaluators.rollout import RolloutState, play_out, plies_limit
 from jaxgames.algos.mcts.path import SelectedLeaf, over_levels
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits as bitsets
-from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
+from jaxgames.ops.settings import Settings, setting
 
 REPEATS = 1 << 30
 """The bit of a reply made in a game that was the known one already."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class LastGoodReply:
-    """See `last_good_reply`."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LastGoodReply(Settings):
+    """Rollouts by last good replies (Drake, 2009), with forgetting (Baier and Drake, 2010).
 
-    forget: bool = dataclasses.field(metadata={"static": True})
-    limit: int = dataclasses.field(metadata={"static": True})
-    max_plies: int = dataclasses.field(metadata={"static": True})
-    path: bool = dataclasses.field(metadata={"static": True})
+    A move is answered as the winner of the last game with it answered it, if that is legal; else at random. Draws teach
+    nothing. Each position searched has replies of its own, to moves in the tree and in rollouts; with `path` false to
+    those of rollouts only, as in the thesis of Goeppert (2020). Two moves are the same if their `Game.amaf_key` is.
+    """
+
+    of: ClassVar[str] = "last good replies"
+    forget: bool = setting(True, "whether a reply that lost is forgotten; else it stays until a better one comes")
+    limit: int = setting(512, "the first moves of a rollout, of which replies are learned", low=1)
+    max_plies: int = plies_limit()
+    path: bool = setting(True, "whether replies are learned from moves in the tree, too")
     has_policy = False
 
     def init(self, game: Game, batch: int) -> Int32[Array, "places batch"]:
@@ -66,23 +71,7 @@ class LastGoodReply:
         return Evaluation(end.value, None, end.key_sets), table.learn(memory, made, value)
 
 
-def last_good_reply(
-    *, forget: bool = True, limit: int = 512, max_plies: int = MAX_PLIES, path: bool = True
-) -> LastGoodReply:
-    """Rollouts by last good replies (Drake, 2009), with forgetting (Baier and Drake, 2010).
-
-    A move is answered as the winner of the last game with it answered it, if that is legal; else at random. Draws teach
-    nothing. Each position searched has replies of its own, to moves in the tree and in rollouts. Two moves are the same
-    if their `Game.amaf_key` is.
-
-    Args:
-        forget: whether a reply is forgotten when it has lost.
-        limit: the first moves of a rollout, of which replies are learned.
-        max_plies: as in `rollout`.
-        path: whether moves in the tree are learned and answered, too; else those of rollouts only, as in the thesis of
-            Goeppert (2020).
-    """
-    return LastGoodReply(bool(forget), checks.whole("limit", limit), check_plies(max_plies), bool(path))
+jax.tree_util.register_static(LastGoodReply)
 
 
 class _ReplyTable:

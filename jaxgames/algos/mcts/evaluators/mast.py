@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
-from jaxgames.algos.mcts.evaluators.rollout import MAX_PLIES, KeySets, RolloutState, add_keys, check_plies, play_out
+from jaxgames.algos.mcts.evaluators.rollout import KeySets, RolloutState, add_keys, play_out
 from jaxgames.algos.mcts.path import SelectedLeaf, over_levels
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.envs.core import Game
@@ -70,7 +70,7 @@ class Mast:
         return Evaluation(end.value, None, end.key_sets if track else None), _learn(memory, played, value, valid)
 
 
-def mast(temperature: float = 1.0, *, max_plies: int = MAX_PLIES) -> Mast:
+def mast(temperature: float = 1.0, *, max_plies: int = 10_000) -> Mast:
     """Rollouts by the move-average sampling technique (Finnsson and Bjoernsson, 2008).
 
     A legal move is drawn with a probability proportional to exp(mean / temperature), where the mean is what those games
@@ -79,7 +79,7 @@ def mast(temperature: float = 1.0, *, max_plies: int = MAX_PLIES) -> Mast:
     """
     if not isinstance(temperature, jax.core.Tracer):
         checks.number("temperature", temperature, "a number from 0.01 to 1,000,000", lambda t: 0.01 <= t <= 1e6)
-    return Mast(temperature, check_plies(max_plies))
+    return Mast(temperature, checks.whole("max_plies", max_plies, 1, checks.MOST))
 
 
 def _draw(weights: Float32[Array, "batch actions"], bits: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,21 +15,23 @@ from jaxgames.envs.core import Game
 from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.random_bits import fold_in
-
-MAX_PLIES = 10_000
-"""Longer than any random game of ours."""
-
+from jaxgames.ops.settings import Settings, setting
 
 KeySets = tuple[tuple[UInt32[Array, " batch"], ...], ...]
 """Sets of AMAF keys of two players, word by word: XLA:CPU makes no vector code of arrays with short last axes."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Rollout:
-    """See `rollout`."""
+def plies_limit() -> Any:
+    """The setting of the most actions of a rollout: by default more than any random game of ours has."""
+    return setting(10_000, "after so many actions a rollout is worth 0", low=1, high=checks.MOST)
 
-    max_plies: int = dataclasses.field(metadata={"static": True})
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rollout(Settings):
+    """The result of one game played on by random legal moves; 0 if it has not ended after `max_plies` actions."""
+
+    of: ClassVar[str] = "rollouts"
+    max_plies: int = plies_limit()
     has_policy = False
 
     def init(self, game: Game, batch: int) -> Any:
@@ -46,14 +48,7 @@ class Rollout:
         return Evaluation(rollout.value, None, rollout.key_sets), memory
 
 
-def rollout(*, max_plies: int = MAX_PLIES) -> Rollout:
-    """The result of one game played on by random legal moves; 0 if it has not ended after `max_plies` actions."""
-    return Rollout(check_plies(max_plies))
-
-
-def check_plies(max_plies: int) -> int:
-    """The limit; raises `ValueError` unless it is a whole number from 1 on."""
-    return checks.whole("max_plies", max_plies, 1, checks.MOST)
+jax.tree_util.register_static(Rollout)
 
 
 class RolloutState(NamedTuple):

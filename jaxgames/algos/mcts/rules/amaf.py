@@ -3,20 +3,21 @@
 import dataclasses
 import functools
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
+from typing_extensions import override
 
 from jaxgames.algos.mcts.evaluators.rollout import KeySets, add_keys
 from jaxgames.algos.mcts.nodes import NARROW, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
-from jaxgames.algos.mcts.rules.rule import Rule, Score, check_c, of_nodes, plus_bound, untried_first
+from jaxgames.algos.mcts.rules.rule import Rule, Score, exploration, of_nodes, plus_bound, untried_first
 from jaxgames.algos.mcts.tree import Tree, unwrap
-from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
+from jaxgames.ops.settings import Settings, setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,45 +72,66 @@ def _add(
     return tree.add("amaf_visits", row, jnp.concatenate([seen, seen * gain], axis=1))
 
 
-@dataclasses.dataclass(frozen=True)
-class AMAF(Rule):
-    """See `rave` and `amaf`."""
+class AllMovesAsFirst(Settings, Rule):
+    """What `RAVE` and `AMAF` have in common: (1 - b) mean + b AMAF mean + c sqrt(ln N / n).
 
-    c: float
-    k: float | None
-    alpha: float | None
-    constants = ("c", "k", "alpha")
+    The AMAF mean of an edge is the mean of all simulations through the node in which its player took the action there
+    or later. Two actions are the same if their `Game.amaf_key` is. `c` is as in `UCT`.
+    """
+
     edge_fields = ("amaf_visits", "amaf_value_sums")
     statistics = (AmafStats(),)
     wants_played = True
+    c: float
 
+    def share(self, nodes: Nodes) -> Score:
+        """b, how much the AMAF mean of an edge counts."""
+        raise NotImplementedError
+
+    @override
     def score(self, nodes: Nodes) -> Score:
-        """(1 - b) mean + b AMAF mean + c sqrt(ln N / n)."""
         return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
 
+    @override
     def mean(self, nodes: Nodes) -> Score:
-        """(1 - b) mean + b AMAF mean."""
-        k, alpha = (of_nodes(nodes, number) for number in (self.k, self.alpha))
+        share = self.share(nodes)
 
         def mixed(edges):
-            beta = jnp.sqrt(k / (3 * edges.visits + k)) if alpha is None else alpha
+            beta = share(edges)
             amaf_mean = edges.amaf_value_sums / jnp.maximum(edges.amaf_visits, 1)
             return edges.q + beta * (amaf_mean - edges.q)
 
         return mixed
 
 
-def rave(k: float = 100.0, c: float = 0.1) -> AMAF:
-    """RAVE (Gelly and Silver, 2011): (1 - b) mean + b AMAF mean + c sqrt(ln N / n), b = sqrt(k / (3 n + k)).
+@dataclasses.dataclass(frozen=True)
+class RAVE(AllMovesAsFirst):
+    """RAVE (Gelly and Silver, 2011): `AllMovesAsFirst` with b = sqrt(k / (3 n + k)).
 
-    The AMAF mean of an edge is the mean of all simulations through the node in which its player took the action there
-    or later. Two actions are the same if their `Game.amaf_key` is. At k visits of the edge both means count the same.
-    `c` is as in `uct`.
+    At k visits of the edge its own mean and the AMAF mean count the same.
     """
-    k = checks.number("k", k, "a number of visits above 0", lambda visits: 0 < visits < float("inf"))
-    return AMAF(check_c(c), k, None)
+
+    of: ClassVar[str] = "RAVE"
+    k: float = setting(100.0, "visits after which an edge's own mean counts as much as that of all moves", above=0)
+    c: float = exploration(0.1)
+    constants = ("c", "k")
+
+    @override
+    def share(self, nodes: Nodes) -> Score:
+        k = of_nodes(nodes, self.k)
+        return lambda edges: jnp.sqrt(k / (3 * edges.visits + k))
 
 
-def amaf(alpha: float = 0.5, c: float = 0.25) -> AMAF:
-    """alpha-AMAF (Helmbold and Parker-Wood, 2009): as `rave`, with b = `alpha` throughout."""
-    return AMAF(check_c(c), None, checks.share("alpha", alpha))
+@dataclasses.dataclass(frozen=True)
+class AMAF(AllMovesAsFirst):
+    """alpha-AMAF (Helmbold and Parker-Wood, 2009): `AllMovesAsFirst` with b = `alpha` throughout."""
+
+    of: ClassVar[str] = "alpha-AMAF"
+    alpha: float = setting(0.5, "how much the mean of all moves as first counts", low=0, high=1)
+    c: float = exploration(0.25)
+    constants = ("c", "alpha")
+
+    @override
+    def share(self, nodes: Nodes) -> Score:
+        alpha = of_nodes(nodes, self.alpha)
+        return lambda edges: alpha

@@ -2,11 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32
+from typing_extensions import override
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
@@ -52,98 +53,100 @@ class Bounds:
 
 @dataclasses.dataclass(frozen=True)
 class Bounded(Rule):
-    """See `bounded`."""
-
-    rule: Rule
-
-    @property
-    def edge_fields(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of the rule, and the bounds."""
-        return (*self.rule.edge_fields, "lower", "upper")
-
-    @property
-    def node_fields(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of the rule."""
-        return self.rule.node_fields
-
-    @property
-    def initial(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
-        """At first an edge may be worth anything from a loss to a win."""
-        return (*self.rule.initial, ("lower", -1.0), ("upper", 1.0))
-
-    @property
-    def statistics(self) -> tuple[Any, ...]:  # type: ignore[override]
-        """Those of the rule, and the bounds."""
-        return (*self.rule.statistics, Bounds())
-
-    @property
-    def root_merges(self) -> tuple[tuple[str, Callable[..., Array]], ...]:  # type: ignore[override]
-        """As the rule; of the bounds the tightest ones."""
-        return (*self.rule.root_merges, ("lower", jnp.max), ("upper", jnp.min))
-
-    @property
-    def needs_policy(self) -> bool:  # type: ignore[override]
-        """As the rule."""
-        return self.rule.needs_policy
-
-    @property
-    def wants_played(self) -> bool:  # type: ignore[override]
-        """As the rule."""
-        return self.rule.wants_played
-
-    @property
-    def transpositions(self) -> str:  # type: ignore[override]
-        """As the rule."""
-        return self.rule.transpositions
-
-    def score(self, nodes: Nodes) -> Score:
-        """The rule's score where the upper bound beats the best lower bound; else the edge with that bound is best."""
-        score, best_lower = self.rule.score(nodes), _best_lower(nodes)
-        # More simulations of a proven edge teach nothing: it is taken only if no other is left.
-        return lambda edges: jnp.where(
-            edges.upper > best_lower, score(edges), jnp.where(edges.lower >= best_lower, PRUNED / 2, PRUNED)
-        )
-
-    def preference(self, nodes: Nodes) -> Score:
-        """The rule's preference, among edges that may be best."""
-        return _among_the_best(nodes, self.rule.preference(nodes))
-
-    def mean_preference(self, nodes: Nodes) -> Score:
-        """As the rule, among edges that may be best."""
-        return _among_the_best(nodes, self.rule.mean_preference(nodes))
-
-    def with_numbers(self, numbers: Mapping[str, Any]) -> "Bounded":
-        """The rule with other constants."""
-        return Bounded(self.rule.with_numbers(numbers))
-
-    def weights(self, nodes: Nodes) -> Score:
-        """The rule's weights, of edges that may be best."""
-        weights, may_be_best = self.rule.weights(nodes), _may_be_best(nodes)
-        return lambda edges: jnp.where(may_be_best(edges), jnp.maximum(weights(edges), 1e-6), 0)
-
-    def proven_edge(
-        self, tree: Tree, row: Int32[Array, " n"], edge: Int32[Array, " n"]
-    ) -> tuple[Bool[Array, " n"], Float32[Array, " n"]]:
-        """An edge is proven when its bounds meet."""
-        lower, upper = tree.edge("lower", row, edge), tree.edge("upper", row, edge)
-        return lower == upper, lower
-
-    def proven_node(self, nodes: Nodes) -> tuple[Bool[Array, "..."], Float32[Array, "..."]]:
-        """A node is proven when the best bounds of its edges meet."""
-        lower = _best_lower(nodes)
-        return lower == nodes.max(lambda edges: jnp.where(edges.legal, edges.upper, -jnp.inf)), lower
-
-
-def bounded(rule: Rule) -> Bounded:
     """Score bounded search (Cazenave and Saffidine, 2010) with any rule but Gumbel's.
 
     Each edge has a lower and an upper bound of its value. They come from ends of games upwards: a node has the best
     bounds of its edges or, at a chance node, their means. No simulation takes an edge whose upper bound is not above
     the lower bound of another edge, or goes on below an edge whose bounds are equal. Raises `ValueError` for Gumbel's.
     """
-    if check_rule("rule", rule).schedules_root:
-        raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")
-    return Bounded(rule)
+
+    rule: Rule
+
+    def __post_init__(self) -> None:
+        if check_rule("rule", self.rule).schedules_root:
+            raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")
+
+    @property
+    @override
+    def edge_fields(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.rule.edge_fields, "lower", "upper")
+
+    @property
+    @override
+    def node_fields(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.rule.node_fields
+
+    @property
+    @override
+    def initial(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
+        # At first an edge may be worth anything from a loss to a win.
+        return (*self.rule.initial, ("lower", -1.0), ("upper", 1.0))
+
+    @property
+    @override
+    def statistics(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (*self.rule.statistics, Bounds())
+
+    @property
+    @override
+    def root_merges(self) -> tuple[tuple[str, Callable[..., Array]], ...]:  # type: ignore[override]
+        # Of the bounds the tightest ones.
+        return (*self.rule.root_merges, ("lower", jnp.max), ("upper", jnp.min))
+
+    @property
+    @override
+    def needs_policy(self) -> bool:  # type: ignore[override]
+        return self.rule.needs_policy
+
+    @property
+    @override
+    def wants_played(self) -> bool:  # type: ignore[override]
+        return self.rule.wants_played
+
+    @property
+    @override
+    def transpositions(self) -> str:  # type: ignore[override]
+        return self.rule.transpositions
+
+    @override
+    def score(self, nodes: Nodes) -> Score:
+        # The rule's score where the upper bound beats the best lower bound; else the edge with that bound is best.
+        score, best_lower = self.rule.score(nodes), _best_lower(nodes)
+        # More simulations of a proven edge teach nothing: it is taken only if no other is left.
+        return lambda edges: jnp.where(
+            edges.upper > best_lower, score(edges), jnp.where(edges.lower >= best_lower, PRUNED / 2, PRUNED)
+        )
+
+    @override
+    def preference(self, nodes: Nodes) -> Score:
+        return _among_the_best(nodes, self.rule.preference(nodes))
+
+    @override
+    def mean_preference(self, nodes: Nodes) -> Score:
+        return _among_the_best(nodes, self.rule.mean_preference(nodes))
+
+    @override
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Self:
+        return self._with(rule=self.rule.with_numbers(numbers))
+
+    @override
+    def weights(self, nodes: Nodes) -> Score:
+        weights, may_be_best = self.rule.weights(nodes), _may_be_best(nodes)
+        return lambda edges: jnp.where(may_be_best(edges), jnp.maximum(weights(edges), 1e-6), 0)
+
+    @override
+    def proven_edge(
+        self, tree: Tree, row: Int32[Array, " n"], edge: Int32[Array, " n"]
+    ) -> tuple[Bool[Array, " n"], Float32[Array, " n"]]:
+        # An edge is proven when its bounds meet.
+        lower, upper = tree.edge("lower", row, edge), tree.edge("upper", row, edge)
+        return lower == upper, lower
+
+    @override
+    def proven_node(self, nodes: Nodes) -> tuple[Bool[Array, "..."], Float32[Array, "..."]]:
+        # A node is proven when the best bounds of its edges meet.
+        lower = _best_lower(nodes)
+        return lower == nodes.max(lambda edges: jnp.where(edges.legal, edges.upper, -jnp.inf)), lower
 
 
 def _best_lower(nodes: Nodes) -> Array:

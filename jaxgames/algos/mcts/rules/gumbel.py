@@ -2,40 +2,49 @@
 
 import dataclasses
 import math
+from typing import ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
+from typing_extensions import override
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules.rule import Rule, Score
-from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.settings import Settings, setting
 
 VALUE_SCALE, VISITS_BEFORE = 0.1, 50.0
 TINY = np.finfo(np.float32).tiny
 
 
 @dataclasses.dataclass(frozen=True)
-class Gumbel(Rule):
-    """See `gumbel`."""
+class Gumbel(Settings, Rule):
+    """Gumbel MuZero (Danihelka, Guez, Schrittwieser and Silver, 2022): constants and formulas are those of mctx.
 
-    considered: int
-    scale: float
-    simulations: int = 0
+    Sequential halving visits the actions considered at the root equally often and drops the worse half, in rounds.
+    Below the root shares of visits approach the improved policy: an edge scores improved policy - n / (1 + N).
+    """
+
+    of: ClassVar[str] = "Gumbel MuZero"
+    considered: int = setting(16, "the most actions considered at the root, drawn by their logits and noise", low=1)
+    scale: float = setting(1.0, "of the noise by which they are drawn; 0 for none", low=0)
+    simulations: int = dataclasses.field(default=0, init=False)
+    """Those of the whole search, set by `schedule`."""
     edge_fields = ("prior",)
     needs_policy = True
     schedules_root = True
 
-    def schedule(self, num_simulations: int) -> "Gumbel":
-        """The rule for a search of so many simulations, over which halving is scheduled."""
-        return dataclasses.replace(self, simulations=num_simulations)
+    @override
+    def schedule(self, num_simulations: int) -> Self:
+        return self._with(simulations=num_simulations)
 
+    @override
     def score(self, nodes: Nodes) -> Score:
-        """Improved policy - n / (1 + N), by which shares of visits approach the policy."""
         improved, total = _improved(nodes), nodes.sum(lambda edges: edges.visits)
         return lambda edges: improved(edges) - edges.visits / (1 + total)
 
+    @override
     def root_score(self, nodes: Nodes) -> Score:
         """The best of the actions still considered, all of which have as many visits as the schedule says."""
         legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
@@ -43,12 +52,13 @@ class Gumbel(Rule):
         index = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
         return self._among(nodes, jnp.asarray(_considered_visits(self.considered, self.simulations))[index])
 
+    @override
     def preference(self, nodes: Nodes) -> Score:
         """The best of the actions with the most visits."""
         return self._among(nodes, nodes.max(lambda edges: edges.visits))
 
+    @override
     def weights(self, nodes: Nodes) -> Score:
-        """The improved policy."""
         return _improved(nodes)
 
     def _among(self, nodes: Nodes, visits: Array) -> Score:
@@ -63,19 +73,6 @@ class Gumbel(Rule):
             return jnp.where(edges.visits == visits, jnp.maximum(score, -1e9), -1e30)
 
         return scores
-
-
-def gumbel(considered: int = 16, scale: float = 1.0) -> Gumbel:
-    """Gumbel MuZero (Danihelka, Guez, Schrittwieser and Silver, 2022): constants and formulas are those of mctx.
-
-    Sequential halving visits the actions considered at the root equally often and drops the worse half, in rounds.
-
-    Args:
-        considered: the most actions considered at the root, drawn by their logits and Gumbel noise.
-        scale: of the noise; 0 to play without chance.
-    """
-    considered = checks.whole("considered", considered)
-    return Gumbel(considered, checks.number("scale", scale, "a number from 0 on", lambda s: 0 <= s < math.inf))
 
 
 def _prior(edges):

@@ -1,24 +1,26 @@
 """Selection rules: which edge a simulation takes from a node. The classic ones, UCT and PUCT."""
 
+import copy
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32
+from typing_extensions import override
 
 from jaxgames.algos.mcts.nodes import Edges, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.tree import Tree
 from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.settings import Settings, setting
 
 FIRST = np.float32(1e9)
 """The score of an edge without visits, where those come first."""
-MAX_C = 1e6
-EXPECTED = "a rule, such as mcts.puct()"
+A_RULE = "a rule, such as mcts.puct()"
 
 Score = Callable[[Edges], Array]
 
@@ -78,7 +80,7 @@ class Rule(Protocol):
         """As `score`, at the root."""
         return self.score(nodes)
 
-    def schedule(self, num_simulations: int) -> "Rule":
+    def schedule(self, num_simulations: int) -> Self:
         """The rule for a search of so many simulations."""
         return self
 
@@ -110,51 +112,65 @@ class Rule(Protocol):
         """The policy that the search found, not yet normalized: the visits."""
         return lambda edges: edges.visits
 
-    def with_numbers(self, numbers: Mapping[str, Any]) -> "Rule":
+    def with_numbers(self, numbers: Mapping[str, Any]) -> Self:
         """The rule with other constants: arrays, one number for each tree or one for all. Raises `ValueError` for names
         that it has not.
         """
-        known = [name for name in self.constants if getattr(self, name) is not None]
+        known = self.constants
         for name in numbers:
             if name not in known:
                 raise ValueError(f"{type(self).__name__} has no number {name!r}; it has: {', '.join(known) or 'none'}")
-        return dataclasses.replace(self, **numbers)  # type: ignore[type-var]
+        return self._with(**numbers)
+
+    def _with(self, **values: Any) -> Self:
+        """A copy with other values, unchecked: they may be traced."""
+        changed = copy.copy(self)
+        for name, value in values.items():
+            object.__setattr__(changed, name, value)
+        return changed
+
+
+def exploration(default: float, help: str = "how much is explored") -> Any:
+    """The setting of a constant of exploration."""
+    return setting(default, help, low=-1_000_000, high=1_000_000)
 
 
 @dataclasses.dataclass(frozen=True)
-class UCT(Rule):
-    """See `uct`."""
-
-    c: float
-    constants = ("c",)
-
-    def score(self, nodes: Nodes) -> Score:
-        """Mean + c sqrt(ln N / n)."""
-        return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
-
-
-def uct(c: float = 0.5) -> UCT:
+class UCT(Settings, Rule):
     """UCT (Kocsis and Szepesvari, 2006): the mean of an edge + c sqrt(ln N / n), edges without visits first.
 
     Means are scaled to 0..1, from the worst to the best result of the game, as is usual for `c`. N are the visits of
-    the node, n those of the edge. Edges without visits come in random order. Raises `ValueError` for a `c` that is not
-    finite or beyond 1e6.
+    the node, n those of the edge. Edges without visits come in random order.
     """
-    return UCT(check_c(c))
+
+    of: ClassVar[str] = "UCT"
+    c: float = exploration(0.5)
+    constants = ("c",)
+
+    @override
+    def score(self, nodes: Nodes) -> Score:
+        return untried_first(plus_bound(nodes, self.c, self.mean(nodes)))
 
 
 @dataclasses.dataclass(frozen=True)
-class PUCT(Rule):
-    """See `puct`."""
+class PUCT(Settings, Rule):
+    """PUCT (Silver et al., 2018): value + P sqrt(N) (c_init + ln((N + c_base + 1) / c_base)) / (n + 1).
 
-    c_init: float
-    c_base: float
-    qtransform: str
+    P is the network's policy, N the visits of the node with the first one, n those of the edge. Edges without visits
+    have value 0. Values are scaled to 0..1, by `qtransform` under the names of mctx. "min_max": from the worst to the
+    best result of the game. "parent_and_siblings": from the least to the greatest value among the node and its edges,
+    as in MuZero (Schrittwieser et al., 2020) and by default in mctx.
+    """
+
+    of: ClassVar[str] = "PUCT"
+    c_init: float = exploration(1.25, "how much the policy counts")
+    c_base: float = setting(19652.0, "visits after which the policy counts more", above=0)
+    qtransform: str = setting("min_max", "how values are scaled", choices=("min_max", "parent_and_siblings"))
     edge_fields = ("prior",)
     needs_policy = True
 
+    @override
     def score(self, nodes: Nodes) -> Score:
-        """Value from 0 to 1, + P c sqrt(N) / (n + 1)."""
         total = nodes.sum(lambda edges: edges.visits) + 1
         rate = jnp.sqrt(total) * (self.c_init + jnp.log((total + (self.c_base + 1)) / self.c_base))
         low, span = self._range(nodes, total)
@@ -179,36 +195,9 @@ class PUCT(Rule):
         return low, jnp.maximum(jnp.maximum(node_value, nodes.max(value)) - low, 1e-8)
 
 
-QTRANSFORMS = ("min_max", "parent_and_siblings")
-
-
-def puct(c_init: float = 1.25, c_base: float = 19652.0, *, qtransform: str = "min_max") -> PUCT:
-    """PUCT (Silver et al., 2018): value + P sqrt(N) (c_init + ln((N + c_base + 1) / c_base)) / (n + 1).
-
-    P is the network's policy, N the visits of the node with the first one, n those of the edge. Edges without visits
-    have value 0.
-
-    Args:
-        c_init: how much the policy counts.
-        c_base: how many visits later it counts more.
-        qtransform: how values are scaled to 0..1, under the names of mctx. "min_max": from the worst to the best result
-            of the game. "parent_and_siblings": from the least to the greatest value among the node and its edges, as in
-            MuZero (Schrittwieser et al., 2020) and by default in mctx.
-    """
-    qtransform = checks.choice("qtransform", qtransform, QTRANSFORMS)
-    c_base = checks.number("c_base", c_base, "a number of visits above 0", lambda c: 0 < c < math.inf)
-    return PUCT(check_c(c_init, "c_init"), c_base, qtransform)
-
-
 def check_rule(name: str, value: Any) -> Any:
     """A selection rule that was made; raises `TypeError` for anything else."""
-    return checks.made(name, value, ("score", "schedule", "schedules_root"), EXPECTED)
-
-
-def check_c(c: float, name: str = "c") -> float:
-    """The constant of exploration; raises `ValueError` unless it is finite and at most 1e6 in size."""
-    expected = f"a number from {-MAX_C:.0f} to {MAX_C:.0f}"
-    return checks.number(name, c, expected, lambda number: abs(number) <= MAX_C)
+    return checks.made(name, value, ("score", "schedule", "schedules_root"), A_RULE)
 
 
 def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:
