@@ -16,8 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, Shaped, UInt32
 
 from jaxgames.envs.checks import any_states, one_state
-from jaxgames.envs.rules import Outcome, Position, Value
-from jaxgames.envs.state import State, single
+from jaxgames.envs.state import Outcome, Position, State, Value, single
 from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
 from jaxgames.envs.turns import best

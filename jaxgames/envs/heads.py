@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32
+from typing_extensions import override
 
-from jaxgames.envs.rules import Rules
+from jaxgames.envs.state import Rules
 
 LOWEST = jnp.finfo(jnp.float32).min
 """NaN and minus infinity count as this number: below all others, but above the minus infinity of illegal actions."""
@@ -43,24 +44,25 @@ class ActionHead(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class ArgmaxHead:
+class ArgmaxHead(ActionHead):
     """One output for each action: the highest output names it."""
 
     game: Rules
 
     @property
+    @override
     def size(self) -> int:
         """One output for each action."""
         return self.game.num_actions
 
+    @override
     def targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n size"]:
-        """As `ActionHead.targets`."""
         return policy
 
+    @override
     def __call__(
         self, outputs: Float32[Array, "n size g"], positions: Any, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `ActionHead`."""
         if strict:
             actions = highest(outputs)
             return actions, jax.vmap(jax.vmap(self.game.is_legal))(positions, actions)

@@ -1,4 +1,7 @@
-"""Playing many games for many steps, in one scan, with new games in place of those that end."""
+"""Playing many games for many steps, in one scan, with new games in place of those that end; the same for one step.
+
+`rollout` plays. `auto_reset` and `time_limit` change the step of one game, for loops of your own: `jax.vmap` them.
+"""
 
 import dataclasses
 import functools
@@ -10,12 +13,13 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.envs.checks import a_game, state_batch
+from jaxgames.envs.checks import a_game, a_state, state_batch
 from jaxgames.envs.core import Game, State, action_from_bits
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
+Step = Callable[..., State]
 Policy = Callable[[Key[Array, ""], State], Any]
 """Picks an action for each of a batch of states, int32[batch]; or a pair of these and of extras for `keep`."""
 
@@ -119,8 +123,10 @@ def rollout(
     if games_at_once is not None:
         checks.whole("games_at_once", games_at_once)
     parts = game, states, key, num_steps, policy, auto_reset, games_at_once, keep
-    if _is_pure(policy) and _is_pure(keep) and not any(
-        isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((states, key, policy, keep))
+    if (
+        _is_pure(policy)
+        and _is_pure(keep)
+        and not any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((states, key, policy, keep)))
     ):
         return _rollout_compiled(*parts[:4], _as_partial(policy), *parts[5:7], _as_partial(keep))
     return _rollout(*parts)
@@ -228,3 +234,50 @@ def _reset_done(game: Game, states: State, init_key: Key[Array, ""], player_key:
     players = random_bits(player_key, ended.shape) >> 31
     fresh = game.state(positions, players.astype(jnp.int32))
     return select(ended, fresh, states)
+
+
+def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: bool = False) -> Callable[..., Any]:
+    """The step that begins a new game after the last move of the old one: `(state, action, key) -> state`.
+
+    As in pgx, the new game's state keeps `rewards`, `terminated` and `truncated` of the old one for this step; mask and
+    observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
+    state before the reset, with its observation and its rewards. It costs nothing where it is not read.
+
+    Raises `TypeError` for what is no function, and for a key that is none.
+    """
+    checks.function("step", step, "(state, action, key) -> state, such as game.step")
+    checks.function("init", init, "(key) -> state, such as game.init")
+
+    def step_or_reset(state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> Any:
+        if key is None:
+            raise ValueError("a step with auto_reset draws new games: call it with (state, action, key)")
+        a_state(state)
+        checks.key(key)
+        step_key, init_key = jax.random.split(key)
+        running = state.replace(
+            rewards=jnp.zeros_like(state.rewards),
+            terminated=jnp.zeros_like(state.terminated),
+            truncated=jnp.zeros_like(state.truncated),
+        )
+        final = step(running, action, step_key)
+        new = init(init_key).replace(rewards=final.rewards, terminated=final.terminated, truncated=final.truncated)
+        ended = final.terminated | final.truncated
+        state = select(ended, new, final)
+        return (state, final) if with_final else state
+
+    return step_or_reset
+
+
+def time_limit(step: Step, max_steps: int) -> Step:
+    """The step that truncates a game that has not ended after `max_steps` actions; `step` may be batched.
+
+    The state stays as it is, with `truncated` set. Raises `ValueError` for a limit below 1.
+    """
+    checks.function("step", step, "(state, action, key) -> state, such as game.step")
+    max_steps = checks.whole("max_steps", max_steps)
+
+    def limited(state: State, *arguments: Any) -> State:
+        state = step(a_state(state), *arguments)
+        return state.replace(truncated=state.truncated | (~state.terminated & (state._step_count >= max_steps)))
+
+    return limited

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon import list_plays, make_position, play_to_string, plays, string_to_play
+from jaxgames.envs.backgammon import list_plays, make_position, plays
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.listing import MOST_PLAYS
 from tests.envs import backgammon_boards as boards_of
@@ -29,7 +29,8 @@ from tests.envs.backgammon_boards import (
 )
 from tests.envs.reference_backgammon import START
 
-apply = jax.jit(jaxgames.make("backgammon").apply)
+GAME = jaxgames.make("backgammon")
+apply = jax.jit(GAME.apply)
 
 START_BOARD = np.array([START, START])
 
@@ -108,13 +109,13 @@ def test_replies_to_openings(data_dir):
     assert len(replies) == 441
     for reply in replies:
         start = make_position(START, START, reply["opening_roll"])
-        actions = string_to_play(start, reply["opening_move"]) + [-1] * 4
+        actions = list(GAME.string_to_turn(start, reply["opening_move"])) + [-1] * 4
         opened = play_actions(START_BOARD[None], [left_of(reply["opening_roll"])], np.array(actions[:4])[None])
         state = make_position(opened.boards[0, 1], opened.boards[0, 0], reply["reply_roll"])
         found = list_plays(state)
         assert len(found.actions) == reply["distinct_plays"]
         for best in reply["best"]:
-            best_actions = (string_to_play(state, best["move"]) + [-1] * 4)[:4]
+            best_actions = (list(GAME.string_to_turn(state, best["move"])) + [-1] * 4)[:4]
             result = play_actions(opened.boards[:, ::-1], [left_of(reply["reply_roll"])], np.array(best_actions)[None])
             assert (np.stack([found.mover, found.opponent], axis=1) == result.boards).all(axis=(1, 2)).sum() == 1
 
@@ -212,14 +213,14 @@ def test_no_legal_play():
 def test_a_forced_pass_ends_the_actions():
     state = make_position(side(p20=1), side(p12=2), (6, 1))  # 13 is held: only the 6 can be played
     assert list_plays(state).actions.tolist() == [[(26 - 20) * 6 + 5, 0, -1, -1]]
-    assert play_to_string(state, list_plays(state).actions[0]) == "20/14"
-    assert string_to_play(state, "20/14") == [(26 - 20) * 6 + 5, 0]
+    assert GAME.turn_to_string(state, list_plays(state).actions[0]) == "20/14"
+    assert GAME.string_to_turn(state, "20/14") == ((26 - 20) * 6 + 5, 0)
 
 
 def test_bearing_off_the_last_checker_needs_no_pass():
     state = make_position(side(p1=1), side(p1=15), (4, 4))
     assert list_plays(state).actions.tolist() == [[(26 - 1) * 6 + 3, -1, -1, -1]]
-    assert string_to_play(state, "1/off") == [(26 - 1) * 6 + 3]
+    assert GAME.string_to_turn(state, "1/off") == ((26 - 1) * 6 + 3,)
 
 
 def test_list_plays_of_an_ended_game():
@@ -276,6 +277,6 @@ def test_plays_are_written_and_read_back(rows, data):
     found = list_plays(state)
     if len(found.actions):
         index = data.draw(st.integers(0, len(found.actions) - 1))
-        again = string_to_play(state, play_to_string(state, found.actions[index]))
+        again = list(GAME.string_to_turn(state, GAME.turn_to_string(state, found.actions[index])))
         result = play_actions(rows[0][number][None], [left_of(rows[1][number])], np.array([(again + [-1] * 4)[:4]]))
         assert (result.boards[0] == [found.mover[index], found.opponent[index]]).all()

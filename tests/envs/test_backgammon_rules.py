@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, make_position, play_to_string
+from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, make_position
 from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.rollout import rollout
 from tests.envs import reference_backgammon as reference
@@ -240,7 +240,7 @@ def test_checkers_are_conserved_by_every_play(seed, roll):
     assert (found.mover >= 0).all() and (found.opponent >= 0).all()
     assert not (found.mover[:, :24] * found.opponent[:, 23::-1]).any()
     assert len(set(as_bytes(np.stack([found.mover, found.opponent], axis=1)))) == len(found.actions)
-    assert all(play_to_string(state, actions) for actions in found.actions[:3])
+    assert all(GAME.turn_to_string(state, actions) for actions in found.actions[:3])
 
 
 # What the player sees

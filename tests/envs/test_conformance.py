@@ -1,6 +1,8 @@
 """`check_game` passes the games of the registry and a game written here, and finds what is wrong with broken ones."""
 
 import dataclasses
+import inspect
+import textwrap
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -315,3 +317,19 @@ def test_a_broken_game_is_named(broken):
 def test_too_few_games():
     with pytest.raises(ValueError, match="num_games 3 is too few; at least 4 are needed"):
         check_game(Nim(), num_games=3)
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "checkers", "backgammon"])
+def test_the_class_of_a_game_says_what_it_is(name):
+    """Shapes and dtypes are as it says, and its lines run."""
+    game = jaxgames.make(name)
+    text, _, lines = inspect.getdoc(type(game)).partition("Lines that run:\n")
+    facts = {part.split(":")[0]: part for part in text.split("\n- ")[1:]}
+    assert {"Observation", "Action", "Reward", "End", "State"} <= set(facts)
+    observation = game.init(jax.random.key(0)).observation
+    sizes = "rows, cols, 2" if name == "connect_four" else ", ".join(map(str, observation.shape))
+    assert f"{observation.dtype}[{sizes}]" in facts["Observation"]
+    last = "cols - 1" if name == "connect_four" else str(game.num_actions - 1)
+    assert f"int32 from 0 to {last}" in facts["Action"]
+    code = "\n".join(line for line in lines.splitlines() if line.startswith("    "))
+    exec(textwrap.dedent(code), {"jax": jax, "jnp": jnp, "jaxgames": jaxgames})

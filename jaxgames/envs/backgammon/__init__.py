@@ -1,9 +1,8 @@
 """Backgammon: rules (`game`), positions as words (`board`), whole turns (`listing`), notation, drawing, encodings."""
 
 from jaxgames.envs.backgammon.board import Position
-from jaxgames.envs.backgammon.game import ROLLS, Backgammon
+from jaxgames.envs.backgammon.game import ROLLS, Backgammon, make_position
 from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
-from jaxgames.envs.backgammon.states import board_text, make_position, play_to_string, string_to_play
 
 __all__ = [
     "ROLLS",
@@ -11,10 +10,7 @@ __all__ = [
     "BatchPlays",
     "PlayList",
     "Position",
-    "board_text",
     "list_plays",
     "make_position",
-    "play_to_string",
     "plays",
-    "string_to_play",
 ]

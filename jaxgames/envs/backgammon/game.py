@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from typing_extensions import override
 
 from jaxgames.envs.backgammon import board, drawing, notation
 from jaxgames.envs.backgammon.best import (
@@ -79,7 +80,24 @@ def legal_words(position: Position) -> tuple[UInt32[Array, "..."], UInt32[Array,
 
 @dataclasses.dataclass(frozen=True)
 class Backgammon(Game[Position]):
-    """Backgammon without the cube: 156 actions, observation int32[34] as in pgx v2, up to 3 points a game."""
+    """Backgammon without the cube, one checker move at a time. A turn is up to four actions of the same player.
+
+    - Observation: int32[34], as in pgx v2: the 24 points in the direction of play, own checkers positive; the bar and
+      the checkers off, of both; the dice left of each value, 0 unless the player is to act.
+    - Action: int32 from 0 to 155, `(26 - source) * 6 + die - 1` with source 1..24 and 25 for the bar. Action 0 passes,
+      and is legal only when nothing else is.
+    - Reward: float32[2], one number for each player id: 1 and -1 for a single game, 2 for a gammon, 3 for a backgammon.
+    - End: a player has borne off all 15 checkers.
+    - Chance: the 21 rolls of `ROLLS`, drawn by the key of `step`.
+    - State: `Position`, both sides and the dice left, nine uint32.
+
+    Lines that run:
+
+        game = jaxgames.make("backgammon")
+        state = game.init(jax.random.key(0))
+        state = game.step(state, jnp.argmax(state.legal_action_mask), jax.random.key(1))
+        assert state.observation.shape == (34,) and state.legal_action_mask.shape == (156,)
+    """
 
     id: ClassVar[str] = "backgammon"
     num_actions: ClassVar[int] = 156
@@ -88,21 +106,25 @@ class Backgammon(Game[Position]):
     max_reward: ClassVar[int] = 3
 
     @property
+    @override
     def encodings(self) -> Mapping[str, Any]:
         """Tesauro's 198 inputs; the 212 of the "Extra" network; Tesauro's and 63 that strong players count."""
         return {"tesauro": Tesauro(), "extra": Extra(), "strategic": Strategic()}
 
+    @override
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position with an opening roll: never a double."""
         choice = bounded(jax.random.bits(key, dtype=jnp.uint32), len(_OPENING_ROLLS)).astype(jnp.int32)
         side = board.from_counts(jnp.asarray(START))
         return self.chance(Position(side, side, jnp.uint32(0)), jnp.asarray(_OPENING_ROLLS)[choice])
 
+    @override
     def chance(self, position: Position, outcome: Int32[Array, ""]) -> Position:
         """The roll number `outcome` of `ROLLS`, where one is awaited."""
         dice = dice_of_roll(jnp.asarray(_HIGH)[outcome], jnp.asarray(_LOW)[outcome])
         return position._replace(dice=jnp.where(position.dice == 0, dice, position.dice))
 
+    @override
     def legal(self, position: Position) -> Bool[Array, "156"]:
         """bool[156]; action 0 alone when no checker can move."""
         high, low = high_low(position.dice)
@@ -113,14 +135,16 @@ class Backgammon(Game[Position]):
         mask = unpack(words, np.arange(26, 0, -1))
         return mask | ((np.arange(156) == 0) & ((high_word | low_word) == 0))
 
+    @override
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """As `legal`, without building the mask."""
+        # Without building the mask.
         source, die = _step(action)
         high, low = high_low(position.dice)
         high_word, low_word = legal_words(position)
         plays = (has(high_word, source) & (die == high)) | (has(low_word, source) & (die == low))
         return jnp.where(action == 0, (high_word | low_word) == 0, plays & (action > 0) & (action < 156))
 
+    @override
     def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
         """A legal action, drawn uniformly by its rank among the sources for both dice."""
         high, low = high_low(position.dice)
@@ -133,6 +157,7 @@ class Backgammon(Game[Position]):
         action = (26 - source) * 6 + jnp.where(plays_high, high, low) - 1
         return jnp.where(before + after == 0, 0, action.astype(jnp.int32))
 
+    @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """One checker moved, or the pass."""
         source, die = _step(action)
@@ -145,6 +170,7 @@ class Backgammon(Game[Position]):
         actor, other = select(turn_passes, (opponent, own), (own, opponent))
         return Outcome(Position(actor, other, dice), turn_passes, over, reward)
 
+    @override
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
         kind = value.class_of(positions) if isinstance(value, FirstLayer) else None
@@ -157,14 +183,17 @@ class Backgammon(Game[Position]):
             best = take(best_plays(ordered, _score(ordered, value)), jnp.argsort(order))
         return apply_plays(positions, best.code), best.score
 
+    @override
     def top_turns(self, positions: Position, value: Value, count: int) -> TopTurns:
         """The best plays of the whole roll."""
         return top_plays(positions, _score(positions, value), count)
 
+    @override
     def random_turn(self, positions: Position, bits: UInt32[Array, " batch"]) -> Outcome[Position]:
         """A play of the whole roll, drawn uniformly from the distinct plays."""
         return apply_plays(positions, random_plays(positions, bits))
 
+    @override
     def turn_actions(
         self, positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
     ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
@@ -178,6 +207,7 @@ class Backgammon(Game[Position]):
         """
         return plays(state) if state.terminated.ndim else list_plays(state)
 
+    @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
         """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""
         own, opponent = board.to_counts(position.own), board.to_counts(position.opponent)
@@ -187,24 +217,27 @@ class Backgammon(Game[Position]):
         dice = jnp.where(acting, dice.astype(jnp.int32), 0)
         return jnp.concatenate([points, jnp.stack([own[24], -opponent[24], *off]), dice])
 
+    @override
     def parse(self, text: str) -> Position:
         """A GNU Backgammon position id and, after a colon, the dice left: `4HPwATDgc/ABMA:31`; without dice a roll is
         awaited.
         """
         return from_plain(*notation.from_text(text))
 
+    @override
     def unparse(self, position: Position) -> str:
-        """As read by `parse`."""
         return notation.to_text(*to_plain(position))
 
+    @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document; player 0 has the light checkers and sits at the bottom."""
         return drawing.board_svg(*to_plain(position), player=player, theme=theme)
 
+    @override
     def board_text(self, state: State) -> str:
-        """The board as lines of text."""
         return drawing.board_text(*to_plain(one_state(self, state)._position), player=int(state.current_player))
 
+    @override
     def action_to_string(self, state: State, action: int) -> str:
         """One checker's move, such as `8/5` or `bar/22*`, or `pass`; raises `ValueError` if there is no checker to
         move.
@@ -213,17 +246,20 @@ class Backgammon(Game[Position]):
         step = notation.step_of(checks.whole("action", action, None))
         return notation.format_step(*step, mover, opponent, dice) if step else "pass"
 
+    @override
     def string_to_action(self, state: State, text: str) -> int:
         """The action that `text` names; raises `ValueError` that says why there is none."""
         step = notation.parse_step(checks.text("action", text), *to_plain(one_state(self, state)._position))
         return notation.action_of(*step) if step else 0
 
+    @override
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The plays of the whole roll, one for each board that they lead to; `ValueError` where a roll is awaited."""
         if bool(one_state(self, state).terminated | state.truncated):
             return []
         return [_actions(turn) for turn in Turn.start(*to_plain(state._position)).whole_turns()]
 
+    @override
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """A play such as `8/5 6/5*`, or `pass`: `actions` in order, as in `PlayList.actions`."""
         mover, opponent, _ = to_plain(one_state(self, state)._position)
@@ -231,6 +267,7 @@ class Backgammon(Game[Position]):
         steps = [notation.step_of(number) for number in numbers if number >= 0]
         return notation.format_play([step for step in steps if step], mover, opponent)
 
+    @override
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal play that `text` describes. Raises `ValueError` that names what is wrong with it."""
         turn = Turn.start(*to_plain(one_state(self, state)._position))
@@ -238,6 +275,7 @@ class Backgammon(Game[Position]):
             turn = turn.step(source, die)
         return _actions(turn)
 
+    @override
     def turn_to(self, state: State, target: Position) -> tuple[int, ...]:
         """The actions of the play that leads to a position; `ValueError` if there is none."""
         own, other = map(tuple, to_plain(target)[:2])
@@ -249,10 +287,12 @@ class Backgammon(Game[Position]):
                 return _actions(turn)
         raise ValueError("no play of this roll leads to that position")
 
+    @override
     def outcome_to_string(self, outcome: int) -> str:
         """The two dice, the larger one first: `31`."""
         return "".join(map(str, ROLLS[checks.whole("outcome", outcome, 0, len(ROLLS) - 1)]))
 
+    @override
     def string_to_outcome(self, text: str) -> int:
         """The roll of two dice in any order: `31`, `1-3`, `3 1`. Raises `ValueError` for anything else."""
         dice = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", checks.text("outcome", text))
@@ -276,3 +316,24 @@ def _step(action: Int32[Array, "..."]) -> tuple[UInt32[Array, "..."], UInt32[Arr
     """Source and die of an action; an action out of range gives some step, which is then not legal."""
     action = jnp.clip(action, 0, 155)
     return (26 - action // 6).astype(jnp.uint32), (action % 6 + 1).astype(jnp.uint32)
+
+
+def make_position(
+    mover_points: Sequence[int], opponent_points: Sequence[int], dice: Sequence[int], current_player: int = 0
+) -> State:
+    """The state where `current_player` is to play `dice`, with these checkers on points 1..24 and the bar.
+
+    Each side has its own numbering, the player to act comes first: 25 counts each, at most 15 checkers; those missing
+    are off. `dice` is the roll, two numbers from 1 to 6. Raises `ValueError` for a position or a roll that cannot be.
+    """
+    mover, opponent, roll = (np.asarray(x) for x in (mover_points, opponent_points, dice))
+    for name, side in (("mover_points", mover), ("opponent_points", opponent)):
+        if side.shape != (25,) or side.dtype.kind not in "iuf":
+            what = f"{side.dtype}{list(side.shape)}"
+            raise ValueError(f"{name} must be 25 numbers, points 1 to 24 and the bar, not {what}")
+    if roll.shape != (2,) or roll.dtype.kind not in "iu" or not all(1 <= die <= 6 for die in roll):
+        raise ValueError(f"dice must be two numbers from 1 to 6, not {dice}")
+    if current_player not in (0, 1):
+        raise ValueError(f"current_player must be 0 or 1, not {current_player}")
+    left = roll.tolist() * (2 if roll[0] == roll[1] else 1)
+    return Backgammon().state(from_plain(mover.tolist(), opponent.tolist(), left), current_player)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from typing_extensions import override
 
 from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
@@ -27,13 +28,26 @@ _SQUARE_OF = [np.uint32(sum((s >> k & 1) << int(p) for s, p in enumerate(board.P
 
 @dataclasses.dataclass(frozen=True)
 class Checkers(Game[Position]):
-    """English draughts (American checkers): 128 actions, observation bool[8, 8, 5].
+    """English draughts (American checkers): jumps are forced, and are made one action at a time.
 
-    An action is `4 * square + direction` in the frame of the player to act, who plays upwards from squares 0..3:
-    forward to the lower or the higher column, backward likewise. The same action is a step or a jump.
-    The observation, in the same frame, shows own men, own kings, the other's men and kings, and the piece that must go
-    on jumping. After `draw_after` single moves without a capture the game is drawn; after `max_moves` actions it is
-    truncated. Raises `ValueError` for numbers out of range.
+    - Observation: bool[8, 8, 5], by row and column in the frame of the player to act, who plays upwards: own men, own
+      kings, the other's men and kings, and the piece that must go on jumping.
+    - Action: int32 from 0 to 127, `4 * square + direction` in the same frame, squares 0..3 lowest: forward to the lower
+      or the higher column, backward likewise. The same action is a step or a jump. A jump that goes on is further
+      actions of the same player.
+    - Reward: float32[2], one number for each player id: 1 and -1 if a player has no move left, 0 for a draw.
+    - End: no move left; a draw after `draw_after` single moves without a capture; truncated after `max_moves` actions.
+    - State: `Position`, four uint32: own pieces, the other's, the kings, and the status.
+
+    Lines that run:
+
+        game = jaxgames.make("checkers")
+        state = game.init(jax.random.key(0))
+        state = game.step(state, game.string_to_action(state, "11-15"))
+        assert state.observation.shape == (8, 8, 5) and state.legal_action_mask.shape == (128,)
+        assert game.to_string(state).startswith("W:")
+
+    Raises `ValueError` for numbers out of range.
     """
 
     id: ClassVar[str] = "checkers"
@@ -50,43 +64,51 @@ class Checkers(Game[Position]):
                 raise ValueError(f"{name}={value!r}: expected a whole number from 1 to 100,000")
 
     @property
+    @override
     def encodings(self) -> Mapping[str, Any]:
         """The men on 32 squares and the kings; the 8 x 8 board; one square only, as a published program had it."""
         return {"pieces": Pieces(), "board64": Board64(), "one_square": OneSquare()}
 
     @property
+    @override
     def heads(self) -> Mapping[str, Any]:
         """One output for each action; or one for each square to leave and each to come to, added up or in turn."""
         return {"highest": ActionsHead(self), "squares": SquaresHead(), "target": TargetHead()}
 
     @property
+    @override
     def step_limit(self) -> int | None:
         """`max_moves`, each jump counted as one."""
         return self.max_moves
 
+    @override
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The starting position, Black to move."""
         black, white = map(jnp.asarray, board.START)
         return Position(black, white, jnp.uint32(0), jnp.uint32(0))
 
+    @override
     def ended(self, position: Position) -> Bool[Array, ""]:
         """Whether the player to act has no move, or nothing has been captured for too long."""
         stuck = ~board.can_move(position.own, position.opponent, position.kings, board.white(position))
         return stuck | (board.quiet(position) >= self.draw_after)
 
+    @override
     def legal(self, position: Position) -> Bool[Array, "128"]:
         """bool[128]."""
         sources, white = board.moves(position).sources, board.white(position)
         own = [jnp.where(white, sources[3 - direction], sources[direction]) for direction in range(4)]
         return unpack([materialize(board.turn_board(word, white), position.status) for word in own], board.PLACE)
 
+    @override
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """As `legal`, without building the mask."""
+        # Without building the mask.
         piece, direction = _piece(position, action)
         words = board.moves(position).sources
         chosen = _select(direction, words)
         return (action >= 0) & (action < 128) & ((chosen & piece) != 0)
 
+    @override
     def draw_action(self, position: Position, bits: UInt32[Array, ""]) -> Int32[Array, ""]:
         """A legal action, drawn uniformly by its rank among all that may move in the four directions."""
         words = board.moves(position).sources
@@ -103,15 +125,18 @@ class Checkers(Game[Position]):
         action = jnp.where(white, 127 - (square << 2 | direction), square << 2 | direction)
         return action.astype(jnp.int32)
 
+    @override
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
         """One set of pieces for each direction of Black's."""
         return board.moves(position).sources
 
+    @override
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
         """The piece on place `move % 32`, moved in direction `move // 32` of Black's."""
         number = _lookup(_SQUARE_OF, move & 31) << 2 | (move >> 5)
         return jnp.where(board.white(position), 127 - number, number).astype(jnp.int32)
 
+    @override
     def material(self, position: Position) -> Float32[Array, ""]:
         """A man is worth 1, a king 1.5."""
         own, other = (
@@ -120,11 +145,13 @@ class Checkers(Game[Position]):
         )
         return (own.astype(jnp.float32) - other.astype(jnp.float32)) * 0.5
 
+    @override
     def piece_count(self, position: Position) -> Float32[Array, ""]:
         """Every piece counts 1, kings too."""
         own, other = (lax.population_count(side).astype(jnp.float32) for side in (position.own, position.opponent))
         return own - other
 
+    @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
@@ -148,10 +175,12 @@ class Checkers(Game[Position]):
         after = Position(actor, other, kings, board.status(white ^ turn_passes, jumper, quiet))
         return Outcome(after, turn_passes, stuck | drawn, (stuck & ~drawn).astype(jnp.float32))
 
+    @override
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-        """As `Game.best_turn`, trying legal actions only: they are few of 128."""
+        # Only legal actions are tried: they are few of 128.
         return best_of_legal(self, positions, value)
 
+    @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "8 8 5"]:
         """Men and kings of the player who looks, of the other one, and the piece that must go on jumping."""
         own = jnp.where(acting, position.own, position.opponent)
@@ -162,42 +191,50 @@ class Checkers(Game[Position]):
         words = [materialize(board.turn_board(word, turned), position.status) for word in words]
         return unpack(words, _GRID).reshape(8, 8, 5)
 
+    @override
     def parse(self, text: str) -> Position:
         """PDN FEN, `B:W21,22,K30:B1,2,K7`; `ValueError` that points at what is wrong."""
         return from_plain(notation.parse(text))
 
+    @override
     def unparse(self, position: Position) -> str:
         """As read by `parse`, with the moves since the last capture and the piece that must jump on, if any."""
         return notation.unparse(to_plain(position))
 
+    @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document, White at the bottom."""
         return drawing.board_svg(to_plain(position), theme=theme, player=player, draw_after=self.draw_after)
 
+    @override
     def board_text(self, state: State) -> str:
-        """The board as lines of text."""
         return drawing.board_text(
             to_plain(one_state(self, state)._position), int(state.current_player), self.draw_after
         )
 
+    @override
     def action_to_string(self, state: State, action: int) -> str:
         """A step, `11-15`, or one jump, `22x15`."""
         return notation.action_name(to_plain(one_state(self, state)._position), checks.whole("action", action, None))
 
+    @override
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` that says why there is none."""
         return notation.parse_action(to_plain(one_state(self, state)._position), checks.text("action", text))
 
+    @override
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The whole moves: a step, or a jump with all further jumps of the same piece."""
         over = bool(one_state(self, state).terminated | state.truncated)
         return [] if over else [move.actions for move in moves.legal_moves(to_plain(state._position))]
 
+    @override
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """A whole move with every square: `11-15`, `22x15x8`."""
         numbers = [checks.whole("action", action, None) for action in actions]
         return moves.move_to_string(to_plain(one_state(self, state)._position), numbers)
 
+    @override
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal whole move; squares between may be left out. Raises `ValueError` that says why."""
         return tuple(moves.move_to_actions(to_plain(one_state(self, state)._position), checks.text("turn", text)))

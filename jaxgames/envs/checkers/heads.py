@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32
+from typing_extensions import override
 
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position, Word
 from jaxgames.envs.checkers.plain_board import SQUARES, squares_ahead
-from jaxgames.envs.heads import ArgmaxHead, best_of, highest
+from jaxgames.envs.heads import ActionHead, ArgmaxHead, best_of, highest
 from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
 
@@ -26,7 +27,7 @@ _BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
 
 
 @dataclasses.dataclass(frozen=True)
-class SquaresHead:
+class SquaresHead(ActionHead):
     """32 outputs for the square that a piece leaves, and 32 for the square that it comes to.
 
     Squares are numbered as in actions, row by row from the side of the player to act. With `strict` the highest of the
@@ -37,14 +38,14 @@ class SquaresHead:
 
     size: int = 2 * SQUARES
 
+    @override
     def targets(self, policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
-        """As `ActionHead.targets`."""
         return _squares_of(policy, positions)
 
+    @override
     def __call__(
         self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `ActionHead`."""
         movable, jumping = _movable(positions)
         if strict:
             source, target = highest(outputs[:, :SQUARES]), highest(outputs[:, SQUARES:])
@@ -60,7 +61,7 @@ class SquaresHead:
 
 
 @dataclasses.dataclass(frozen=True)
-class TargetHead:
+class TargetHead(ActionHead):
     """32 outputs for the square that a piece comes to, and 32 for the piece that goes there: first one, then the other.
 
     The highest of the first 32 outputs names the square, with `strict` of all squares, and the move is illegal if no
@@ -71,14 +72,14 @@ class TargetHead:
 
     size: int = 2 * SQUARES
 
+    @override
     def targets(self, policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
-        """As `ActionHead.targets`."""
         return jnp.roll(_squares_of(policy, positions), SQUARES, axis=1)
 
+    @override
     def __call__(
         self, outputs: Float32[Array, "n 64 g"], positions: Position, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `ActionHead`."""
         movable, jumping = _movable(positions)
 
         def gone(word: Word, turn: int) -> Word:
@@ -103,10 +104,10 @@ class TargetHead:
 class ActionsHead(ArgmaxHead):
     """As `ArgmaxHead`, but without the mask of 128 actions: it takes an eighth of the time."""
 
+    @override
     def __call__(
         self, outputs: Float32[Array, "n 128 g"], positions: Position, strict: bool = False
     ) -> tuple[Int32[Array, "n g"], Bool[Array, "n g"]]:
-        """As `ActionHead`."""
         if strict:
             return super().__call__(outputs, positions, strict)
         return _best(_movable(positions)[0], lambda square, direction: outputs[:, 4 * square + direction], positions)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
+from typing_extensions import override
 
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.connect_four import board, drawing, notation
@@ -20,7 +21,21 @@ from jaxgames.ops.materialize import materialize
 
 @dataclasses.dataclass(frozen=True)
 class ConnectFour(Game[Position]):
-    """Connect X: an action is a column; observation bool[rows, cols, 2], own stones and the other's, row 0 on top.
+    """Connect X: `connect` stones in a line, on any board from 2 x 2 to 10 x 10. Connect Four is 6 x 7 x 4.
+
+    - Observation: bool[rows, cols, 2], row 0 on top: own stones, the other's.
+    - Action: int32 from 0 to cols - 1, a column that is not full.
+    - Reward: float32[2], one number for each player id: 1 and -1 for a line, 0 for a draw.
+    - End: a line in any direction, or a full board.
+    - State: `Position`, the stones of both players as sets of bits, uint32 words, two of each at 6 x 7.
+
+    Lines that run:
+
+        game = jaxgames.make("connect_four")
+        state = game.init(jax.random.key(0))
+        state = game.step(state, 3)
+        assert state.observation.shape == (6, 7, 2) and state.legal_action_mask.all()
+        assert game.to_string(state) == "4"
 
     Raises `ValueError` for sizes out of range.
     """
@@ -47,6 +62,7 @@ class ConnectFour(Game[Position]):
         return self.rows, self.cols, 2
 
     @property
+    @override
     def encodings(self) -> Mapping[str, Any]:
         """One number for each square: own and other stones; `marks`: those of who began, and of the other."""
         cells = {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
@@ -54,29 +70,34 @@ class ConnectFour(Game[Position]):
         return {**cells, **marks}
 
     @property
+    @override
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The board and its mirror image."""
         squares, columns = np.arange(self.rows * self.cols).reshape(self.rows, self.cols), np.arange(self.cols)
         return of_grid("identity", squares, columns, 2), of_grid("mirror", squares[:, ::-1], columns[::-1], 2)
 
+    @override
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The empty board."""
         empty = tuple(jnp.zeros((), jnp.uint32) for _ in range(self._words))
         return Position(empty, empty)
 
+    @override
     def ended(self, position: Position) -> Bool[Array, ""]:
         """Whether the board is full or the player who moved last has a line."""
         return self._wins(position.opponent) | board.is_empty(self._landings(position))
 
+    @override
     def legal(self, position: Position) -> Bool[Array, " cols"]:
         """bool[cols]: the columns that are not full."""
         free = tuple(~word for word in board.either(*position))
         return bits.unpack([free], np.arange(self.cols) * (self.rows + 1) + self.rows - 1)
 
+    @override
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """As `legal`."""
         return (action >= 0) & (action < self.cols) & ~board.is_empty(self._stone(position, action))
 
+    @override
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
         """The columns that are not full, from the middle outwards: those that win, those that the other one would win
         by, and the rest.
@@ -88,6 +109,7 @@ class ConnectFour(Game[Position]):
         blocked = blocked & ~won
         return won, blocked, free & ~won & ~blocked
 
+    @override
     def action_of_move(self, position: Position, move: UInt32[Array, ""]) -> Int32[Array, ""]:
         """The column."""
         columns = sum(column << 4 * place for place, column in enumerate(self._from_the_middle))
@@ -95,10 +117,12 @@ class ConnectFour(Game[Position]):
         place = move & 31
         return (jnp.where(place < 8, low, high) >> (4 * (place & 7)) & 15).astype(jnp.int32)
 
+    @override
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
         """The square where the stone comes to rest."""
         return jnp.stack(self._stone(position, action))
 
+    @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A stone dropped into a column: +1 for a line."""
         own = board.either(position.own, self._stone(position, action))
@@ -106,6 +130,7 @@ class ConnectFour(Game[Position]):
         after = Position(position.opponent, own)
         return Outcome(after, jnp.bool_(True), wins | self._is_full(after), wins.astype(jnp.float32))
 
+    @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "rows cols 2"]:
         """Own stones and the other's, seen by the player to act or by the other one."""
         own = tuple(jnp.where(acting, x, y) for x, y in zip(*position, strict=True))
@@ -116,27 +141,31 @@ class ConnectFour(Game[Position]):
         """Own stones, the other's, and where the squares are, row by row from the top."""
         return Stones(*position, self._squares)
 
+    @override
     def parse(self, text: str) -> Position:
         """The columns of all moves from the empty board on, `4453`; `ValueError` that points at what is wrong."""
         return from_plain(notation.parse(text, self.rows, self.cols, self.connect))
 
+    @override
     def unparse(self, position: Position) -> str:
         """Moves that lead there, not always those that were played; always the same ones for a position."""
         return notation.unparse(to_plain(position, self.rows, self.cols), self.connect)
 
+    @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
-        """The board as an SVG document."""
         return drawing.board_svg(to_plain(position, self.rows, self.cols), self.connect, theme=theme, player=player)
 
+    @override
     def board_text(self, state: State) -> str:
-        """The board as lines of text."""
         return drawing.board_text(to_plain(one_state(self, state)._position, self.rows, self.cols))
 
+    @override
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the column, from 1 on."""
         one_state(self, state)
         return notation.action_name(checks.whole("action", action, None), self.cols)
 
+    @override
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the column is full or there is none."""
         return notation.parse_action(

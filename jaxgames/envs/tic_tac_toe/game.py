@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key
+from typing_extensions import override
 
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State
@@ -19,38 +20,59 @@ from jaxgames.ops import bits, checks
 
 @dataclasses.dataclass(frozen=True)
 class TicTacToe(Game[Position]):
-    """Tic-tac-toe: 9 actions, the cells row by row; observation bool[3, 3, 2], own cells and the other's."""
+    """Tic-tac-toe: three in a row.
+
+    - Observation: bool[3, 3, 2], by row and column: own cells, the other's.
+    - Action: int32 from 0 to 8, an empty cell, row by row from the top left.
+    - Reward: float32[2], one number for each player id: 1 and -1 for a row, a column or a diagonal, 0 for a draw.
+    - End: a line, or a full board.
+    - State: `Position`, one uint32 with the cells of both players.
+
+    Lines that run:
+
+        game = jaxgames.make("tic_tac_toe")
+        state = game.init(jax.random.key(0))
+        state = game.step(state, 4)
+        assert state.observation.shape == (3, 3, 2) and not state.legal_action_mask[4]
+        assert game.to_string(state) == ".../.X./..."
+    """
 
     id: ClassVar[str] = "tic_tac_toe"
     num_actions: ClassVar[int] = 9
     observation_shape: ClassVar[tuple[int, ...]] = (3, 3, 2)
 
     @property
+    @override
     def encodings(self) -> Mapping[str, Any]:
         """One number for each cell: 0 or 0.01 for an empty one; the tenth says whose turn it is."""
         return {"cells": Cells(self), "cells_0.01": Cells(self, 0.01), "cells_side": Cells(self, 0.01, side=True)}
 
     @property
+    @override
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Four rotations and four mirrors."""
         return tuple(of_grid(name, grid, grid.ravel(), 2) for name, grid in square_grid(3).items())
 
+    @override
     def init_position(self, key: Key[Array, ""]) -> Position:
         """The empty board."""
         return Position(jnp.uint32(0))
 
+    @override
     def ended(self, position: Position) -> Bool[Array, ""]:
         """Whether the board is full or holds a line of the player who moved last."""
         return (free(position) == 0) | has_line(position.cells >> 16)
 
+    @override
     def legal(self, position: Position) -> Bool[Array, "9"]:
         """bool[9]: the empty cells."""
         return bits.unpack([free(position)], np.arange(9))
 
+    @override
     def is_legal(self, position: Position, action: Int32[Array, ""]) -> Bool[Array, ""]:
-        """As `legal`."""
         return (action >= 0) & (action < 9) & bits.has(free(position), action.astype(jnp.uint32) & 15)
 
+    @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """One cell taken: +1 for a line."""
         cells = position.cells | bits.bit(action.astype(jnp.uint32) & 15)
@@ -58,6 +80,7 @@ class TicTacToe(Game[Position]):
         turned = Position((cells << 16) | (cells >> 16))
         return Outcome(turned, jnp.bool_(True), wins | (free(turned) == 0), wins.astype(jnp.float32))
 
+    @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Bool[Array, "3 3 2"]:
         """Own cells and the other's, seen by the player to act or by the other one."""
         cells, turned = position.cells, position.cells >> 16
@@ -68,26 +91,29 @@ class TicTacToe(Game[Position]):
         """Own cells, the other's, and where they are."""
         return Stones((position.cells,), (position.cells >> 16,), np.arange(9))
 
+    @override
     def parse(self, text: str) -> Position:
         """Three rows, `XO./.../..X`, X being the player who began; `ValueError` that points at what is wrong."""
         return from_plain(notation.parse(text))
 
+    @override
     def unparse(self, position: Position) -> str:
-        """As read by `parse`."""
         return notation.unparse(to_plain(position))
 
+    @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
-        """The board as an SVG document."""
         return drawing.board_svg(to_plain(position), theme=theme, player=player)
 
+    @override
     def board_text(self, state: State) -> str:
-        """The board as lines of text."""
         return drawing.board_text(to_plain(one_state(self, state)._position))
 
+    @override
     def action_to_string(self, state: State, action: int) -> str:
         """The number of the cell, `1` to `9`."""
         return notation.action_name(to_plain(one_state(self, state)._position), checks.whole("action", action, None))
 
+    @override
     def string_to_action(self, state: State, text: str) -> int:
         """The action with this name; raises `ValueError` if the cell is taken or there is none."""
         return notation.parse_action(to_plain(one_state(self, state)._position), checks.text("action", text))

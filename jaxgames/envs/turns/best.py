@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32
 
-from jaxgames.envs.rules import Outcome, Position, Rules, Value
+from jaxgames.envs.state import Outcome, Position, Rules, Value
 from jaxgames.ops.pytrees import equal, take
 
 USUAL = 4  # legal actions of a position for which `best_of_legal` has room in one pass

@@ -57,7 +57,7 @@ def panel(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 def final(player: Player, network: mcts.Evaluator, discount: float, positions: Sequence[solved.Solved]) -> list[dict]:
     """The policy alone and both searches on the half that reports."""
     half, found = positions[HALVES["reporting"]], []
-    turns = {
+    turns: dict[str, mcts.Rule] = {
         f"puct:{player.name}:{SIMULATIONS}": mcts.puct(),
         f"gumbel:{player.name}:{SIMULATIONS},scale=0": mcts.gumbel(scale=0.0),
     }
