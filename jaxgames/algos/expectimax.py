@@ -10,6 +10,7 @@ Donald Michie, "Game-playing and game-learning automata", 1966. For moves left o
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +19,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.core import Game, Outcome, Position, Value
+from jaxgames.ops.settings import Settings, setting
 
 __all__ = ["Expectimax"]
 
@@ -36,32 +38,24 @@ def after_chance(game: Game, positions: Position) -> Position:
 
 
 @dataclasses.dataclass(frozen=True)
-class Expectimax:
-    """Look-ahead by `plies` turns, exact unless turns are left out.
+class Expectimax(Settings):
+    """Look-ahead by `plies` turns in any game, exact unless turns are left out.
 
-    Time grows by the factor turns x outcomes with each ply; memory with the batch, and by `CHUNK` positions a ply.
+    Each player considers only the best `keep` turns by the value itself and, of these, those that seem at most `within`
+    points worse than the best; by default all. Time grows by the factor turns x outcomes with each ply; memory with the
+    batch, and by `CHUNK` positions a ply.
 
-    Args:
-      game: any.
-      plies: how far to look.
-      keep: each player considers only so many turns, the best by the value itself. None: all.
-      within: and of them only those that seem at most so many points worse than the best. None: all.
-
-    Raises `ValueError` for numbers that leave nothing to look at.
+    Raises `TypeError` or `ValueError` for numbers that leave nothing to look at.
     """
 
+    of: ClassVar[str] = "expectimax"
     game: Game
-    plies: int
-    keep: int | None = None
-    within: float | None = None
+    plies: int = setting(dataclasses.MISSING, "how far to look", low=1)
+    keep: int | None = setting(None, "so many turns are considered, the best by the value itself", low=1)
+    within: float | None = setting(None, "and of these only those that seem at most so many points worse", low=0)
 
     def __post_init__(self) -> None:
-        if self.plies < 1:
-            raise ValueError(f"plies {self.plies}: expected 1 or more")
-        if self.keep is not None and self.keep < 1:
-            raise ValueError(f"keep {self.keep}: expected 1 or more turns")
-        if self.within is not None and not self.within >= 0:
-            raise ValueError(f"within {self.within}: expected 0 points or more")
+        super().__post_init__()
         if self.within is not None and self.keep is None:
             raise ValueError("within needs keep, the most turns to look at, such as keep=8")
 

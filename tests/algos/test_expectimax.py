@@ -301,10 +301,10 @@ def test_nan_does_not_spread(keep):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"plies": 0}, "plies 0: expected 1 or more"),
-        ({"plies": 2, "keep": 0}, "keep 0: expected 1 or more turns"),
-        ({"plies": 2, "keep": 2, "within": -0.1}, "within -0.1: expected 0 points or more"),
-        ({"plies": 2, "keep": 2, "within": float("nan")}, "within nan: expected 0 points or more"),
+        ({"plies": 0}, "plies 0: expected a whole number from 1 on"),
+        ({"plies": 2, "keep": 0}, "keep 0: expected a whole number from 1 on"),
+        ({"plies": 2, "keep": 2, "within": -0.1}, "within -0.1: expected a number from 0 on"),
+        ({"plies": 2, "keep": 2, "within": float("nan")}, "within nan: expected a number from 0 on"),
         ({"plies": 2, "within": 0.1}, "within needs keep, the most turns to look at, such as keep=8"),
     ],
 )

@@ -239,12 +239,12 @@ def test_any_game_can_be_searched():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Search(CHECKERS, 0), "depth=0: expected a whole number of turns from 1 to 500"),
-        (lambda: Search(CHECKERS, 501), "depth=501: expected a whole number of turns from 1 to 500"),
-        (lambda: Search(CHECKERS, 2.0), "depth=2.0: expected a whole number of turns"),
-        (lambda: Search(CHECKERS, 2, ties="last"), "ties='last': expected 'first' or 'random'"),
-        (lambda: Search(CHECKERS, 2, table=100), "table=100: expected a power of 2, or 0"),
-        (lambda: Search(CHECKERS, 2, lanes=0), "lanes=0: expected a whole number from 1 on"),
+        (lambda: Search(CHECKERS, 0), "depth 0: expected a whole number from 1 to 500"),
+        (lambda: Search(CHECKERS, 501), "depth 501: expected a whole number from 1 to 500"),
+        (lambda: Search(CHECKERS, 2.0), "depth 2.0: expected a whole number from 1 to 500"),
+        (lambda: Search(CHECKERS, 2, ties="last"), "ties 'last': expected one of first, random"),
+        (lambda: Search(CHECKERS, 2, table=100), "table 100: expected a power of 2, or 0"),
+        (lambda: Search(CHECKERS, 2, lanes=0), "lanes 0: expected a whole number from 1 on"),
         (lambda: Search(Dash(), 2), "dash has chance: minimax and alpha-beta search games without"),
         (lambda: minimax.minimax(CHECKERS, CHECKERS.init(jax.random.key(0)), 2), "a batch of shape [n] is needed here"),
     ],

@@ -128,11 +128,10 @@ VALUES: Wrong = {
     "gives one": (lambda positions: jnp.float32(0), ValueError, "gives float32[]: expected float32[4]"),
     "gives ints": (lambda positions: jnp.zeros(4, jnp.int32), ValueError, "gives int32[4]: expected float32[4]"),
 }
-NO_DEPTH: Wrong = {kind: (value, ValueError, f"{value!r}: expected") for kind, (value, *_) in KINDS[int].items()}
 DEPTH = {
     "game": NO_GAME,
     "states": STATE_BATCH,
-    "depth": {**NO_DEPTH, "too low": (0, ValueError, "depth=0: expected a whole number of turns from 1 to 500")},
+    "depth": {**KINDS[int], "too low": (0, ValueError, "depth 0: expected a whole number from 1 to 500")},
     "key": KEY,
     "evaluate": VALUES,
 }
@@ -218,14 +217,14 @@ LEARNERS = {
             "game": NO_GAME,
             "depth": DEPTH["depth"],
             "ties": {
-                "list": (["first"], ValueError, "ties=['first']: expected 'first' or 'random'"),
-                "unknown": ("last", ValueError, "ties='last': expected 'first' or 'random'"),
+                "list": (["first"], TypeError, "ties a list: expected one of first, random"),
+                "unknown": ("last", ValueError, "ties 'last': expected one of first, random"),
             },
-            "table": {**NO_DEPTH, "no power": (3, ValueError, "table=3: expected a power of 2, or 0")},
-            "lanes": {kind: wrong for kind, wrong in NO_DEPTH.items() if kind != "None"},
+            "table": {**KINDS[int], "no power": (3, ValueError, "table 3: expected a power of 2, or 0")},
+            "lanes": {kind: wrong for kind, wrong in KINDS[int].items() if kind != "None"},
             "seconds": {
-                "text": ("1", TypeError, "seconds '1': expected a time above 0"),
-                "too low": (0, ValueError, "seconds=0"),
+                "text": ("1", TypeError, "seconds '1': expected a number above 0"),
+                "too low": (0, ValueError, "seconds 0: expected a number above 0"),
             },
         },
         free=("prune", "forced"),

@@ -14,7 +14,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import random_action, rollout
-from jaxgames.interop.openspiel_checkers import action_numbers
+from jaxgames.interop.openspiel import action_numbers
 from jaxgames.ops.random_bits import random_bits
 from tests.oracles import oracle
 

@@ -7,7 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames import players
-from jaxgames.interop import openspiel_checkers
+from jaxgames.interop import openspiel as bots
 from jaxgames.matches import match
 from tests.oracles import oracle
 
@@ -73,9 +73,9 @@ def test_checkers_that_ends_by_max_moves_is_no_game_of_openspiel():
 
 
 def test_it_remembers_so_many_states_and_the_first_ones(openspiel, monkeypatch):
-    monkeypatch.setattr(openspiel_checkers, "MOST_STATES", 20)
+    monkeypatch.setattr(bots, "MOST_STATES", 20)
     game = jaxgames.make("checkers", draw_after=40)
-    followed = openspiel_checkers.FollowedGames(game, openspiel.load_game("checkers"))
+    followed = bots.FollowedGames(game, openspiel.load_game("checkers"))
     begun = game.init(jax.random.key(0))
     position = begun._position
     for number in range(12):

@@ -342,18 +342,23 @@ def _search(
     numbers: Mapping[str, Array] | None,
     num_simulations: UInt32[Array, ""],
 ) -> SearchResult:
+    # With a budget of time: look at the clock first.
     num_trees, _ = bits.shape
     rule = settings.select
     start = None
     if settings.seconds is not None:
         start = clock.microseconds(bits)
         bits = materialize(bits, start)  # nothing begins before the clock was read
+
+    # The trees: new ones, several for each position, or those of an earlier search.
     elsewhere = None if tree is None else _other_roots(tree, positions, num_trees)
     if tree is None:
         positions, alive = jax.tree.map(lambda x: jnp.tile(x, (num_trees, *(1,) * (x.ndim - 1))), (positions, alive))
         tree = init_tree(game, rule, positions, alive, bits.reshape(-1), settings.capacity, start)
     else:
         tree = tree.replace(bits=bits.reshape(-1))
+
+    # Search.
     rule = (rule.with_numbers(numbers) if numbers else rule).schedule(settings.num_simulations)
     memory = evaluate.init(game, tree.batch) if memory is None else memory
     tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)
@@ -363,6 +368,8 @@ def _search(
     else:
         of_time = settings.seconds, start, settings.max_depth, settings.discount
         tree, memory = simulate_for(rule, evaluate, tree, memory, *of_time)
+
+    # What to play. Nothing is said of a position that its tree is not of.
     result = _result(rule, tree, memory, num_trees, reward, settings)
     return result if elsewhere is None else _without(result, elsewhere)
 
@@ -370,6 +377,7 @@ def _search(
 def _result(
     rule: Rule, tree: Tree, memory: Any, num_trees: int, reward: Float32[Array, " B"], settings: SearchSettings
 ) -> SearchResult:
+    # The policy: the rule's weights of the legal edges of the roots, several trees of a position merged.
     layout, batch = tree.layout, tree.batch // num_trees
     alive, num_actions = tree.alive[:batch], layout.game.num_actions
     roots = Nodes(tree, jnp.arange(batch, dtype=jnp.int32), _merge_roots(rule, tree, num_trees), tree.bits[:batch])
@@ -377,10 +385,14 @@ def _result(
     parts = [jnp.where(edges.legal, score(edges), 0.0).reshape(batch, -1) for edges in roots.blocks]
     weights = jnp.concatenate(parts, axis=1)[:, :num_actions]
     weights = weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
+
+    # The action: drawn, or the one that the rule prefers.
     if settings.temperature > 0:
         actions = _sample(weights, settings.temperature, roots.bits)
     else:
         actions = roots.best(rule.preference if settings.final == "visits" else rule.mean_preference)
+
+    # The value: the mean of all simulations; exact where it is proven or the game is over, NaN where the evaluator was.
     visits = layout.read(roots.rows, "visits")[:, :num_actions]
     values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
     proven = rule.proven_node(roots)

@@ -57,7 +57,9 @@ def simulate(
 
     def one(carry):
         number, tree, buffers, memory = carry
+        # 1. Select: every lane goes down its tree to a leaf.
         leaf = kernel.run(small, lambda buffers: select(rule, tree, number, buffers), buffers)
+        # 2. Evaluate: what the leaves are worth, all in one batch.
         evaluation, memory = evaluated(evaluate, tree.layout.game, leaf._replace(tree=tree), memory, rule.wants_played)
 
         def learn(edges, position, had_nan):
@@ -66,6 +68,8 @@ def simulate(
             after = expand_and_backup(before, leaf, evaluation, discount)
             return after.replace(edges=after.flat)
 
+        # 3. Expand and back up: the leaves become nodes, and their values go up the paths. In place: the trees' arrays
+        # are arguments of the kernel.
         after = kernel.run(small, learn, tree.flat, tree.position, tree.had_nan)
         after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [segment.path for segment in leaf.path], memory
@@ -158,16 +162,20 @@ def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> t
 
 def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path]) -> SelectedLeaf:
     """Simulation `number` down the trees, and the step by which each lane leaves its tree."""
+    # Down to the edge by which each lane leaves its tree.
     game, bits = tree.layout.game, fold_in(tree.bits, number)
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
     start = _Walk(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
     end, path = _walk_down(rule, tree, bits, buffers, lanes, start)
 
-    # Materialized, as what XLA could read of the tree after it was written makes it copy the tree in each simulation.
+    # One step beyond the tree. Materialized, as what XLA could read of the tree after it was written makes it copy the
+    # tree in each simulation.
     opponent_acts = materialize(tree.node("opponent_to_move", end.row) != 0, tree.bits)
     before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
     is_chance = materialize(tree.node("is_chance", end.row) != 0, tree.bits)
     position, turn_passes, is_end, value, amaf_key = _play(game, before, end.edge, is_chance)
+
+    # What needs no evaluation: ends of games, and edges whose value the rule has proven.
     is_exact = is_end
     proven = rule.proven_edge(tree, end.row, end.edge)
     if proven is not None:
@@ -242,15 +250,20 @@ def _walk_down(
         row = jnp.where(active, child.astype(jnp.int32) * tree.batch + lanes, walk.row)
         return _Walk(walk.depth + 1, row, edge, child, active), path
 
+    # All lanes, until few are left.
     walk, path = lax.while_loop(more, step, (start, buffers[0]))
     segments = [Segment(lanes, start.depth, walk.depth, path)]
     if is_last:
         return walk, segments
+
+    # The few, as a batch of their own, with smaller buffers.
     left = kernel.nonzero(walk.active, few)
     some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], (lanes, bits, walk.row, walk.edge, walk.child))
     some_lanes, some_bits, row, edge, child = some
     begin = _Walk(walk.depth, row, edge, child, left < len(lanes))
     end, rest = _walk_down(rule, tree, some_bits, buffers[1:], some_lanes, begin)
+
+    # Where they came to, back in their lanes.
     row, edge, child = (
         kernel.scatter(x, left, y)
         for x, y in zip((walk.row, walk.edge, walk.child), (end.row, end.edge, end.child), strict=True)
@@ -264,12 +277,14 @@ def _choose_edge(
     """The edge of the highest score or, at a chance node, a drawn one; its child; whose turn it is; and whether the
     edge's value is proven.
     """
+    # The rule's choice.
     layout = tree.layout
     nodes = Nodes(tree, walk.row, tree.edges.at[walk.row].get(mode="promise_in_bounds"), bits)
     if rule.schedules_root:  # at depth 0 all lanes are at their roots
         edge = lax.cond(walk.depth == 0, lambda: nodes.best(rule.root_score), lambda: nodes.best(rule.score))
     else:
         edge = nodes.best(rule.score)
+    # Chance's choice.
     if layout.game.outcome_probabilities:
         drawn = layout.game.draw_outcome(fold_in(bits, layout.num_edges))
         edge = jnp.where(layout.read(nodes.rows, "is_chance") != 0, drawn, edge)
@@ -302,9 +317,12 @@ def _play(
 
 def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, discount: float = 1.0) -> Tree:
     """The trees with the leaves as new nodes, and with their values in every edge of the paths."""
+    # The new nodes.
     rule = tree.layout.rule
     evaluation, is_nan = _sanitize(rule, leaf, tree.layout.game, evaluation)
     tree, row, is_new = expand(tree.replace(had_nan=tree.had_nan | is_nan), leaf, evaluation)
+
+    # The values, from the player to act at the leaf to the player at the root, and up the paths.
     opponent = leaf.opponent_to_move
     value = discount * jnp.where(opponent, -evaluation.value, evaluation.value)
     value = jnp.where(leaf.is_exact, leaf.exact_value, value)
@@ -341,6 +359,7 @@ def expand(
     All lanes take the next slot, whether they need it or not. When the tree is full, writes go to the scratch slot, and
     the edge stays as it was.
     """
+    # Which lanes make a node, and where their edge leads from now on.
     layout, lanes = tree.layout, jnp.arange(tree.batch, dtype=jnp.int32)
     slot, has_room = jnp.minimum(leaf.slot, tree.capacity), leaf.slot < tree.capacity
     is_new = leaf.is_unexpanded & ~leaf.is_end & has_room
@@ -350,10 +369,14 @@ def expand(
         is_new = is_new & (found < 0)
         child = jnp.where(found >= 0, found.astype(jnp.float32), child)
     child = jnp.where(leaf.is_end, ENDED, child)
+
+    # Write the block of new rows, and the edges to them.
     index = leaf.row * layout.columns + layout.column("child") + leaf.edge
     index = jnp.where(leaf.is_unexpanded, index, tree.edges.size)
     rows = init_rows(layout, leaf.position, leaf.opponent_to_move, evaluation)
     flat = kernel.scatter(set_slot(tree.flat, rows.reshape(-1), slot), index, child)
+
+    # The rows of all leaves, new or not.
     child = jnp.where(leaf.is_unexpanded, child, leaf.child)
     row = jnp.where(child >= 0, child.astype(jnp.int32) * tree.batch + lanes, len(tree.edges))
     tree = tree.replace(
@@ -369,9 +392,12 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
 
     The value is multiplied by `discount` from each edge to the one above it.
     """
+    # Only visits and sums of values, in a kernel: lane by lane.
     layout, statistics = tree.layout, tree.layout.rule.statistics
     if kernel.is_inside() and not statistics and discount == 1:
         return tree.replace(edges=_backup_lane_by_lane(tree, path, leaf.value).reshape(tree.edges.shape))
+
+    # Else level by level: a visit, the value, then whatever the rule keeps.
     to_value_sums = layout.column("value_sums")
 
     def step(edges, lanes, level):
@@ -386,6 +412,7 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
             new.append(own)
         return after.edges, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
 
+    # The rule's statistics begin at the leaf, go up with the value, and may end with a look at the whole tree.
     carried = []
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)

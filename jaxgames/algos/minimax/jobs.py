@@ -66,13 +66,17 @@ def search_all(
         return (first < count) | jnp.any(state.level >= 0)
 
     def some_steps(carry):
-        # `first` is the first position that no lane has taken.
+        # 1. Collect what lanes have come to.
         state, first, found, _ = carry
         found, state = harvest(found, state)
+
+        # 2. Idle lanes take the positions from `first` on, which no lane has taken yet.
         idle = state.level < 0
         job = first + _numbered(idle)
         begins = idle & (job < count)
         first = jnp.minimum(first + jnp.sum(idle, dtype=jnp.int32), count)
+
+        # 3. When there are none left, they take moves of other lanes.
         state, stolen = steal_work(problem, state, idle & (first == count) & ~begins)
         at = jnp.clip(jnp.where(begins, job, stolen.job), 0, count - 1)
         begin = jnp.where(begins, jnp.uint32(0), stolen.begin)
@@ -80,6 +84,7 @@ def search_all(
         value = jnp.where(begins, -problem.most, stolen.value)
         state = assign(problem, state, roots, Work(begins | stolen.taken, at, begin, end, value))
 
+        # 4. Some steps in all lanes.
         def busy(inner):
             return (inner[0] < STEPS) & jnp.any(inner[1].level >= 0)
 
@@ -135,6 +140,7 @@ def steal_work(problem: Problem, state: SearchState, idle: Bool[Array, " lanes"]
 
 def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> SearchState:
     """Lanes with new work, at the root of its position."""
+    # The root: nothing is for sure yet but what the work begins with.
     where, job, lanes = work.taken, work.job, len(work.job)
     node = Node(
         [roots.words[job, place] for place in range(problem.packing.words)],
@@ -148,6 +154,8 @@ def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> Se
     column = problem.packing.words + 1
     order = jnp.where(where, jnp.uint32(NO_MOVE << 16), rows[:, :, column])
     stack = rows.at[:, :, column].set(order).reshape(state.stack.shape)
+
+    # All else begins anew. The table stays: its entries bear the number of their search.
     zero, none = jnp.zeros(lanes, jnp.uint32), jnp.full(lanes, NO_MOVE, jnp.uint32)
     level = jnp.zeros(lanes, jnp.int32)
     moves = roots.moves[job]

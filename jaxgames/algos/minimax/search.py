@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns.expand import single_actions
 from jaxgames.ops import bits, checks, clock
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.settings import Settings, setting
 
 MOST_DEPTH = 500
 """With more turns a late win would be worth less than an evaluation may be."""
@@ -49,49 +50,37 @@ def result(values: Float32[Array, "..."]) -> tuple[Float32[Array, "..."], Int32[
 
 
 @dataclasses.dataclass(frozen=True)
-class Search:
-    """A search to a fixed depth, called with a batch of positions.
+class Search(Settings):
+    """A search to a fixed depth, called with a batch of positions of a game without chance.
 
-    Args:
-      game: one without chance.
-      depth: how many turns deep; a turn of several actions counts as one.
-      prune: alpha-beta, else minimax.
-      ties: of equally good actions the `first` one in the order of the game's moves, or a `random` one, all with the
-        same probability.
-      forced: a position with one legal move is answered at once, and its value is that of depth 1.
-      table: entries of the transposition table for each lane, a power of 2, or 0 for none. Only alpha-beta uses it.
-      lanes: how many searches go on at once, by default what suits the device.
-      seconds: a budget of time for the whole batch, without compilation: depth 1, 2, 3, ... up to `depth` are searched
-        until it is over. What is found is that of the last depth that was searched in all positions.
+    With a budget of time depth 1, 2, 3, ... up to `depth` are searched until it is over. What is found is that of the
+    last depth that was searched in all positions.
 
-    Raises `ValueError` for settings out of range, and for a game with chance.
+    Raises `TypeError` or `ValueError` for settings out of range, and for a game with chance.
     """
 
+    of: ClassVar[str] = "a search to a fixed depth"
     game: Game
-    depth: int
-    prune: bool = True
-    ties: str = "first"
-    forced: bool = True
-    table: int = 0
-    lanes: int | None = None
-    seconds: float | None = None
+    depth: int = setting(
+        dataclasses.MISSING, "how many turns deep; a turn of several actions counts as one", low=1, high=MOST_DEPTH
+    )
+    prune: bool = setting(True, "alpha-beta, else minimax")
+    ties: str = setting(
+        "first",
+        "of equally good actions the first in the order of the game's moves, or one drawn from all of them",
+        choices=("first", "random"),
+    )
+    forced: bool = setting(True, "a position with one legal move is answered at once, with its value of depth 1")
+    table: int = setting(0, "entries of alpha-beta's transposition table for each lane, a power of 2, or 0", low=0)
+    lanes: int | None = setting(None, "how many searches go on at once, by default what suits the device", low=1)
+    seconds: float | None = setting(None, "a budget of time for the whole batch, without compilation", above=0)
 
     def __post_init__(self) -> None:
-        a_game(self.game)
-        if not _whole(self.depth) or not 1 <= self.depth <= MOST_DEPTH:
-            raise ValueError(f"depth={self.depth!r}: expected a whole number of turns from 1 to {MOST_DEPTH}")
-        if self.game.outcome_probabilities:
+        super().__post_init__()
+        if a_game(self.game).outcome_probabilities:
             raise ValueError(f"{self.game.id} has chance: minimax and alpha-beta search games without")
-        if self.ties not in ("first", "random"):
-            raise ValueError(f"ties={self.ties!r}: expected 'first' or 'random'")
-        if not _whole(self.table) or self.table < 0 or self.table & (self.table - 1):
-            raise ValueError(f"table={self.table!r}: expected a power of 2, or 0")
-        if self.lanes is not None and (not _whole(self.lanes) or self.lanes < 1):
-            raise ValueError(f"lanes={self.lanes!r}: expected a whole number from 1 on")
-        if self.seconds is not None:
-            checks.number("seconds", self.seconds, "a time above 0")
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise ValueError(f"seconds={self.seconds!r}: expected a time above 0")
+        if self.table & (self.table - 1):
+            raise ValueError(f"table {self.table}: expected a power of 2, or 0")
 
     def __call__(
         self,
@@ -166,10 +155,6 @@ class Search:
         first = 1 + ((start | 1) == 0).astype(jnp.uint32)  # 1, and not known before the clock was read
         begin = (first, jnp.bool_(True), Found(jnp.zeros_like(roots.value), zeros, zeros, zeros, zeros))
         return lax.while_loop(more, one, begin)[2]
-
-
-def _whole(number: Any) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def _check_value(value: Value, positions: Any, count: int) -> None:

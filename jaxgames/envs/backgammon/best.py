@@ -62,6 +62,7 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Boo
     chunk = min(CHUNK, max(LEAST_CHUNK, OF_EACH * batch))
     total = jnp.minimum(plays.first[-1], capacity)
 
+    # Score the list chunk by chunk, and keep the best score of each game.
     def evaluate(number, carry):
         values, top = carry
         start = jnp.minimum(number * chunk, capacity - chunk)
@@ -75,6 +76,8 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Boo
     values = jnp.zeros(capacity, jnp.float32)
     top = jnp.full(batch, -jnp.inf, jnp.float32)
     values, top = lax.fori_loop(0, (total + chunk - 1) // chunk, evaluate, (values, top))
+
+    # The first entry of each game that has its best score.
     entry = jnp.arange(capacity, dtype=jnp.int32)
     wins = (entry < total) & (values == top[plays.game])
     where = jnp.full(batch, capacity - 1, jnp.int32).at[jnp.where(wins, plays.game, batch)].min(entry, mode="drop")
@@ -83,6 +86,7 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Boo
 
 def _best_of_few(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Bool[Array, " batch"]]:
     """As `_best_of_list` in fewer, smaller steps: the entries of each position are compared without any scatter."""
+    # All positions look at each chunk; entries of others count as minus infinity.
     capacity, batch = len(plays.game), len(plays.complete)
     chunk, total = min(OF_EACH * batch, capacity), jnp.minimum(plays.first[-1], capacity)
     numbers, place = jnp.arange(batch, dtype=jnp.int32)[:, None], jnp.arange(chunk, dtype=jnp.int32)
@@ -142,8 +146,9 @@ def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
 def actions_to(
     positions: Position, target: Position, wanted: Bool[Array, " batch"], otherwise: Position
 ) -> tuple[Int32[Array, " batch"], Bool[Array, " batch"]]:
-    """As `Game.turn_actions`: the first checker of the one play that leads to the position."""
+    """See `Game.turn_actions`: the first checker of the one play that leads to the position."""
 
+    # A play scores 2 if it leads to the target, 1 if it leads to the other position.
     def score(number, code, moves):
         own, opponent = after(positions, number, code, moves)
 
@@ -164,8 +169,8 @@ def _pick_in_rounds(
 
     `pick(plays, moves)` gives a tuple of arrays with one entry for each position, and where it has any plays.
     """
+    # Lists of two kinds: of rolls with different dice, and of doubles. Short ones are tried first for few positions.
     batch = positions.dice.shape[0]
-
     high, low = high_low(positions.dice)
     of_pairs, of_repeats = max(MOST_PAIRS, 20 * batch), max(MOST_REPEATS[-1], 12 * batch)
     long = (
@@ -191,11 +196,14 @@ def _pick_in_rounds(
 
             # A search that goes through the rolls one by one has only one kind at a time: half of the work is saved.
             found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
+
+        # A position is done if its plays were all in the list; the others wait for the next round.
         done = found[0][2] & found[1][2]
         for picked, some, _ in found:
             taken = select(wanted & done & some, picked, taken)
         return wanted & ~done, taken
 
+    # Rounds until no position waits.
     carry = jnp.ones(batch, bool), start
     if batch <= FEW:
         carry = a_round(carry, short)

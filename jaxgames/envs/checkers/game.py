@@ -154,6 +154,7 @@ class Checkers(Game[Position]):
     @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
         """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
+        # The piece goes one square on or, where an opponent's piece stands, two.
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
         piece, direction = _piece(position, action)
         turn = _select(direction, [jnp.uint32(turn) for turn in board.TURNS])
@@ -161,15 +162,23 @@ class Checkers(Game[Position]):
         captured = target & opponent
         jumped = captured != 0
         target = jnp.where(jumped, board.rotate(target, turn), target)
+
+        # The board after it; a man that arrives on the king row is a king from now on.
         arrives = (target & jnp.where(white, board.KING_ROWS[1], board.KING_ROWS[0])) != 0
         was_king = (kings & piece) != 0
         own, opponent = (own & ~piece) | target, opponent & ~captured
         kings = (kings & ~(piece | captured)) | jnp.where(was_king | arrives, target, jnp.uint32(0))
+
+        # The turn passes unless the piece jumped and can jump again; a man that was just crowned stops.
         again = board.jumps(target, kings, opponent, ~(own | opponent), white)
         stops = ~jumped | (arrives & ~was_king) | ((again[0] | again[1] | again[2] | again[3]) == 0)
         turn_passes = materialize(stops, position.status)
+
+        # The end: the other player has no move, or nothing was captured for too long, which makes a draw.
         quiet = jnp.where(jumped, jnp.uint32(0), board.quiet(position) + 1)
         stuck, drawn = turn_passes & ~board.can_move(opponent, own, kings, ~white), quiet >= self.draw_after
+
+        # The position as the player who acts next sees it.
         jumper = jnp.where(turn_passes, jnp.uint32(0), 64 + top_index(target))
         actor, other = jnp.where(turn_passes, opponent, own), jnp.where(turn_passes, own, opponent)
         after = Position(actor, other, kings, board.status(white ^ turn_passes, jumper, quiet))
