@@ -48,8 +48,8 @@ test: $(READY)
 # The core of the quick tests with the oldest versions that pyproject.toml allows, in a virtual environment of its own.
 # Old packages warn of new ones that they use.
 OLDEST := .venv-oldest
-CORE := tests/envs/test_perft.py tests/envs/test_conformance.py tests/envs/test_rollout.py tests/envs/test_tools.py \
-	tests/export tests/nets tests/runs tests/algos/mcts/test_mcts_trees.py tests/algos/test_minimax.py \
+CORE := tests/envs/testing/test_perft.py tests/envs/testing/test_conformance.py tests/envs/test_rollout.py tests/envs/test_tools.py \
+	tests/export tests/nets tests/runs tests/algos/mcts/test_simulate.py tests/algos/minimax/test_search.py \
 	tests/algos/td/test_methods.py tests/algos/td/test_learner.py tests/algos/td/test_parallel.py \
 	tests/algos/test_self_play_backprop.py tests/algos/evolution/test_neuroevolution.py \
 	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/matches/test_match.py \

@@ -24,7 +24,7 @@ TESTS = {
     "core": (
         "tests/envs/test_rollout.py",
         "tests/nets",
-        "tests/algos/mcts/test_mcts_kernel.py",
+        "tests/algos/mcts/test_kernel.py",
         "tests/algos/evolution/test_open_es.py",
         "tests/test_import.py",
     ),

@@ -15,7 +15,7 @@ from jaxgames.algos.expectimax import Expectimax
 from jaxgames.algos.td import make_config
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.board import from_plain
-from tests.envs.backgammon_boards import left_of, rule_book_plays
+from tests.envs.backgammon.boards import left_of, rule_book_plays
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Position as Runners
 from tests.players.dash import lead

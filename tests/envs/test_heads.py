@@ -13,7 +13,7 @@ from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
 from jaxgames.envs.checkers.plain_board import Board
 from jaxgames.envs.heads import heads_of
 from tests.algos.evolution.reference_play import Draughts, highest, squares, target
-from tests.envs import reference_checkers as draughts
+from tests.envs.checkers import reference as draughts
 
 NETWORKS, GAMES = 8, 64
 QUICKLY = {"xla_backend_optimization_level": "0"}  # compiled so, as each program runs once

@@ -72,9 +72,6 @@ class Noise(Settings):
         return (1 - self.fraction) * prior + self.fraction * noise
 
 
-dirichlet = Noise
-
-
 MOST_SECONDS, MOST_DEPTH = 3600, 1024
 """Of a search with a budget of time."""
 MOST_RATE, MOST_RATES = 300_000, 4_000_000

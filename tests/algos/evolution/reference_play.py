@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.envs import reference_checkers as draughts
-from tests.envs import reference_connect_x as connect_x
+from tests.envs.checkers import reference as draughts
+from tests.envs.connect_four import reference as connect_x
 
 FUNCTIONS = {
     "relu": lambda x: np.maximum(x, 0),

@@ -15,7 +15,7 @@ from jaxgames.envs.core import Game
 from tests.algos.small_games import Heap, Nim, Track
 from tests.algos.td import reference
 from tests.algos.td.recording import layers_of, see_checkers, see_track
-from tests.envs.backgammon_boards import as_bytes, boards_of, gnubg_rows, left_of, positions, random_boards
+from tests.envs.backgammon.boards import as_bytes, boards_of, gnubg_rows, left_of, positions, random_boards
 
 BATCH = 64
 

@@ -5,7 +5,7 @@ import pytest
 
 from jaxgames.envs.svg import THEMES, grid_svg
 from jaxgames.envs.tic_tac_toe import drawing, notation
-from tests.envs.reference_connect_x import lines
+from tests.envs.connect_four.reference import lines
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINES = [[3 * row + column for row, column in line] for line in lines(3, 3, 3)]

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tests.envs import reference_backgammon as reference
-from tests.envs.backgammon_boards import all_plays, as_bytes, masks, play_actions
+from tests.envs.backgammon import reference
+from tests.envs.backgammon.boards import all_plays, as_bytes, masks, play_actions
 from tests.oracles import oracle
 
 BAR = 100

@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames.envs.connect_four.board import Position
 from jaxgames.envs.connect_four.game import ConnectFour
-from tests.envs.reference_connect_x import lines
+from tests.envs.connect_four.reference import lines
 
 SIZES = list(itertools.product(range(2, 11), range(2, 11), range(3, 9)))
 BATCH = 2048

@@ -9,7 +9,7 @@ import pytest
 from jaxgames.envs.checkers import drawing, moves, notation
 from jaxgames.envs.checkers.plain_board import START, Board, check_board, row_and_column, square_at
 from jaxgames.envs.svg import THEMES, grid_svg
-from tests.envs import reference_checkers as reference
+from tests.envs.checkers import reference
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,7 +5,7 @@ import pytest
 from jaxgames.envs.checkers import moves, notation
 from jaxgames.envs.checkers.pdn import RESULTS, PDNGame, read_games, write_game
 from jaxgames.envs.checkers.plain_board import START, Board
-from tests.envs import reference_checkers as reference
+from tests.envs.checkers import reference
 
 
 def random_game(draw, start=reference.START, most=120):

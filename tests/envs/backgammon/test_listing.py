@@ -13,8 +13,8 @@ import jaxgames
 from jaxgames.envs.backgammon import list_plays, make_position, plays
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.listing import MOST_PLAYS
-from tests.envs import backgammon_boards as boards_of
-from tests.envs.backgammon_boards import (
+from tests.envs.backgammon import boards as boards_of
+from tests.envs.backgammon.boards import (
     ROLLS,
     all_plays,
     as_bytes,
@@ -27,7 +27,7 @@ from tests.envs.backgammon_boards import (
     reached_by_steps,
     rule_book_plays,
 )
-from tests.envs.reference_backgammon import START
+from tests.envs.backgammon.reference import START
 
 GAME = jaxgames.make("backgammon")
 apply = jax.jit(GAME.apply)

@@ -8,7 +8,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.connect_four import drawing, notation
 from jaxgames.envs.svg import THEMES, grid_svg
-from tests.envs import reference_connect_x as rules
+from tests.envs.connect_four import reference as rules
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZES = [(6, 7, 4), (6, 7, 8), (10, 10, 4), (10, 10, 8), (2, 10, 3), (10, 2, 8), (4, 5, 3), (2, 2, 3)]

@@ -10,7 +10,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.testing.perft import PlyPositions, _merge, count_positions, divide, perft, plies
 from jaxgames.envs.turns.expand import Expansion, single_actions, turns
-from tests.envs import reference_checkers
+from tests.envs.checkers import reference as reference_checkers
 from tests.envs.othello import Othello
 
 TIC_TAC_TOE, CONNECT_FOUR, CHECKERS = map(jaxgames.make, ("tic_tac_toe", "connect_four", "checkers"))

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tests.envs import reference_backgammon as reference
-from tests.envs.reference_backgammon import START
+from tests.envs.backgammon import reference
+from tests.envs.backgammon.reference import START
 
 
 def played(board, steps):

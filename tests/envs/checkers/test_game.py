@@ -9,7 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.checkers.board import PLACE, Position
-from tests.envs import reference_checkers as reference
+from tests.envs.checkers import reference
 
 GAME = jaxgames.make("checkers")
 step = jax.jit(lambda state, action: state._game.step(state, action))

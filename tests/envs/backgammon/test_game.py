@@ -11,8 +11,8 @@ import jaxgames
 from jaxgames.envs.backgammon import ROLLS, Backgammon, board, list_plays, make_position
 from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.rollout import rollout
-from tests.envs import reference_backgammon as reference
-from tests.envs.backgammon_boards import (
+from tests.envs.backgammon import reference
+from tests.envs.backgammon.boards import (
     as_bytes,
     gnubg_rows,
     left_of,
@@ -21,7 +21,7 @@ from tests.envs.backgammon_boards import (
     random_boards,
     rule_book_actions,
 )
-from tests.envs.reference_backgammon import START
+from tests.envs.backgammon.reference import START
 
 GAME = Backgammon()
 STARTED = jax.jit(jax.vmap(GAME.init))

@@ -8,8 +8,8 @@ import pytest
 from jaxgames.envs.backgammon import Position
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro
 from jaxgames.envs.core import Game
-from tests.envs import reference_backgammon as reference
-from tests.envs.backgammon_boards import (
+from tests.envs.backgammon import reference
+from tests.envs.backgammon.boards import (
     GAME,
     ROLLS,
     all_plays,

@@ -10,7 +10,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import from_plain
-from tests.envs import reference_connect_x as reference
+from tests.envs.connect_four import reference
 
 SIZES = [
     (6, 7, 4),

@@ -7,8 +7,8 @@ import hypothesis.strategies as st
 import pytest
 
 from jaxgames.envs.backgammon import notation
-from tests.envs import reference_backgammon as reference
-from tests.envs.reference_backgammon import START
+from tests.envs.backgammon import reference
+from tests.envs.backgammon.reference import START
 from tests.oracles import oracle
 
 

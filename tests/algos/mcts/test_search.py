@@ -211,7 +211,8 @@ def test_more_bad_input(game, states, result, net):
 @pytest.mark.parametrize("rule", ["uct", "puct", "rave", "amaf", "uct1", "uct2", "uct3"])
 def test_constants_of_exploration_that_cannot_be(rule, c):
     name = "c_init" if rule == "puct" else "c"
-    with pytest.raises(ValueError, match=rf"^{name} {re.escape(str(c))}: expected a number from -1000000 to 1000000$"):
+    expected = "expected a number from -1,000,000 to 1,000,000"
+    with pytest.raises(ValueError, match=rf"^{name} {re.escape(str(c))}: {expected}$"):
         getattr(mcts, rule)(**{name: c})
 
 

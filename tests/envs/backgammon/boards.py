@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.envs.backgammon import Backgammon, Position, board, plays
-from tests.envs import reference_backgammon as reference
+from tests.envs.backgammon import reference
 
 GAME = Backgammon()
 CHUNK = 512  # one shape for all tests: compiled once

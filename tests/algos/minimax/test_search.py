@@ -12,7 +12,7 @@ from jaxgames.algos import minimax
 from jaxgames.algos.minimax import WIN, Search
 from jaxgames.algos.minimax.state import Packing
 from jaxgames.envs.rollout import rollout
-from tests.algos.reference_minimax import Reference, solve
+from tests.algos.minimax.reference import Reference, solve
 from tests.algos.small_games import Dash, Heap, Nim
 from tests.envs.othello import Othello
 

@@ -13,9 +13,9 @@ from jaxgames.envs.backgammon.best import score_by
 from jaxgames.envs.backgammon.encoding import Strategic, score_first_layer
 from jaxgames.envs.backgammon.play_lists import pairs
 from jaxgames.ops.pytrees import equal, take
-from tests.envs import reference_strategic as reference
-from tests.envs.backgammon_boards import gnubg_rows, positions, random_boards
-from tests.envs.test_backgammon_best import tail
+from tests.envs.backgammon import reference_strategic as reference
+from tests.envs.backgammon.boards import gnubg_rows, positions, random_boards
+from tests.envs.backgammon.test_best import tail
 
 NUMBER = 400
 NAMES = [*strategic.SIDE, *(f"other's {name}" for name in strategic.SIDE), *strategic.BOTH]

@@ -12,7 +12,7 @@ from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.backgammon.board import to_plain
 from jaxgames.envs.backgammon.notation import step_of
 from jaxgames.envs.rollout import random_action
-from tests.envs.backgammon_boards import masks, rule_book_actions
+from tests.envs.backgammon.boards import masks, rule_book_actions
 from tests.oracles import oracle
 
 GAMES, STEPS = 64, 1500
