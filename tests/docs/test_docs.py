@@ -113,7 +113,7 @@ def compiled_quickly():
 
 
 PAGES = ["index", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
-"""The page on writing a game takes 15 s; `test_fifth_game.py` plays the same game in the quick tier."""
+"""The page on writing a game takes 15 s; `test_registry.py` plays the same game in the quick tier."""
 
 
 @pytest.mark.parametrize(
