@@ -243,7 +243,7 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
     observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
     state before the reset, with its observation and its rewards. It costs nothing where it is not read.
 
-    Raises `TypeError` for what is no function, and for a key that is none.
+    Raises `TypeError` for what is no function, and for a key that is none; the step raises `ValueError` without a key.
     """
     checks.function("step", step, "(state, action, key) -> state, such as game.step")
     checks.function("init", init, "(key) -> state, such as game.init")

@@ -229,6 +229,8 @@ class UCD(Settings, Rule):
     With `symmetries` mirror images are one node too; what is below it belongs to the image that came first. With
     `update="all"` a simulation counts for all edges from which its leaf can be reached, not only for those of its path
     ("descend"); that goes through the whole tree each time.
+
+    Raises `TypeError` for distances that are no three numbers, `ValueError` for other numbers.
     """
 
     of: ClassVar[str] = "UCD"
