@@ -60,7 +60,7 @@ def make_game(name: str, settings: list[str]) -> Any:
 
 def _setting(usual: Any, text: str) -> tuple[str, Any]:
     """The name and the value of `NAME=VALUE`, a value of the kind that this game usually has."""
-    from jaxgames.recipes.overrides import parse_overrides
+    from jaxgames.ops.settings import Setting
 
     name, equals, value = text.partition("=")
     if not equals or not value.strip():
@@ -71,7 +71,7 @@ def _setting(usual: Any, text: str) -> tuple[str, Any]:
     kind: Any = type(before)
     if isinstance(before, tuple) and before:
         kind = tuple.__class_getitem__((type(before[0]), ...))
-    return name, parse_overrides({name: kind}, {name: value})[name]
+    return name, Setting(name, kind, before, "an option of the game").parse(value)
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:
