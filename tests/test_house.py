@@ -1,6 +1,7 @@
 """The order of the house, read from the source: who may import whom, what is imported when, how long files get."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,9 @@ LEVELS = (
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "typing_extensions", "numpy", "jaxgames"}
 LONGEST = 500
+
+NO_ROOMS = ("arguments", "docs", "mutants")
+"""Folders of tests that are of no room."""
 
 GAMES_NAMED = {"algos/td/config.py": 1}
 """Files of `algos` that may name a game, and how often: the default of a setting, which a user can change."""
@@ -221,6 +225,22 @@ def test_files_are_small():
     files = FILES + sorted((ROOT / "benchmarks").rglob("*.py"))
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
     assert not {path: length for path, length in lengths.items() if length > LONGEST}
+
+
+def mirrors(path: Path) -> bool:
+    """Whether a test file lies where the module lies that it tests."""
+    folder, name = path.parent.relative_to(ROOT / "tests"), path.stem.removeprefix("test_")
+    place = ROOT / "jaxgames" / folder
+    return (place / f"{name}.py").exists() or (place / name).is_dir() or (place.is_dir() and name == folder.name)
+
+
+def test_every_test_lies_where_its_module_lies_or_is_listed():
+    """The table of tests/README.md lists what tests a behaviour; folders without a room hold other things."""
+    table = (ROOT / "tests" / "README.md").read_text("utf-8").partition("| behaviour | file |")[2]
+    listed = re.findall(r"\| `([\w/.]+)` \|$", table, re.MULTILINE)
+    files = (path for path in (ROOT / "tests").rglob("test_*.py") if path.parent.name not in ("tests", *NO_ROOMS))
+    others = [str(path.relative_to(ROOT / "tests")) for path in files if not mirrors(path)]
+    assert sorted(listed) == sorted(others)
 
 
 # The tests themselves would see it.

@@ -46,7 +46,9 @@ RETURNED = {
     "imitation": {"ImitationLearner", "ImitationState", "LabeledPositions"},
     "mcts": {"Evaluation", "Evaluator", "Layout", "Noise", "Rule", "SearchResult", "SelectedLeaf", "Tree"},
     "minimax": {"Result"},
-    "td": {"ExactTD", "Learner", "Metrics", "MonteCarlo", "NStepTD", "TDState"},
+    "td": {
+        "ExactTD", "ExpectedTD", "Learner", "Metrics", "MonteCarlo", "NStepTD", "SequentialBackprop", "SequentialTD",
+    },
 }
 """What is no function that a user calls with arrays: protocols, and what functions return."""
 
@@ -57,7 +59,7 @@ UNCHECKED = {
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
     "imitation": {"load", "load_network", "open_of", "prepare"},
     "minimax": {"result"},
-    "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value", "place"},
+    "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value", "make_config", "place"},
 }
 """Parts that learners are made of, without checks of their own."""
 
