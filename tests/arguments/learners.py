@@ -76,7 +76,7 @@ def declared(config: type[Settings], **right: Any) -> Row:
     """The row of settings that are declared: what is wrong for the kind of each, with what its declaration expects."""
 
     def line_of(one: Setting, of: str, line: str) -> str:
-        numbers = one.base in (int, float) and not one.choices and not (one.is_tuple and of in ("int", "text"))
+        numbers = one.base in (int, float) and not one.choices and not one.is_tuple
         return line if numbers else f"expected {one.expected}"
 
     def error_of(one: Setting, value: Any, error: type[Exception]) -> type[Exception]:

@@ -22,7 +22,7 @@ def test_counted_with_options_of_its_own(capsys):
     assert cli.main(["perft", "nim", "2", *NIM, "--set", "heaps=1,2,3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] == [1, 6, 26]
     assert cli.main(["perft", "nim", "2", "--set", "heaps=x"]) == 2
-    assert capsys.readouterr().err == "jaxgames: heaps='x': expected numbers as in 40,40\n"
+    assert capsys.readouterr().err == "jaxgames: heaps='x': expected whole numbers, such as 1,2\n"
 
 
 def test_played(capsys):

@@ -49,7 +49,7 @@ def test_the_numbers_count():
 
     assert moves("c=0") != moves("c=9")
     assert moves("c=2") == moves("seed=1") != moves("seed=2")
-    with pytest.raises(ValueError, match="seed '0': expected a whole number from 1 to 2147483647"):
+    with pytest.raises(ValueError, match="seed '0': expected a whole number from 1 to 2,147,483,647"):
         moves("seed=0")
 
 

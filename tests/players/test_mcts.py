@@ -1,5 +1,6 @@
 """The players that search do what their specs say: rule, evaluator, trees, options, and the sign of a run's values."""
 
+import itertools
 import math
 import re
 import time
@@ -84,17 +85,16 @@ def told(text, *arguments):
 
 
 def test_rules_differ():
-    """So that the next two tests tell them apart; the tables have all names and all options."""
-    for rules in (
-        [pair[0] for name, pair in ROLLOUTS.items() if not re.search("lgr|mast", name)],
-        list(GUIDED.values()),
-    ):
-        assert all(one != other for number, one in enumerate(rules) for other in rules[:number])
+    """So that the next two tests tell them apart; the tables have all names and all options. UCT3 is a case of UCD."""
+    rollouts = {name: pair[0] for name, pair in ROLLOUTS.items() if not re.search("lgr|mast", name)}
+    for rules in (rollouts, GUIDED):
+        equal = [pair for pair in itertools.combinations(rules, 2) if rules[pair[0]] == rules[pair[1]]]
+        assert equal == ([("ucd,d1=inf", "uct3")] if rules is rollouts else [])
     kinds = [
         mcts.rollout(),
         mcts.mast(),
         mcts.mast(0.3),
-        *(mcts.last_good_reply(forget=f, path=p) for f in (0, 1) for p in (0, 1)),
+        *(mcts.last_good_reply(forget=f, path=p) for f in (False, True) for p in (False, True)),
     ]
     assert all(one != other for number, one in enumerate(kinds) for other in kinds[:number])
     named = {name.split(",")[0] for name in (*ROLLOUTS, *GUIDED)}

@@ -38,8 +38,8 @@ def test_kings_are_worth_more_by_material_only():
 @pytest.mark.parametrize(
     ("game", "depth", "message"),
     [
-        ("checkers", 0, "depth=0: expected a whole number of turns from 1 to 500"),
-        ("checkers", 501, "depth=501: expected a whole number of turns"),
+        ("checkers", 0, "depth 0: expected a whole number from 1 to 500"),
+        ("checkers", 501, "depth 501: expected a whole number from 1 to 500"),
         ("backgammon", 3, "backgammon has chance: minimax and alpha-beta search games without"),
     ],
 )

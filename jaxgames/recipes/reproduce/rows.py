@@ -1,6 +1,5 @@
 """Published figures beside ours: what a row of a report is, and how measured figures become rows."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -9,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from jaxgames.matches.intervals import mean_margin, share_margin, wilson
+from jaxgames.ops import json_text
 
 RESULTS: tuple[tuple[str, str, Literal["high", "low"] | None], ...] = (
     ("won", "win_rate", "high"),
@@ -20,7 +20,8 @@ RESULTS: tuple[tuple[str, str, Literal["high", "low"] | None], ...] = (
 
 def published(system: str) -> dict[str, Any]:
     """All figures of a publication, by section or table, with its citation: the file `published/<system>.json`."""
-    figures: dict[str, Any] = json.loads((resources.files(__package__) / f"published/{system}.json").read_text("utf-8"))
+    file = resources.files(__package__) / f"published/{system}.json"
+    figures: dict[str, Any] = json_text.loads(file.read_text("utf-8"))
     return figures
 
 

@@ -20,7 +20,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.td import make_config
+from jaxgames.algos.td import make_config, make_learner
 from jaxgames.algos.td.saved import template
 from jaxgames.runs import Run
 
