@@ -33,18 +33,18 @@ SPLIT_FROM = {"tic_tac_toe": 1024, "connect_four": 0, "checkers": 0}
 """Populations that are worth two devices: in the short games of smaller ones they would wait for each other."""
 
 
-def policy(name: str) -> Outputs:
-    """How the networks play, both ours and the peer's."""
+def policy(name: str, hidden: tuple[int, ...] = ()) -> Outputs:
+    """How the networks play, both ours and the peer's, with the usual hidden layers or others."""
     game = jaxgames.make(name)
     encoding, reading = SEEN[name]
-    sizes = (*HIDDEN[name], heads_of(game)[reading].size)
+    sizes = (*(hidden or HIDDEN[name]), heads_of(game)[reading].size)
     network = MLP(sizes, "softsign_unit", "softsign_unit", "uniform:1")
     return Outputs(game, Genomes(network, game.encodings[encoding].size), encoding, reading)
 
 
-def genomes(name: str, count: int, seed: int) -> jax.Array:
+def genomes(name: str, count: int, seed: int, hidden: tuple[int, ...] = ()) -> jax.Array:
     """Random networks."""
-    return jax.random.normal(jax.random.key(seed), (count, policy(name).dimension), jnp.float32)
+    return jax.random.normal(jax.random.key(seed), (count, policy(name, hidden).dimension), jnp.float32)
 
 
 def fitness(name: str, opponents: jax.Array) -> ByPlay:
@@ -91,17 +91,17 @@ def ours(name: str, population: int, opponents: jax.Array, block: int) -> Genera
     return Generations(OURS, run, state, opponents, population * len(opponents))
 
 
-def evosax(name: str, population: int, opponents: jax.Array) -> Generations:
+def evosax(name: str, population: int, opponents: jax.Array, hidden: tuple[int, ...] = ()) -> Generations:
     """The same strategy of evosax."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from evosax.algorithms import Open_ES
 
-        mean = genomes(name, 1, 0)[0]
+        mean = genomes(name, 1, 0, hidden)[0]
         strategy = Open_ES(population_size=population, solution=mean)
         settings = strategy.default_params
         state = strategy.init(jax.random.key(0), mean, settings)
-    play = with_pgx(name)
+    play = with_pgx(name, hidden)
 
     def run(state, opponents, key):
         asking, playing, telling = jax.random.split(key, 3)
@@ -112,14 +112,14 @@ def evosax(name: str, population: int, opponents: jax.Array) -> Generations:
     return Generations(PEER, run, state, opponents, population * len(opponents))
 
 
-def with_pgx(name: str) -> Callable[[jax.Array, jax.Array, jax.Array], jax.Array]:
+def with_pgx(name: str, hidden: tuple[int, ...] = ()) -> Callable[[jax.Array, jax.Array, jax.Array], jax.Array]:
     """The candidates' points in the same games, [candidates, opponents], played with pgx."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pgx
 
         env = pgx.make(name)
-    networks = policy(name).genomes
+    networks = policy(name, hidden).genomes
 
     def choose(params, state):
         board = state.observation.astype(jnp.float32)

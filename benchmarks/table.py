@@ -25,6 +25,7 @@ CODE = {
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
     "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
+    "few_games": ("jaxgames/algos/evolution", "jaxgames/nets"),
     "games": (),
     "move_choice": ("jaxgames/players", "jaxgames/nets"),
     "policy_loop": (),

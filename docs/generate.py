@@ -260,6 +260,7 @@ TABLES = {
     "search_bytes": search_bytes_table,
     "search_speed": functools.partial(speed_table, "search", ("mctx", "pgx")),
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
+    "few_games_speed": functools.partial(speed_table, "few_games", ("evosax", "pgx")),
     **imitation.TABLES,
     **strong.TABLES,
     **exact_tables.TABLES,

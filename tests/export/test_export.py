@@ -153,6 +153,7 @@ EVOLUTION = {
     "groups": {"groups": 2, "members": 3, "keep": 1, "turn": 1},
     "genetic": {"population": 6, "elites": 1, "keep": 2, "opponents": "random*2+hall*2", "crossover": "segments"},
     "open_es": {"population": 6, "opponents": "random*2"},
+    "low_rank": {"population": 6, "opponents": "random*2", "rank": 2},
     "hill_climb": {"duel": 2},
 }
 

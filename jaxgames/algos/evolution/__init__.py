@@ -4,6 +4,7 @@ Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `p
 that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
 """
 
+from jaxgames.algos.evolution.candidates import LowRank
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
 from jaxgames.algos.evolution.games.duel import duel
 from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame
@@ -11,9 +12,11 @@ from jaxgames.algos.evolution.games.play import Details, FixedPlayer, Networks, 
 from jaxgames.algos.evolution.games.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.algos.evolution.memory import MemoryPlan
+from jaxgames.algos.evolution.parameters import Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.strategies.evosax import Evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
+from jaxgames.algos.evolution.strategies.low_rank import LowRankES
 from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 
@@ -29,18 +32,23 @@ __all__ = [
     "GroupGA",
     "HallOfFame",
     "HillClimb",
+    "LowRank",
+    "LowRankES",
+    "Matrix",
     "MemoryPlan",
     "Networks",
     "Neuroevolution",
     "OpenES",
     "FixedPlayer",
     "Outputs",
+    "Parameters",
     "Policy",
     "RandomMoves",
     "Results",
     "duel",
     "evaluate",
     "generation",
+    "linen_apply",
     "play",
     "population_mesh",
 ]

@@ -7,10 +7,16 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.candidates import LowRank
 from jaxgames.algos.evolution.noise import AXIS
 from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.ops import checks
 from jaxgames.ops.devices import device_mesh
+
+MANY_GAMES = 16
+"""From so many games a candidate on, larger blocks than 256 are no faster."""
+BLOCK, MOST_IN_BLOCK, BYTES_IN_CACHE = 256, 1024, 2**20
+"""Candidates of a block: at least, at most, and the bytes of those in between."""
 
 
 class Fitness(Protocol):
@@ -42,8 +48,8 @@ class Algorithm(Protocol):
         """The state before the first generation."""
         ...
 
-    def ask(self, state: Any, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
-        """The genomes of these candidates, 0 to population - 1: any block of them."""
+    def ask(self, state: Any, numbers: Int32[Array, " b"]) -> Any:
+        """Any block of the candidates 0 to population - 1: their genomes, float32[b, dimension], or `LowRank`."""
         ...
 
     def tell(self, state: Any, scores: Float32[Array, " population"]) -> Any:
@@ -69,12 +75,31 @@ def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
     return blocks, -(-population // (blocks * devices))
 
 
+def usual_block(candidates: Any, games: int | None) -> int:
+    """How many candidates are best scored at a time: as many as stay in the cache with their games.
+
+    Args:
+        candidates: some of them, in the form that plays; shapes are enough.
+        games: of each; None where that is not known.
+    """
+    if isinstance(candidates, LowRank):
+        numbers = candidates.numbers.shape[0]
+    elif hasattr(candidates, "shape"):
+        numbers = candidates.shape[-1]
+    else:
+        return BLOCK
+    if games is None or games >= MANY_GAMES:
+        return BLOCK
+    most = BYTES_IN_CACHE // (4 * numbers)
+    return int(min(max(2 ** max(0, most.bit_length() - 1), BLOCK), MOST_IN_BLOCK))
+
+
 def evaluate(
     fitness: Fitness,
     algorithm: Algorithm,
     state: Any,
     key: Key[Array, ""],
-    block: int = 256,
+    block: int | None = None,
     mesh: Mesh | None = None,
 ) -> Float32[Array, " population"]:
     """The score of every candidate.
@@ -85,7 +110,7 @@ def evaluate(
     Args:
       state: the algorithm's, the same on all devices.
       key: decides what is random in the games.
-      block: each device scores so many candidates at a time, at most.
+      block: each device scores so many candidates at a time, at most; None: as many as stay in its cache.
       mesh: the devices, of one process or of many, along one axis `population`; None: one device.
 
     Raises `ValueError` if the block is smaller than 1 or the mesh has other axes, and for scores that are not
@@ -94,6 +119,9 @@ def evaluate(
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
     checks.key(key)
+    if block is None:
+        asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
+        block = usual_block(asked, getattr(fitness, "games", None))
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
     if mesh is not None and not isinstance(mesh, Mesh):
@@ -131,7 +159,7 @@ def generation(
     fitness: Fitness,
     state: Any,
     key: Key[Array, ""],
-    block: int = 256,
+    block: int | None = None,
     mesh: Mesh | None = None,
 ) -> tuple[Any, Float32[Array, " population"]]:
     """The next state and the scores: one generation. Its arguments are those of `evaluate`."""

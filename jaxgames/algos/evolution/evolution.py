@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import population_mesh
 from jaxgames.algos.evolution.games.duel import duel
 from jaxgames.algos.evolution.games.fitness import DETAILED, SCORES, ByPlay
@@ -198,7 +199,8 @@ class Evolution:
     def judge(self, spec: OpponentSpec, common: bool) -> Callable[[Array, Array, Array], Array]:
         """The fitness that players of one kind are, or another one with this name."""
         if spec.name in dict(self.fitnesses):
-            return functools.partial(dict(self.fitnesses)[spec.name], self.policy, spec.number)
+            named = functools.partial(dict(self.fitnesses)[spec.name], self.policy, spec.number)
+            return lambda candidates, numbers, key: named(as_rows(candidates), numbers, key)
         if spec.name == "random":
             return self.by_play(RandomMoves(spec.number), common)
         player = self._player(spec.name)

@@ -1,13 +1,13 @@
 """Networks as chromosomes: every network of a population is one row of one matrix."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.nets import MLP, activation
+from jaxgames.nets import MLP, Activation, activation
 from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.ops import checks
 
@@ -19,6 +19,18 @@ class LayerWeights(NamedTuple):
 
     kernel: Float32[Array, "n outputs inputs"]
     bias: Float32[Array, "n outputs"]
+
+
+class Candidates(Protocol):
+    """Networks in another form than rows, for arrays in which the networks are the last axis."""
+
+    def __len__(self) -> int:
+        """How many."""
+        ...
+
+    def dense(self, layer: int, x: Float32[Array, "inputs games n"]) -> Float32[Array, "outputs games n"]:
+        """kernel x + bias of each network's layer with this number."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +67,12 @@ class Genomes:
             found.append(slice(start, start + outputs * (inputs + self.network.biases)))
             start = found[-1].stop
         return tuple(found)
+
+    @property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes of a row's kernels and biases, in its order."""
+        each = (((outputs, inputs), (outputs,)) for outputs, inputs in self.shapes)
+        return tuple(part for layer in each for part in layer[: 1 + self.network.biases])
 
     @property
     def dimension(self) -> int:
@@ -112,14 +130,26 @@ class Genomes:
         With `monotone` only the order of the outputs is right: the last layer's function is left out, since it is
         increasing. (One that is flat in parts, relu, is kept.)
         """
+        x, layers = inputs, zip(self.shapes, self.layer_slices, self._functions(monotone), strict=True)
+        for (outputs, _), part, function in layers:
+            x = function(_dense(genomes, part, outputs, x, self.network.biases))
+        return x
+
+    def apply_last(
+        self, candidates: "Candidates", inputs: Float32[Array, "inputs games n"], monotone: bool = False
+    ) -> Float32[Array, "outputs games n"]:
+        """The same as `apply` for networks in another form, with the networks last."""
+        x = inputs
+        for layer, function in enumerate(self._functions(monotone)):
+            x = function(candidates.dense(layer, x))
+        return x
+
+    def _functions(self, monotone: bool) -> list[Activation]:
+        """What follows on each layer."""
         hidden, last = activation(self.network.activation), activation(self.network.output)
         if monotone and self.network.output != "relu":
             last = activation("identity")
-        x = inputs
-        for number, ((outputs, _), part) in enumerate(zip(self.shapes, self.layer_slices, strict=True)):
-            x = _dense(genomes, part, outputs, x, self.network.biases)
-            x = (last if number == len(self.shapes) - 1 else hidden)(x)
-        return x
+        return [hidden] * (len(self.shapes) - 1) + [last]
 
 
 def _dense(

@@ -57,9 +57,10 @@ class MemoryPlan:
         """The bytes needed of each memory: counted, not measured."""
         state = _bytes_of(jax.eval_shape(self.algorithm.init, jax.random.key(0)))
         _, size = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)
+        numbers = getattr(self.algorithm, "noise_numbers", self.algorithm.dimension)
         return MemoryNeeds(
             state=self.devices * (2 * state + getattr(self.algorithm, "working_bytes", 0)),
-            genomes=GENOMES_AT_ONCE * self.devices * size * self.algorithm.dimension * 4,
+            genomes=GENOMES_AT_ONCE * self.devices * size * numbers * 4,
             games=self.devices * size * self.games * self.game_bytes,
             scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
         )

@@ -5,6 +5,8 @@ device, is the same noise, and a sum over a million rows needs the memory of a f
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -51,40 +53,61 @@ def noise_sum(
     With a mesh (axis `population`) each device sums its share of the rows, and all have the result. Devices change only
     the order of the summation.
     """
-    if mesh is None:
-        return _sum_from(key, weights, jnp.int32(0), dimension)
-    share = -(-weights.size // mesh.size)
-    weights = jnp.pad(weights, (0, share * mesh.size - weights.size))
-
-    def on_each(key: Key[Array, ""], weights: Float32[Array, " rows"]) -> Float32[Array, " dimension"]:
-        first = jax.lax.axis_index(AXIS) * np.int32(share)
-        mine = jax.lax.dynamic_slice(weights, (first,), (share,))
-        return jax.lax.psum(_sum_from(key, mine, first, dimension), AXIS)
-
-    everywhere = PartitionSpec()
-    return jax.shard_map(on_each, mesh=mesh, in_specs=everywhere, out_specs=everywhere, check_vma=False)(key, weights)
-
-
-def _sum_from(
-    key: Key[Array, ""], weights: Float32[Array, " rows"], first: Int32[Array, ""], dimension: int
-) -> Float32[Array, " dimension"]:
-    """sum_i weights[i] * noise(first + i).
-
-    One sum for each row of a block, added up at the end: every step is a loop over contiguous numbers, which XLA:CPU
-    makes vector code and splits over threads.
-    """
     rows = min(weights.size, 2 ** max(0, (ROWS_IN_CACHE // dimension).bit_length() - 1))
-    blocks = -(-weights.size // rows)
-    weights = jnp.pad(weights, (0, blocks * rows - weights.size))
-    numbers = jax.lax.iota(jnp.int32, rows)
 
-    def add(block: Int32[Array, ""], sums: Float32[Array, "rows dimension"]) -> Float32[Array, "rows dimension"]:
-        start = block * np.int32(rows)
-        weight = jax.lax.dynamic_slice(weights, (start,), (rows,))
-        return sums + weight[:, None] * noise(key, first + start + numbers, dimension)
+    # One sum for each row of a block, added up at the end: every step is a loop over contiguous numbers, which XLA:CPU
+    # makes vector code and splits over threads.
+    def add(
+        sums: Float32[Array, "rows dimension"], numbers: Int32[Array, " rows"], weights: Float32[Array, " rows"]
+    ) -> Float32[Array, "rows dimension"]:
+        return sums + weights[:, None] * noise(key, numbers, dimension)
 
-    sums = jax.lax.fori_loop(0, blocks, add, jnp.zeros((rows, dimension), jnp.float32))
-    return jnp.sum(sums, axis=0)
+    def total(sums: Float32[Array, "rows dimension"]) -> Float32[Array, " dimension"]:
+        return jnp.sum(sums, axis=0)
+
+    return sum_by_blocks(weights, rows, jnp.zeros((rows, dimension), jnp.float32), add, mesh, total)
+
+
+def sum_by_blocks(
+    weights: Float32[Array, " rows"],
+    rows: int,
+    zeros: Any,
+    add: Callable[[Any, Int32[Array, " rows"], Float32[Array, " rows"]], Any],
+    mesh: Mesh | None = None,
+    total: Callable[[Any], Any] = lambda sums: sums,
+) -> Any:
+    """A sum over weighted rows, a block of them at a time, on the devices of a mesh each its share.
+
+    Args:
+        weights: of the rows 0, 1, ...
+        rows: of a block.
+        zeros: the sum of no rows.
+        add: `add(sums, numbers, weights)` adds a block.
+        mesh: the devices, along the axis `population`; None: one.
+        total: of what a device has added.
+    """
+    devices = 1 if mesh is None else mesh.size
+    share = -(-weights.size // devices)
+    blocks = -(-share // rows)
+    weights = jnp.pad(weights, (0, share * devices - weights.size))
+
+    def on_each(weights: Float32[Array, " rows"]) -> Any:
+        first = jnp.int32(0) if mesh is None else jax.lax.axis_index(AXIS) * np.int32(share)
+        mine = jax.lax.dynamic_slice(weights, (first,), (share,)) if mesh is not None else weights
+        mine = jnp.pad(mine, (0, blocks * rows - share))
+        numbers = jax.lax.iota(jnp.int32, rows)
+
+        def of_block(block: Int32[Array, ""], sums: Any) -> Any:
+            start = block * np.int32(rows)
+            return add(sums, first + start + numbers, jax.lax.dynamic_slice(mine, (start,), (rows,)))
+
+        found = total(jax.lax.fori_loop(0, blocks, of_block, zeros))
+        return found if mesh is None else jax.lax.psum(found, AXIS)
+
+    if mesh is None:
+        return on_each(weights)
+    everywhere = PartitionSpec()
+    return jax.shard_map(on_each, mesh=mesh, in_specs=everywhere, out_specs=everywhere, check_vma=False)(weights)
 
 
 def _key_words(key: Key[Array, ""]) -> UInt32[Array, " words"]:

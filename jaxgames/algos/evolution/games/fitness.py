@@ -96,6 +96,11 @@ class ByPlay:
         check_sides(self.sides)
         checks.whole("most_plies", self.most_plies)
 
+    @property
+    def games(self) -> int:
+        """Games of each candidate."""
+        return self.opponents.count * (2 if self.sides == "both" else 1)
+
     def __call__(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
     ) -> Float32[Array, " n"]:

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
 from jaxgames.algos.evolution.games.policies import (
     LANES,
     POLICY,
@@ -25,6 +26,7 @@ from jaxgames.algos.evolution.games.policies import (
     opaque_ints,
     rows,
 )
+from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize, order_after
@@ -161,12 +163,20 @@ class FixedPlayer:
         return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, bits)
 
 
+class _Order(NamedTuple):
+    """The order of the games of n candidates where these move; with `last` it is that of the opponents."""
+
+    n: int
+    last: bool
+
+
 class _GameSet(NamedTuple):
     """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
 
     Where the candidates move, the games of each candidate are adjacent, padded with copies of its last game to a
-    multiple of `LANES`; where the opponents move, those of each opponent are. A player who moves twice in a row does so
-    when its side is asked next. `which` are the opponents' numbers, `bits` 32 random bits for each.
+    multiple of `LANES`; where the opponents move, those of each opponent are. In an order that is `last` those of each
+    opponent always are. A player who moves twice in a row does so when its side is asked next. `which` are the
+    opponents' numbers, `bits` 32 random bits for each.
     """
 
     positions: Any
@@ -180,22 +190,24 @@ class _GameSet(NamedTuple):
         """Which games are not over."""
         return jnp.isnan(self.points) | (self.points == Status.MOVES_AGAIN)
 
-    def of_opponents(self, n: int) -> "_GameSet":
-        """The games of n candidates in the order of the opponents."""
+    def of_opponents(self, order: _Order) -> "_GameSet":
+        """The games in the order of the opponents."""
         k = len(self.which)
-        return self.map(lambda x: flat(jnp.swapaxes(rows(x, n)[:, :k], 0, 1)))
+        return self if order.last else self.map(lambda x: flat(jnp.swapaxes(rows(x, order.n)[:, :k], 0, 1)))
 
-    def of_candidates(self, n: int) -> "_GameSet":
-        """The games of n candidates in the order of the candidates."""
+    def of_candidates(self, order: _Order) -> "_GameSet":
+        """The games in the order of the candidates."""
         k = len(self.which)
         filled = np.minimum(np.arange(k + -k % LANES), k - 1)  # 19 games take longer than 24
-        return self.map(lambda x: flat(jnp.swapaxes(rows(x, k)[filled], 0, 1)))
+        return self if order.last else self.map(lambda x: flat(jnp.swapaxes(rows(x, k)[filled], 0, 1)))
 
-    def results(self, n: int) -> Results:
-        """The results of n candidates, whose games are in the order of the candidates."""
+    def results(self, order: _Order) -> Results:
+        """The results of games that are in the order of the candidates."""
         points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == Status.ILLEGAL
-        results = rows(Results(jnp.where(illegal, -1.0, points), illegal, self.details), n)
-        return jax.tree.map(lambda x: x[:, : len(self.which)], results)
+        results, k = Results(jnp.where(illegal, -1.0, points), illegal, self.details), len(self.which)
+        if order.last:
+            return jax.tree.map(jnp.transpose, rows(results, k))
+        return jax.tree.map(lambda x: x[:, :k], rows(results, order.n))
 
     @property
     def arrays(self) -> list[Array]:
@@ -240,9 +252,13 @@ def play(
     checks.made("policy", policy, POLICY_PARTS, POLICY)
     checks.made("opponents", opponents, ("turn", "count"), "opponents, such as evolution.RandomMoves(8)")
     checks.key(key)
-    n = len(checks.array("genomes", genomes, jnp.floating, (None, policy.dimension)))
-    numbers = checks.integers("numbers", numbers, (n,))
     check_sides(sides)
+    games = -(-opponents.count // 2) if sides == "alternate" else opponents.count
+    form = _in_form(policy, genomes, games)
+    turn_last: Any = getattr(policy, "turn_last", None)  # of policies that take such forms
+    n = len(form)
+    order = _Order(n, last=not checks.is_array(form))
+    numbers = checks.integers("numbers", numbers, (n,))
     checks.whole_or_traced("most_plies", most_plies)
     named = Details._fields if details is True else tuple(details or ())
     for name in named:
@@ -257,31 +273,36 @@ def play(
     def move(games: _GameSet, number: Int32[Array, ""], candidates: bool) -> _GameSet:
         """One ply of the candidates, or of the opponents."""
         luck = games.bits[:, None], numbers[None].astype(jnp.uint32)
-        if candidates:
+        if candidates and not order.last:
             drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
             drawn = jnp.pad(drawn, ((0, 0), (0, -len(games.which) % LANES)), mode="edge")
-            decision = policy.turn(genomes, rows(games.positions, n), drawn)
+            decision = policy.turn(form, rows(games.positions, n), drawn)
         else:
-            drawn = fold_in(fold_in(*luck), number + 1)
-            decision = opponents.turn(policy.game, games.which, rows(games.positions, len(games.which)), drawn)
+            drawn, positions = fold_in(fold_in(*luck), number + 1), rows(games.positions, len(games.which))
+            if candidates:
+                decision = turn_last(form, positions, drawn)
+            else:
+                decision = opponents.turn(policy.game, games.which, positions, drawn)
         return _after(policy.game, games, flat(decision), drawn.ravel(), number < most_plies, candidates)
 
     if sides in ("first", "second"):
         begun = begin(everyone, int(sides == "second"))
-        return _one_set(move, begun, n, most_plies, candidates_begin=sides == "first")
+        return _one_set(move, begun, order, most_plies, candidates_begin=sides == "first")
     if sides == "both":
         sets = begin(everyone, 0), begin(everyone, 1)
     else:  # an odd number of opponents leaves one game, which is not begun
         odd = np.append(everyone[1::2], [count] * (count % 2)).astype(np.int32)
         unplayed = jnp.asarray(np.where(odd < count, np.nan, 0).astype(np.float32))
         sets = begin(everyone[::2], 0), begin(odd, 1)._replace(points=jnp.repeat(unplayed, n))
-    first, second = _two_sets(move, sets, n, most_plies)
+    first, second = _two_sets(move, sets, order, most_plies)
     if sides == "both":
         return jax.tree.map(lambda x, y: jnp.concatenate([x, y], axis=1), first, second)
     return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
 
 
-def _two_sets(move: Callable, sets: tuple[_GameSet, _GameSet], n: int, most_plies: int) -> tuple[Results, Results]:
+def _two_sets(
+    move: Callable, sets: tuple[_GameSet, _GameSet], order: _Order, most_plies: int
+) -> tuple[Results, Results]:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
     The sets change places after every ply, so that candidates and opponents stand in the program once.
@@ -293,21 +314,21 @@ def _two_sets(move: Callable, sets: tuple[_GameSet, _GameSet], n: int, most_plie
         # Where a number is known only after both sets have moved, XLA writes in place; else it copies all games first.
         number = order_after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
         left = jnp.any(ours.playing) | jnp.any(theirs.playing)
-        sets = theirs.of_candidates(n), ours.of_opponents(n)
+        sets = theirs.of_candidates(order), ours.of_opponents(order)
         return number, left, tuple(games.map(lambda x: materialize(x, number)) for games in sets)
 
     def more(carry):
         number, left, _ = carry
         return (number < most_plies) & left
 
-    sets = sets[0].of_candidates(n), sets[1]
+    sets = sets[0].of_candidates(order), sets[1]
     number, _, (ours, theirs) = lax.while_loop(more, ply, (jnp.int32(0), jnp.bool_(True), sets))
-    one, other = ours.results(n), theirs.of_candidates(n).results(n)
+    one, other = ours.results(order), theirs.of_candidates(order).results(order)
     odd = number % 2 == 1
     return tuple(jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair) for pair in ((one, other), (other, one)))
 
 
-def _one_set(move: Callable, games: _GameSet, n: int, most_plies: int, candidates_begin: bool) -> Results:
+def _one_set(move: Callable, games: _GameSet, order: _Order, most_plies: int, candidates_begin: bool) -> Results:
     """Plays games that the same side begins, two plies in each round."""
 
     def plies(carry):
@@ -315,7 +336,7 @@ def _one_set(move: Callable, games: _GameSet, n: int, most_plies: int, candidate
         for candidates in (candidates_begin, not candidates_begin):
             games = move(games, number, candidates)
             number = number + 1
-            games = games.of_opponents(n) if candidates else games.of_candidates(n)
+            games = games.of_opponents(order) if candidates else games.of_candidates(order)
         return number, games
 
     def more(carry):
@@ -323,9 +344,24 @@ def _one_set(move: Callable, games: _GameSet, n: int, most_plies: int, candidate
         return (number < most_plies) & jnp.any(games.playing)
 
     if candidates_begin:
-        games = games.of_candidates(n)
+        games = games.of_candidates(order)
     games = lax.while_loop(more, plies, (jnp.int32(0), games))[1]
-    return (games if candidates_begin else games.of_candidates(n)).results(n)
+    return (games if candidates_begin else games.of_candidates(order)).results(order)
+
+
+def _in_form(policy: Policy, genomes: Any, games: int) -> Any:
+    """The candidates in the form in which they play so many games in each of the sets.
+
+    Rows are fastest where a small network plays many games, columns where it plays few.
+    """
+    inner: Any = getattr(policy, "genomes", None)
+    takes_forms = hasattr(policy, "turn_last")
+    small, few = isinstance(inner, Genomes) and fit_columns(inner), games < LANES
+    if isinstance(genomes, LowRank):
+        checks.array("genomes", genomes.shared, jnp.floating, (policy.dimension,))
+        return genomes if takes_forms and (few or not small) else genomes.rows()
+    checks.array("genomes", genomes, jnp.floating, (None, policy.dimension))
+    return Columns(genomes.T, inner) if takes_forms and small and few else genomes
 
 
 def _begin(

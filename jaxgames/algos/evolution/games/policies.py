@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
+from typing_extensions import override
 
-from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.genomes import Candidates, Genomes
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.heads import best_of, heads_of
@@ -85,14 +86,18 @@ class _Networks:
 
     def inputs(self, positions: Positions) -> Float32[Array, "n inputs games"]:
         """The positions as the networks see them."""
-        encoding, n = self.game.encodings[self.encoding], len(jax.tree.leaves(positions)[0])
+        return jnp.swapaxes(self.inputs_first(positions), 0, 1)
+
+    def inputs_first(self, positions: Any) -> Float32[Array, "inputs a b"]:
+        """Positions [a, b] as the networks see them, with the inputs first."""
+        encoding, first = self.game.encodings[self.encoding], len(jax.tree.leaves(positions)[0])
         positions = flat(positions)
         if hasattr(encoding, "inputs_first"):  # games last, so that vector code is made over them
             seen = encoding.inputs_first(positions)
         else:
             seen = encoding(positions).T
         seen = materialize(seen, opaque_ints(positions)[None])
-        return jnp.swapaxes(seen.reshape(len(seen), n, -1), 0, 1)
+        return seen.reshape(len(seen), first, -1)
 
     def outputs(
         self, genomes: Float32[Array, "n dimension"], positions: Positions
@@ -103,6 +108,27 @@ class _Networks:
         positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
         outputs = self.genomes.apply(genomes, self.inputs(positions), monotone=True)
         return materialize(outputs, rows(opaque_ints(flat(positions)), n)[:, None])[:, :, :games]
+
+    def outputs_last(self, candidates: Candidates, positions: Any) -> Float32[Array, "games outputs n"]:
+        """The outputs of networks in another form than rows, for positions [games, n]."""
+        outputs = self.genomes.apply_last(candidates, self.inputs_first(positions), monotone=True)
+        return jnp.swapaxes(materialize(outputs, rows(opaque_ints(flat(positions)), outputs.shape[1])), 0, 1)
+
+    def turn(self, genomes: Any, positions: Positions, bits: UInt32[Array, "n games"]) -> Decision:
+        """One turn in each position; no random bits are used."""
+        if checks.is_array(genomes):
+            return self._choose(genomes, positions, last=False)
+        positions = jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), positions)
+        return jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), self.turn_last(genomes, positions, bits.T))
+
+    def turn_last(self, candidates: Candidates, positions: Any, bits: UInt32[Array, "games n"]) -> Decision:
+        """The same for networks in another form than rows: positions and decisions are [games, n]."""
+        del bits
+        return self._choose(candidates, positions, last=True)
+
+    def _choose(self, networks: Any, positions: Any, last: bool) -> Decision:
+        """The turns in positions [n, games]; where the networks are `last`, in positions [games, n]."""
+        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,14 +154,11 @@ class Outputs(_Networks):
                 f"{known[self.head].size}"
             )
 
-    def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
-    ) -> Decision:
-        """One turn in each position; no random bits are used."""
-        del bits
-        outputs = self.outputs(genomes, positions)
-        actions, legal = heads_of(self.game)[self.head](outputs, positions, self.strict)
-        actions = materialize(actions, rows(opaque_ints(flat(positions)), len(genomes)))
+    @override
+    def _choose(self, networks: Any, positions: Any, last: bool) -> Decision:
+        named = (self.outputs_last if last else self.outputs)(networks, positions)
+        actions, legal = heads_of(self.game)[self.head](named, positions, self.strict)
+        actions = materialize(actions, rows(opaque_ints(flat(positions)), len(named)))
         return Decision(_played(self.game, positions, actions), legal)
 
 
@@ -154,19 +177,20 @@ class Afterstate(_Networks):
         if self.game.outcome_probabilities:
             raise ValueError(f"{self.game.id} has chance: its turns are chosen by `Game.best_turn`, as in `duel`")
 
-    def turn(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions, bits: UInt32[Array, "n games"]
-    ) -> Decision:
-        """One turn in each position; no random bits are used."""
-        del bits
+    @override
+    def _choose(self, networks: Any, positions: Any, last: bool) -> Decision:
         n, games = jax.tree.leaves(positions)[0].shape[:2]
         here = flat(positions)
         opaque = opaque_ints(here)
         legal = jax.vmap(self.game.legal, out_axes=1)(here)
         outcomes = self._of_actions(here, len(legal))
         positions_after = [rows(outcome.position, n) for outcome in outcomes]
-        after = jax.tree.map(lambda *of_each: jnp.concatenate(of_each, axis=1), *positions_after)
-        worth = self.genomes.apply(genomes, self.inputs(after))[:, 0].reshape(n, len(legal), games)
+        after = jax.tree.map(lambda *of_each: jnp.concatenate(of_each, axis=0 if last else 1), *positions_after)
+        if last:
+            worth = self.genomes.apply_last(networks, self.inputs_first(after)).reshape(len(legal), n, games)
+            worth = jnp.swapaxes(worth, 0, 1)
+        else:
+            worth = self.genomes.apply(networks, self.inputs(after))[:, 0].reshape(n, len(legal), games)
         worth = materialize(worth, rows(opaque, n)[:, None])
 
         def choices() -> Iterator[tuple[int, Array, Array]]:

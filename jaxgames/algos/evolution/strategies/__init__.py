@@ -7,13 +7,14 @@ from jaxgames.algos.evolution.evolution import EvolutionConfig
 from jaxgames.algos.evolution.strategies import evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
+from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops.settings import own
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
-    kind.name: kind for kind in (GroupsConfig, GeneticConfig, OpenESConfig, HillClimbConfig)
+    kind.name: kind for kind in (GroupsConfig, GeneticConfig, OpenESConfig, LowRankConfig, HillClimbConfig)
 }
 """The strategies of this package. Any other name is one of evosax."""
 

@@ -28,31 +28,25 @@ class OpenESState(NamedTuple):
     generation: Int32[Array, ""]
 
 
-@dataclasses.dataclass(frozen=True)
-class OpenES:
-    """Salimans, Ho, Chen, Sidor and Sutskever (2017), "Evolution Strategies as a Scalable Alternative to Reinforcement
-    Learning", algorithm 1 with mirrored sampling: candidates 2i and 2i+1 are mean + sigma e_i and mean - sigma e_i.
+class MirroredES:
+    """What evolution strategies have in common that follow an estimated gradient, by noise in mirrored pairs.
 
-    With the shaped scores s, the mean follows the estimate of its score's gradient
+    Candidates 2i and 2i+1 are the mean plus and minus sigma e_i. With the shaped scores s, the mean follows
 
         g = 1 / (population * sigma) * sum_i (s_2i - s_2i+1) e_i  -  weight_decay * mean
 
-    by `optimizer`, any optax transformation (it is given -g, since optimizers descend). The noise e is computed from
-    the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
-    `population`) each device sums its share of the gradient.
-
-    Raises ValueError if the population is odd, or a setting is none.
+    by `optimizer` (it is given -g, since optimizers descend). The noise e is computed from the state's key whenever it
+    is needed. A subclass is a dataclass, and says what e is: `ask` and `weighted_noise`.
     """
 
     population: int
     dimension: int
-    sigma: float = 0.05
-    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
-    shaping: str = "centered_ranks"
-    weight_decay: float = 0.0
-    mesh: Mesh | None = None
+    sigma: float
+    optimizer: optax.GradientTransformation
+    shaping: str
+    weight_decay: float
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         for name in ("population", "dimension"):
             checks.whole(name, getattr(self, name), None)
         for name in ("sigma", "weight_decay"):
@@ -80,18 +74,16 @@ class OpenES:
         """The state before the first generation, at a network's first weights, `first(numbers)`."""
         return self.start(key, first(jnp.zeros(1, jnp.int32))[0])
 
-    def ask(self, state: OpenESState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
-        """The genomes of these candidates, 0 to population - 1."""
-        signs = (1 - 2 * (numbers & 1)).astype(jnp.float32)
-        steps = noise(self._noise_key(state), numbers >> 1, self.dimension) * np.float32(self.sigma)
-        return state.mean[None] + signs[:, None] * steps
+    def weighted_noise(self, key: Key[Array, ""], weights: Float32[Array, " pairs"]) -> Float32[Array, " dimension"]:
+        """sum_i weights[i] e_i."""
+        raise NotImplementedError
 
     def gradient(self, state: OpenESState, scores: Float32[Array, " population"]) -> Float32[Array, " dimension"]:
         """The estimate of the gradient of the shaped score at the mean, without weight decay."""
         scores = check_scores(scores, self.population)
         shaped = SHAPINGS[self.shaping](scores).reshape(-1, 2)
         weights = (shaped[:, 0] - shaped[:, 1]) * np.float32(1 / (self.population * self.sigma))
-        return noise_sum(self._noise_key(state), weights, self.dimension, self.mesh)
+        return self.weighted_noise(self._noise_key(state), weights)
 
     def tell(self, state: OpenESState, scores: Float32[Array, " population"]) -> OpenESState:
         """The next generation's state, given the scores of this one's candidates; higher is better."""
@@ -107,6 +99,48 @@ class OpenES:
 
     def _noise_key(self, state: OpenESState) -> Key[Array, ""]:
         return jax.random.fold_in(state.key, state.generation)
+
+    def _signs(self, numbers: Int32[Array, " b"]) -> Float32[Array, " b"]:
+        """1 for the first candidate of a pair, -1 for the other."""
+        return (1 - 2 * (numbers & 1)).astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenES(MirroredES):
+    """Salimans, Ho, Chen, Sidor and Sutskever (2017), "Evolution Strategies as a Scalable Alternative to Reinforcement
+    Learning", algorithm 1 with mirrored sampling: candidates 2i and 2i+1 are mean + sigma e_i and mean - sigma e_i. The
+    noise e is normal, a number for each weight.
+
+    With the shaped scores s, the mean follows the estimate of its score's gradient
+
+        g = 1 / (population * sigma) * sum_i (s_2i - s_2i+1) e_i  -  weight_decay * mean
+
+    by `optimizer`, any optax transformation (it is given -g, since optimizers descend). The noise e is computed from
+    the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
+    `population`) each device sums its share of the gradient.
+
+    Raises ValueError if the population is odd, or a setting is none.
+    """
+
+    population: int
+    dimension: int
+    sigma: float = 0.05
+    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
+    shaping: str = "centered_ranks"
+    weight_decay: float = 0.0
+    mesh: Mesh | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    def ask(self, state: OpenESState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these candidates, 0 to population - 1."""
+        steps = noise(self._noise_key(state), numbers >> 1, self.dimension) * np.float32(self.sigma)
+        return state.mean[None] + self._signs(numbers)[:, None] * steps
+
+    @override
+    def weighted_noise(self, key: Key[Array, ""], weights: Float32[Array, " pairs"]) -> Float32[Array, " dimension"]:
+        return noise_sum(key, weights, self.dimension, self.mesh)
 
 
 @dataclasses.dataclass(frozen=True)

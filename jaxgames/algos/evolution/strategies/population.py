@@ -12,7 +12,8 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
-from jaxgames.algos.evolution.evaluate import Algorithm, evaluate
+from jaxgames.algos.evolution.candidates import as_rows
+from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, OpponentSpec, Scores, Strategy, mesh_of
 from jaxgames.algos.evolution.games.fitness import HallOfFame
 from jaxgames.algos.evolution.games.play import Networks
@@ -35,7 +36,9 @@ class PopulationConfig(EvolutionConfig):
     )
     hall_every: int = setting(10, "the champion joins the hall of fame after so many generations", low=1, high=10**6)
     common: bool = setting(True, "whether candidates meet the same openings, dice and random moves")
-    block: int = setting(256, "so many candidates are played at once", low=1, high=2**20)
+    block: int | None = setting(
+        None, "so many candidates are played at once; none: as many as stay in the cache", low=1, high=2**20
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,12 +73,20 @@ class PopulationConfig(EvolutionConfig):
         """What asks for candidates, and is told their scores; `mesh` are the devices that they are split over."""
         raise NotImplementedError
 
+    def candidates_at_once(self, algorithm: Algorithm) -> int:
+        """The candidates of a block."""
+        if self.block is not None:
+            return self.block
+        state, numbers = jax.eval_shape(algorithm.init, jax.random.key(0)), jax.ShapeDtypeStruct((1,), jnp.int32)
+        games = sum(one.number for one in self.opponent_specs) * self.games_per_opponent
+        return usual_block(jax.eval_shape(algorithm.ask, state, numbers), games)
+
     @override
     def check_memory(self, devices: int) -> None:
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
         MemoryPlan(
             self.algorithm(mesh_of(devices)),
-            self.block,
+            self.candidates_at_once(self.algorithm(None)),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
@@ -138,7 +149,8 @@ class Population(Strategy):
         fitness: Any = judged
         asking: Any = _WithNetworks(self.algorithm, config.population)
         met = self.networks_met(state, key)
-        scores = evaluate(fitness, asking, (state.algorithm, met), key, config.block, self.mesh)
+        block = config.candidates_at_once(self.algorithm)
+        scores = evaluate(fitness, asking, (state.algorithm, met), key, block, self.mesh)
         algorithm = self.algorithm.tell(state.algorithm, scores)
         hall = state.hall
         if len(hall.genomes):
@@ -155,8 +167,7 @@ class Population(Strategy):
     @override
     def sample(self, state: PopulationState) -> Float32[Array, "sample dimension"]:
         numbers = jnp.arange(min(SAMPLE, self.config.population), dtype=jnp.int32)
-        sample: Array = self.algorithm.ask(state.algorithm, numbers)
-        return sample
+        return as_rows(self.algorithm.ask(state.algorithm, numbers))
 
     def networks_met(self, state: PopulationState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
         """The networks that candidates meet in this generation: former champions, and others of the population."""
@@ -169,7 +180,7 @@ class Population(Strategy):
                 numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
                 if one.number == self.config.population:
                     numbers = jnp.arange(one.number, dtype=jnp.int32)
-                found.append(self.algorithm.ask(state.algorithm, numbers))
+                found.append(as_rows(self.algorithm.ask(state.algorithm, numbers)))
         return jnp.concatenate(found)
 
     def _judges(

@@ -1,0 +1,148 @@
+"""Evolution where each candidate plays two games: candidates per second, beside one network that plays all of them.
+
+* Whole generations in Connect Four, each candidate against random moves once from each side: `OpenES`, which gives each
+  candidate matrices of its own, and `LowRankES`, which gives them noise of rank 1 on shared ones; in networks of some
+  hundred and of 78,599 weights, and a million candidates.
+* Beside them the same number of games played by one network, without any evolution: the most that there could be.
+* evosax's `Open_ES`, whose candidates play the same number of games of pgx against two fixed networks.
+* The memory of a generation of a million candidates of the large network, by the compiled program.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from _common import begin, compiled, finish, one_line_errors, parsed, parser, peer, rate
+from _evolution import OURS, PEER, Generations, evosax, genomes, policy
+from _figures import Comparison, Figure, Report
+from _games_timing import in_turn
+from _machine import cores
+
+from jaxgames.algos.evolution import ByPlay, LowRankES, Networks, OpenES, RandomMoves, generation, play
+
+TITLE = "Evolution with two games a candidate: candidates per second"
+SMALL, LARGE = (16,), (256, 256)
+MILLION = 2**20
+LOW_RANK, PLAIN, ALONE = "low rank", "plain noise", "one network, no evolution"
+ROWS = ((SMALL, 4096), (LARGE, 512), (LARGE, 4096))
+"""Hidden layers, candidates."""
+WITH_PEER = ROWS[:2]
+BARS = {(SMALL, 4096, PLAIN): 8 * 20_900, (LARGE, 4096, LOW_RANK): 20 * 489}
+"""Asked for: 8 and 20 times what stood here when few games were padded to eight and each candidate had its matrices."""
+SHARE, SECONDS, GIB, TIMES = 80, 10, 1, 10
+
+
+def main() -> int:
+    """All sizes."""
+    options = parser(TITLE)
+    options.add_argument("--against", choices=("evosax", "none"), default="evosax", help="evosax or none")
+    options = parsed(options)
+    begin(cores())
+    report = Report("few_games", TITLE)
+    against = options.against == "evosax" and bool(peer("evosax")) and bool(peer("pgx"))
+    for hidden, population in ((SMALL, 16),) if options.quick else ROWS:
+        one_size(report, hidden, population, against and (hidden, population) in WITH_PEER, options)
+    million(report, options)
+    return finish(report, options, ("evosax", "pgx"))
+
+
+def one_size(
+    report: Report, hidden: tuple[int, ...], population: int, against: bool, options: argparse.Namespace
+) -> None:
+    """Generations by each strategy, and play alone; then games with two fixed networks, beside the peer."""
+    what = f"42-{'-'.join(map(str, hidden))}-7, {population:,} x 2"
+    by_random = [ours(kind, hidden, population) for kind in (PLAIN, LOW_RANK)]
+    figures = measured(report, what, [alone(hidden, population), *by_random], hidden, population, options)
+    best = figures[f"{OURS}, {LOW_RANK}"]
+    report.comparisons.append(Comparison(what, best))
+    share = 100 * best.value / figures[f"{OURS}, {ALONE}"].value
+    bar = SHARE if hidden == LARGE and not options.quick else None
+    named = f"{what}: of what one network alone plays"
+    figure = report.add(Figure(named, best.by, "%", (share,), form=".0f", at_least=bar))
+    report.comparisons.append(Comparison(named, figure))
+    if against:
+        what = f"{what}, against two networks"
+        met = genomes("connect_four", 2, 1, hidden)
+        theirs = evosax("connect_four", population, met, hidden)
+        theirs.amount = population
+        figures = measured(report, what, [theirs, ours(LOW_RANK, hidden, population, met)], (), 0, options)
+        report.comparisons.append(Comparison(what, figures[f"{OURS}, {LOW_RANK}"], figures[PEER]))
+
+
+def measured(
+    report: Report,
+    what: str,
+    runners: list[Generations],
+    hidden: tuple[int, ...],
+    population: int,
+    options: argparse.Namespace,
+) -> dict[str, Figure]:
+    """Candidates per second of each, their repeats in turn."""
+    figures: dict[str, Figure] = {}
+    for runner, (timings, _) in zip(runners, in_turn(runners, options.repeats), strict=True):
+        asked = None if options.quick else BARS.get((hidden, population, runner.by.removeprefix(f"{OURS}, ")))
+        if PEER in figures and not options.quick:
+            asked = TIMES * figures[PEER].value
+        more: dict[str, Any] = {"compile_seconds": runner.compile_seconds, "at_least": asked}
+        figures[runner.by] = report.add(rate(what, runner.by, "candidates/s", timings, **more))
+    return figures
+
+
+def algorithm(kind: str, hidden: tuple[int, ...], population: int) -> Any:
+    """A strategy."""
+    networks = policy("connect_four", hidden).genomes
+    return LowRankES(population, networks) if kind == LOW_RANK else OpenES(population, networks.dimension)
+
+
+def ours(kind: str, hidden: tuple[int, ...], population: int, met: jax.Array | None = None) -> Generations:
+    """Generations of ours; each candidate meets random moves from both sides, or each of two networks once."""
+    strategy, how = algorithm(kind, hidden, population), policy("connect_four", hidden)
+    first = how.genomes.init(jax.random.key(0), jnp.zeros(1, jnp.int32))[0]
+
+    def run(state, met, key):
+        opponents = Networks(how, met) if len(met) else RandomMoves(1)
+        fitness = ByPlay(how, opponents, "points", "alternate" if len(met) else "both")
+        return generation(strategy, fitness, state, key)[0]
+
+    met = jnp.zeros((0, how.dimension), jnp.float32) if met is None else met
+    return Generations(f"{OURS}, {kind}", run, strategy.start(jax.random.key(0), first), met, population)
+
+
+def alone(hidden: tuple[int, ...], population: int) -> Generations:
+    """As many games of one network."""
+    how = policy("connect_four", hidden)
+    genome = how.genomes.init(jax.random.key(0), jnp.zeros(1, jnp.int32))
+
+    def run(state, met, key):
+        points = play(how, genome, RandomMoves(population), key, jnp.zeros(1, jnp.int32)).points
+        return state + jnp.sum(points)
+
+    return Generations(f"{OURS}, {ALONE}", run, jnp.float32(0), jnp.zeros(0), population)
+
+
+def million(report: Report, options: argparse.Namespace) -> None:
+    """A generation of a million candidates of the small network, and the memory of one of the large network."""
+    population = 256 if options.quick else MILLION
+    what, runner = f"42-16-7, {population:,} x 2: a generation", ours(LOW_RANK, SMALL, population)
+    bar = None if options.quick else SECONDS
+    report.add(Figure(what, runner.by, "seconds", (runner.first.wall,), (runner.first,), at_most=bar))
+    strategy = algorithm(LOW_RANK, LARGE, population)
+    state = jax.jit(strategy.init)(jax.random.key(0))
+    program, _ = compiled(_generation(strategy), state, jax.random.key(0))
+    memory = program.memory_analysis()
+    taken = memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
+    what = f"42-256-256-7, {population:,} x 2: memory"
+    report.add(Figure(what, f"{OURS}, {LOW_RANK}", "GiB", (taken / 2**30,), at_most=GIB))
+
+
+def _generation(strategy: Any) -> Callable[[Any, jax.Array], Any]:
+    fitness = ByPlay(policy("connect_four", LARGE), RandomMoves(1))
+    return lambda state, key: generation(strategy, fitness, state, key)
+
+
+if __name__ == "__main__":
+    with one_line_errors():
+        sys.exit(main())

@@ -1,0 +1,163 @@
+"""Forms of a population besides rows: its candidates last, as numbers of their own or as noise on a shared network.
+
+Where a candidate plays few games, loops over its games are too short for vector code, so the candidates are the last
+axis of every array; `Genomes.apply_last` asks these forms for each layer.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float32
+
+from jaxgames.algos.evolution.genomes import Genomes
+
+MOST_INPUTS = 64
+"""Layers of more inputs are not summed one by one: the loop would be too long to compile."""
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """Networks of which each has numbers of its own, as columns."""
+
+    numbers: Float32[Array, "dimension n"]
+    genomes: Genomes = dataclasses.field(metadata={"static": True})
+
+    def __len__(self) -> int:
+        return self.numbers.shape[1]
+
+    def dense(self, layer: int, x: Float32[Array, "inputs games n"]) -> Float32[Array, "outputs games n"]:
+        """kernel x + bias of each network."""
+        (outputs, inputs), part = self.genomes.shapes[layer], self.genomes.layer_slices[layer]
+        kernel, bias = jnp.split(self.numbers[part], [outputs * inputs])
+        kernel = kernel.reshape(outputs, inputs, len(self))
+        start = bias[:, None] if self.genomes.network.biases else jnp.zeros((outputs, 1, 1), x.dtype)
+        terms = (kernel[:, i, None] * x[None, i] for i in range(inputs))
+        return sum(terms, start=jnp.broadcast_to(start, (outputs, *x.shape[1:])))
+
+
+def fit_columns(genomes: Genomes) -> bool:
+    """Whether these networks are small enough for `Columns`."""
+    return max(inputs for _, inputs in genomes.shapes) <= MOST_INPUTS
+
+
+class InParts(Protocol):
+    """Networks of one shape as rows of numbers, part after part: `Genomes`, or `Parameters`. A hashable value."""
+
+    @property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes of the parts of a row; one of two axes is a matrix."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a row."""
+        ...
+
+
+class PartNoise(NamedTuple):
+    """The noise on one part of n networks: on a matrix the sum over the rank of `left` times `right`, else `plain`."""
+
+    left: Any
+    """float32[rank, a, n] of a matrix, else None."""
+    right: Any
+    """float32[rank, b, n] of a matrix, else None."""
+    plain: Any
+    """float32[numbers, n] of another part, else None."""
+
+
+def noise_numbers(networks: InParts, rank: int) -> int:
+    """How many numbers of noise a network has: for each part `left` and `right`, or `plain`."""
+    return sum(rank * sum(shape) if len(shape) == 2 else math.prod(shape) for shape in networks.parts)
+
+
+def noise_of(networks: InParts, rank: int, numbers: Float32[Array, "numbers n"]) -> tuple[PartNoise, ...]:
+    """The noise of each part, out of `noise_numbers` numbers a network."""
+    found, start, n = [], 0, numbers.shape[1]
+    for shape in networks.parts:
+        size = rank * sum(shape) if len(shape) == 2 else math.prod(shape)
+        part = numbers[start : start + size]
+        start += size
+        if len(shape) == 2:
+            left, right = jnp.split(part, [rank * shape[0]])
+            found.append(PartNoise(left.reshape(rank, shape[0], n), right.reshape(rank, shape[1], n), None))
+        else:
+            found.append(PartNoise(None, None, part))
+    return tuple(found)
+
+
+def noise_scale(networks: InParts, rank: int, sigma: float) -> Float32[np.ndarray, "numbers"]:
+    """What each number of noise is multiplied by, and with the candidate's sign; 0 for 1 and no sign.
+
+    One factor of each product carries size and sign of the product, and so does plain noise.
+    """
+    found: list[float] = []
+    for shape in networks.parts:
+        if len(shape) == 2:
+            found += rank * shape[0] * [sigma * rank**-0.5] + rank * shape[1] * [0.0]
+        else:
+            found += math.prod(shape) * [sigma]
+    return np.asarray(found, np.float32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class LowRank:
+    """Networks that are one shared network with noise of low rank on each matrix, and plain noise on all else:
+
+        matrix + sum_r left_r right_r^T,   bias + noise.
+
+    So the product with the shared matrix is one matrix product for all networks, and what a network has of its own
+    costs inputs + outputs instead of inputs x outputs.
+    """
+
+    shared: Float32[Array, " dimension"]
+    numbers: Float32[Array, "numbers n"]
+    networks: Any = dataclasses.field(metadata={"static": True})
+    rank: int = dataclasses.field(metadata={"static": True})
+
+    def __len__(self) -> int:
+        return self.numbers.shape[1]
+
+    def dense(self, layer: int, x: Float32[Array, "inputs games n"]) -> Float32[Array, "outputs games n"]:
+        """kernel x + bias of each network of `Genomes`."""
+        place = layer * (2 if self.networks.network.biases else 1)
+        shared, own = parts_of(self.networks, self.shared), noise_of(self.networks, self.rank, self.numbers)
+        games = x.shape[1:]
+        y = (shared[place] @ x.reshape(len(x), -1)).reshape(-1, *games)
+        for left, right in zip(own[place].left, own[place].right, strict=True):
+            y = y + left[:, None] * jnp.sum(right[:, None] * x, axis=0)[None]
+        if not self.networks.network.biases:
+            return y
+        return y + (shared[place + 1][:, None] + own[place + 1].plain)[:, None]
+
+    def each(self, function: Callable[[Any], Any]) -> Any:
+        """`function(params)` of each candidate of `Parameters`, by `jax.vmap`: results have the candidates first."""
+        return self.networks.each(self, function)
+
+    def rows(self) -> Float32[Array, "n dimension"]:
+        """The networks' own weights, as rows."""
+        found = []
+        parts = parts_of(self.networks, self.shared), noise_of(self.networks, self.rank, self.numbers)
+        for shared, own in zip(*parts, strict=True):
+            noise = own.plain.T if own.left is None else jnp.einsum("ran,rbn->nab", own.left, own.right)
+            found.append(shared.reshape(1, -1) + noise.reshape(len(self), -1))
+        return jnp.concatenate(found, axis=1)
+
+
+def parts_of(networks: InParts, row: Float32[Array, " dimension"]) -> tuple[Float32[Array, "..."], ...]:
+    """The parts of one row."""
+    ends = np.cumsum([math.prod(shape) for shape in networks.parts]).tolist()
+    parts = jnp.split(row, ends[:-1])
+    return tuple(part.reshape(shape) for part, shape in zip(parts, networks.parts, strict=True))
+
+
+def as_rows(candidates: Any) -> Float32[Array, "n dimension"]:
+    """Networks of either form as rows."""
+    rows: Array = candidates.rows() if isinstance(candidates, LowRank) else candidates
+    return rows
