@@ -91,8 +91,10 @@ def ours(name: str, population: int, opponents: jax.Array, block: int) -> Genera
     return Generations(OURS, run, state, opponents, population * len(opponents))
 
 
-def evosax(name: str, population: int, opponents: jax.Array, hidden: tuple[int, ...] = ()) -> Generations:
-    """The same strategy of evosax."""
+def evosax(
+    name: str, population: int, opponents: jax.Array, hidden: tuple[int, ...] = (), block: int | None = None
+) -> Generations:
+    """The same strategy of evosax, whose candidates play `block` at a time; None: all at once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from evosax.algorithms import Open_ES
@@ -106,7 +108,9 @@ def evosax(name: str, population: int, opponents: jax.Array, hidden: tuple[int, 
     def run(state, opponents, key):
         asking, playing, telling = jax.random.split(key, 3)
         candidates, state = strategy.ask(asking, state, settings)
-        scores = jnp.mean(play(candidates, opponents, playing), axis=1)
+        parts = candidates.reshape(-1, block or population, candidates.shape[-1])
+        points = jax.lax.map(lambda part: play(part, opponents, playing), parts)
+        scores = jnp.mean(points.reshape(population, -1), axis=1)
         return strategy.tell(telling, candidates, -scores, state, settings)[0]
 
     return Generations(PEER, run, state, opponents, population * len(opponents))

@@ -32,6 +32,8 @@ ROWS = ((SMALL, 4096), (LARGE, 512), (LARGE, 4096))
 WITH_PEER = ROWS[:2]
 BARS = {(SMALL, 4096, PLAIN): 8 * 20_900, (LARGE, 4096, LOW_RANK): 20 * 489}
 """Asked for: 8 and 20 times what stood here when few games were padded to eight and each candidate had its matrices."""
+BLOCKS = (64, 256, None)
+"""Candidates that the peer's play is tried with at a time; None: all."""
 SHARE, SECONDS, GIB, TIMES = 80, 10, 1, 10
 
 
@@ -66,7 +68,10 @@ def one_size(
     if against:
         what = f"{what}, against two networks"
         met = genomes("connect_four", 2, 1, hidden)
-        theirs = evosax("connect_four", population, met, hidden)
+        blocks = {block: evosax("connect_four", population, met, hidden, block) for block in BLOCKS}
+        theirs = min(blocks.values(), key=lambda each: each.first.wall)  # the fastest of short runs
+        speeds = ", ".join(f"{block}: {population / each.first.wall:,.0f}" for block, each in blocks.items())
+        report.notes.append(f"{what}: {PEER}, candidates/s by candidates at a time in short runs: {speeds}")
         theirs.amount = population
         figures = measured(report, what, [theirs, ours(LOW_RANK, hidden, population, met)], (), 0, options)
         report.comparisons.append(Comparison(what, figures[f"{OURS}, {LOW_RANK}"], figures[PEER]))
