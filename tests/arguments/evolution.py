@@ -59,7 +59,7 @@ ALGORITHM: Wrong = {
     "None": (None, TypeError, "algorithm None: expected a strategy, such as evolution.OpenES(...)"),
     "text": ("open_es", TypeError, "algorithm 'open_es': expected a strategy"),
 }
-BLOCK = {**without(setting("block", None)), "too low": (0, ValueError, "block=0 is smaller than 1")}
+BLOCK = {**without(setting("block", None), "None"), "too low": (0, ValueError, "block=0 is smaller than 1")}
 MESH: Wrong = {
     "int": (2, TypeError, "mesh 2: expected evolution.population_mesh()"),
     "text": ("all", TypeError, "mesh 'all': expected evolution.population_mesh()"),
@@ -154,6 +154,31 @@ EVOLUTION = {
         shaping={
             **text("shaping"),
             "unknown": ("rank", ValueError, "unknown shaping 'rank'; available: centered_ranks"),
+        },
+    ),
+    "evolution.LowRankES": settings(
+        evolution.LowRankES,
+        {"population": 8, "networks": GENOMES},
+        ("population", "rank"),
+        ("sigma", "weight_decay"),
+        networks={
+            "dimension": (693, TypeError, "networks 693: expected evolution.Genomes(network, inputs)"),
+            "class": (evolution.Genomes, TypeError, "networks Genomes is not called: expected evolution.Genomes"),
+        },
+        optimizer={"float": (0.01, TypeError, "optimizer 0.01: expected an optax optimizer, such as optax.adam(0.01)")},
+        shaping={
+            **text("shaping"),
+            "unknown": ("rank", ValueError, "unknown shaping 'rank'; available: centered_ranks"),
+        },
+    ),
+    "evolution.linen_apply": Row(
+        evolution.linen_apply,
+        {"module": MLP((7,))},
+        {
+            "module": {
+                "function": (first, TypeError, "module the function first: expected a module of flax.linen"),
+                "class": (MLP, TypeError, "module MLP is not called: expected a module of flax.linen"),
+            }
         },
     ),
     "evolution.HillClimb": settings(

@@ -22,6 +22,7 @@ from flax import linen as nn
 from jaxtyping import Array, Float32
 
 from jaxgames.algos.evolution.candidates import LowRank, noise_of, parts_of
+from jaxgames.ops import checks
 
 
 @jax.tree_util.register_dataclass
@@ -111,7 +112,12 @@ class Parameters:
 
 
 def linen_apply(module: nn.Module) -> Callable[..., Any]:
-    """`module.apply` for parameters in which matrices are `Matrix`: of its layers `Dense` and `Conv`."""
+    """`module.apply` for parameters in which matrices are `Matrix`: of its layers `Dense` and `Conv`.
+
+    Raises `TypeError` for what is no module.
+    """
+
+    checks.made("module", module, ("apply", "init"), "a module of flax.linen, such as nn.Dense(8)")
 
     def layer(following: Callable, given: tuple, options: dict, context: nn.module.InterceptorContext) -> Any:
         own = context.module
