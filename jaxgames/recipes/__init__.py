@@ -21,6 +21,7 @@ _ALL: tuple[Recipe, ...] = (
     tic_tac_toe_evolution.RECIPE,
     evolution.CHECKERS,
     evolution.CONNECT_FOUR,
+    evolution.ANY,
     alphazero.TIC_TAC_TOE,
     alphazero.CONNECT_FOUR,
     alphazero.CHECKERS,

@@ -1,11 +1,14 @@
 """What a recipe is: a named training with settings to choose from, begun and resumed in a run folder."""
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+from typing_extensions import override
 
+from jaxgames.envs.registry import available_games
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Job, Training
@@ -82,3 +85,46 @@ class Recipe(ABC):
     def resume(self, run: Run, report: Report) -> Training:
         """Goes on in a run folder."""
         return Training(self.stages(run, report), run, report)
+
+
+@dataclasses.dataclass(frozen=True)
+class OfAnyGame(Recipe):
+    """A recipe that asks for a game, and is another recipe for each."""
+
+    name: str
+    summary: str
+    recipe_for: Callable[[str], Recipe]
+    """The recipe for a game, by its id. Raises `ValueError` if there is no such game."""
+    lines: Callable[[], Sequence[str]]
+    """What help says of games, a line each."""
+    several_processes: bool = False
+
+    def recipe(self, game: str | None) -> Recipe:
+        """The recipe for a game. Raises `ValueError` if none is named."""
+        if game is None:
+            raise ValueError(f"{self.name} learns the game that is named: --game {'|'.join(available_games())}")
+        return self.recipe_for(game)
+
+    @override
+    def help(self) -> str:
+        return "\n".join([self.summary, *(f"{'':24}{line}" for line in self.lines())])
+
+    @override
+    def check(self, plan: Plan) -> None:
+        self.recipe(plan.game).check(plan)
+
+    @override
+    def timed(self, plan: Plan, report: Report) -> Plan:
+        return self.recipe(plan.game).timed(plan, report)
+
+    @override
+    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+        return self.recipe(plan.game).content(plan, report)
+
+    @override
+    def job(self, run: Run, report: Report) -> Job:
+        return self.recipe(run.config["game"]).job(run, report)
+
+    @override
+    def show(self, result: Mapping[str, Any]) -> None:
+        self.recipe(result["game"]).show(result)

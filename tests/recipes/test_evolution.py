@@ -18,6 +18,7 @@ from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_tem
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
+from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
@@ -42,6 +43,7 @@ TINY = EvolutionRecipe(
         "es": SEARCH,
         "genetic": GeneticConfig(NETWORK, **SHARED, keep=3, elites=2, crossover="layers"),
         "climb": HillClimbConfig(NETWORK, generations=6, duel=2),
+        "low_rank": LowRankConfig(NETWORK, **SHARED),
     },
     ByMatches(("random",)).measures(),
     show,
@@ -50,7 +52,7 @@ TINY = EvolutionRecipe(
 )
 
 
-@pytest.fixture(scope="module", params=["es", pytest.param("genetic", marks=pytest.mark.slow), "climb"])
+@pytest.fixture(scope="module", params=["es", pytest.param("genetic", marks=pytest.mark.slow), "climb", "low_rank"])
 def finished(request, tmp_path_factory):
     """A training that nobody disturbed, and what it returned."""
     path = tmp_path_factory.mktemp("runs") / request.param
@@ -205,6 +207,10 @@ def test_settings_make_sense(name):
         ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares, target"),
         ("checkers-evolution --set elites=200", "elites=200"),
         ("checkers-evolution --set mutation=large", "mutation='large': expected one of uniform, cubic"),
+        ("evolution", "evolution learns the game that is named: --game tic_tac_toe|connect_four"),
+        ("evolution --game chess", "unknown game 'chess'"),
+        ("evolution --game checkers --setting large --set rank=2", "rank=2: expected 1 to 1 for matrices of"),
+        ("evolution --game checkers --setting large --set population=7", "expected an even number"),
         ("td-gammon --coordinator here", "several processes need"),
     ],
 )

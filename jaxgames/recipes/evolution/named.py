@@ -1,4 +1,4 @@
-"""Evolutions of networks for backgammon, checkers and Connect Four; champions are measured by matches with players."""
+"""Evolutions of networks for backgammon, checkers, Connect Four and any game; matches measure champions."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,13 @@ import jax.numpy as jnp
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
+from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
+from jaxgames.envs.registry import make
 from jaxgames.players.generic import evolved
 from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
+from jaxgames.recipes.recipe import OfAnyGame
 from jaxgames.recipes.report import published_marks, show_results
 from jaxgames.runs import Panel
 
@@ -216,4 +219,44 @@ CONNECT_FOUR = EvolutionRecipe(
     settings={"usual": _USUAL, "random-only": _USUAL.replace(opponents="random*64")},
     measures=ByMatches(("random", "uct:50", "uct:200")).measures(),
     show_result=show,
+)
+
+# Any game: networks that value positions, by two evolution strategies.
+
+
+def recipe_for(game_id: str) -> EvolutionRecipe:
+    """The recipe `evolution` for a game. Raises `ValueError` if there is no such game."""
+    game = make(game_id)
+    if not game.encodings:
+        raise ValueError(f"evolved networks see one of a game's encodings, and {game_id} has none: give it `encodings`")
+    encoding = "cells" if "cells" in game.encodings else next(iter(game.encodings))
+    network = NetworkConfig(game_id, "afterstate", encoding=encoding).replace(
+        hidden=(64, 32), activation="relu", output="identity", initializer="lecun_normal"
+    )
+    score = "wins" if game.max_reward == 1 else "points"
+    watched = ("random",) if game.outcome_probabilities else ("random", "uct:50")
+    return EvolutionRecipe(
+        name="evolution",
+        summary=f"evolution of networks that value positions: {game_id}",
+        settings={
+            "usual": OpenESConfig(
+                network, generations=200, population=256, sigma=0.05, step_size=0.02, last_step_size=0.002,
+                opponents="random*24+hall*8", score=score,
+            ),
+            "large": LowRankConfig(
+                network.replace(hidden=(256, 256)), generations=1_000, population=2_048, sigma=0.02, step_size=0.005,
+                last_step_size=0.0005, opponents="random*1+hall*1", score=score,
+            ),
+        },
+        measures=ByMatches(watched).measures(),
+        show_result=show,
+    )  # fmt: skip
+
+
+ANY = OfAnyGame(
+    "evolution",
+    "evolution of networks that value positions, for the game named with --game",
+    recipe_for,
+    lambda: ["settings: usual, large (networks of 256 x 256, noise of low rank, four games a candidate)"],
+    several_processes=True,
 )

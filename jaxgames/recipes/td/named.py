@@ -1,18 +1,12 @@
 """The named TD trainings: `td-gammon`, `backgammon-backprop`, and `td` for every game."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
-from typing_extensions import override
-
 from jaxgames.algos.td import TDConfig, make_config
-from jaxgames.envs.registry import available_games, make
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
-from jaxgames.runs import Run
+from jaxgames.envs.registry import make
+from jaxgames.recipes.recipe import OfAnyGame
+from jaxgames.recipes.td.recipe import Published, TDRecipe
 
 _OPPONENTS = ("random", "simple:3", "pubeval")
 _FAST = make_config()
@@ -111,42 +105,9 @@ def recipe_for(game_id: str) -> TDRecipe:
     return _of_any_game(config)
 
 
-@dataclasses.dataclass(frozen=True)
-class TDOfAnyGame(Recipe):
-    """The recipe `td`, which asks for a game."""
-
-    name: str = "td"
-
-    def recipe(self, game: str | None) -> TDRecipe:
-        """The recipe for a game. Raises `ValueError` if none is named."""
-        if game is None:
-            raise ValueError(f"td learns the game that is named: --game {'|'.join(available_games())}")
-        return recipe_for(game)
-
-    def help(self) -> str:
-        """The games with their settings."""
-        games = (f"{'':24}--game {game}: {', '.join(r.settings)}; {r.length()}" for game, r in BY_GAME.items())
-        return "\n".join(["TD(lambda) by self-play, for the game named with --game", *games])
-
-    @override
-    def check(self, plan: Plan) -> None:
-        self.recipe(plan.game).check(plan)
-
-    @override
-    def timed(self, plan: Plan, report: Report) -> Plan:
-        return self.recipe(plan.game).timed(plan, report)
-
-    @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        return self.recipe(plan.game).content(plan, report)
-
-    @override
-    def job(self, run: Run, report: Report) -> TDJob:
-        return self.recipe(run.config["game"]).job(run, report)
-
-    @override
-    def show(self, result: Mapping[str, Any]) -> None:
-        self.recipe(result["game"]).show(result)
-
-
-TD = TDOfAnyGame()
+TD = OfAnyGame(
+    "td",
+    "TD(lambda) by self-play, for the game named with --game",
+    recipe_for,
+    lambda: [f"--game {game}: {', '.join(r.settings)}; {r.length()}" for game, r in BY_GAME.items()],
+)
