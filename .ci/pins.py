@@ -41,7 +41,7 @@ def asked(project: dict) -> tuple[list[str], list[str]]:
     """What checks ask for, and what users do."""
     extras = project["optional-dependencies"]
     checks = [one for name in CHECKS for one in extras[name]]
-    users = [one for name, extra in extras.items() if name not in (*CHECKS, "bench") for one in extra]
+    users = [one for name, extra in extras.items() if name not in (*CHECKS, "bench", "examples") for one in extra]
     return checks, project["dependencies"] + users
 
 

@@ -9,6 +9,7 @@ from jaxgames.envs import (
     make,
     random_action,
     rollout,
+    save_svg_animation,
     time_limit,
 )
 
@@ -22,5 +23,6 @@ __all__ = [
     "make",
     "random_action",
     "rollout",
+    "save_svg_animation",
     "time_limit",
 ]

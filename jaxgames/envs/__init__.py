@@ -1,6 +1,7 @@
 """Board games as pure functions: `make` a game, then `init` and `step` it."""
 
 from jaxgames.envs import svg
+from jaxgames.envs.animation import save_svg_animation
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.encodings import Cells, Marks, Stones
 from jaxgames.envs.heads import ActionHead, ArgmaxHead, heads_of
@@ -36,6 +37,7 @@ __all__ = [
     "random_action",
     "register",
     "rollout",
+    "save_svg_animation",
     "square_grid",
     "svg",
     "time_limit",

@@ -18,6 +18,7 @@ __all__ = [
     "SIDES",
     "THEMES",
     "Theme",
+    "animation_svg",
     "disc",
     "document",
     "element",
@@ -209,6 +210,26 @@ def grid_svg(
     rows = math.ceil(len(boards) / columns)
     whole = Picture(columns * cell_width + gap, rows * cell_height + gap, placed, f"{len(boards)} boards")
     return document(whole, theme, min(1200, whole.width) if size is None else size)
+
+
+def animation_svg(boards: Sequence[str], seconds: float, theme: str = "light") -> str:
+    """An SVG document that shows documents one after the other, for so many `seconds` each, and begins again.
+
+    The documents are made by `document`. Raises `ValueError` for no boards.
+    """
+    if not boards:
+        raise ValueError("there are no boards to draw; give at least one")
+    sizes, count = [_size(board) for board in boards], len(boards)
+    frames = []
+    for number, (board, size) in enumerate(zip(boards, sizes, strict=True)):
+        shown = [(0.0, "visible")] if number == 0 else [(0.0, "hidden"), (number / count, "visible")]
+        shown += [] if number == count - 1 else [((number + 1) / count, "hidden")]
+        times, values = (";".join(map(str, each)) for each in zip(*shown, strict=True))
+        change = {"attributeName": "visibility", "values": values, "keyTimes": times, "calcMode": "discrete"}
+        turn = element("animate", **change, dur=f"{_number(count * seconds)}s", repeatCount="indefinite")
+        frames.append(element("g", turn, _placed(board, 0, 0, *size), visibility=shown[0][1]))
+    width, height = (max(lengths) for lengths in zip(*sizes, strict=True))
+    return document(Picture(width, height, frames, f"{count} boards, one after the other"), theme)
 
 
 _SVG_TAG = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')

@@ -6,6 +6,7 @@ from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
 from jaxgames.recipes.imitation import named as imitation
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import named as td
 from jaxgames.recipes.td import strong
 from jaxgames.recipes.tic_tac_toe_self_play import recipe as tic_tac_toe_self_play
@@ -40,4 +41,4 @@ def recipe_named(name: str) -> Recipe:
     return RECIPES[name]
 
 
-__all__ = ["RECIPES", "Plan", "Recipe", "Training", "recipe_named"]
+__all__ = ["RECIPES", "Plan", "Recipe", "Report", "Training", "recipe_named"]

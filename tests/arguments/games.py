@@ -166,6 +166,29 @@ GAMES = {
         },
         free=("auto_reset",),
     ),
+    "save_svg_animation": Row(
+        jaxgames.save_svg_animation,
+        {"states": STATES, "filename": "games.svg", "theme": "light", "frame_duration_seconds": 0.2},
+        {
+            "states": {
+                "None": (None, TypeError, "states None: expected a list of states"),
+                "text": ("4453", TypeError, "states '4453': expected a list of states"),
+                "array": (jnp.zeros(4), TypeError, "states float32[4]: expected a list of states"),
+                "list of other things": ([STATE, 3], TypeError, "states[1] 3: expected what game.init(key) returns"),
+                "one": (STATE, ValueError, "one state is no animation"),
+                "none": ([], ValueError, "there are no boards to draw"),
+            },
+            "filename": text("filename"),
+            "theme": {"text": ("blue", ValueError, "unknown theme 'blue'")},
+            "frame_duration_seconds": {
+                "text": ("1", TypeError, "frame_duration_seconds '1': expected a number above 0"),
+                "None": (None, TypeError, "frame_duration_seconds None: expected a number above 0"),
+                "zero": (0, ValueError, "frame_duration_seconds 0: expected a number above 0"),
+                "NaN": (float("nan"), ValueError, "frame_duration_seconds nan: expected a number above 0"),
+            },
+        },
+        tried=False,
+    ),
     "auto_reset": Row(
         jaxgames.auto_reset,
         {"step": GAME.step, "init": GAME.init},
