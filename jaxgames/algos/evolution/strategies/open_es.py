@@ -81,8 +81,9 @@ class MirroredES:
     def gradient(self, state: OpenESState, scores: Float32[Array, " population"]) -> Float32[Array, " dimension"]:
         """The estimate of the gradient of the shaped score at the mean, without weight decay."""
         scores = check_scores(scores, self.population)
-        shaped = SHAPINGS[self.shaping](scores).reshape(-1, 2)
-        weights = (shaped[:, 0] - shaped[:, 1]) * np.float32(1 / (self.population * self.sigma))
+        shaped = SHAPINGS[self.shaping](scores)
+        # Slices, and no array of pairs: TPUs pad an axis of 2 to 128.
+        weights = (shaped[::2] - shaped[1::2]) * np.float32(1 / (self.population * self.sigma))
         return self.weighted_noise(self._noise_key(state), weights)
 
     def tell(self, state: OpenESState, scores: Float32[Array, " population"]) -> OpenESState:
