@@ -13,6 +13,8 @@ def loads(text: str | bytes, **options: Any) -> Any:
         return _shallow(json.loads(text, **options))
     except RecursionError:
         raise _too_deep() from None
+    except ValueError as error:
+        raise _readable(error) from None
 
 
 def decode_at(text: str, at: int) -> tuple[Any, int]:
@@ -21,6 +23,8 @@ def decode_at(text: str, at: int) -> tuple[Any, int]:
         value, end = json.JSONDecoder().raw_decode(text, at)
     except RecursionError:
         raise _too_deep(text, at) from None
+    except ValueError as error:
+        raise _readable(error, text, at) from None
     return _shallow(value, text, at), end
 
 
@@ -37,3 +41,10 @@ def _shallow(value: Any, text: str = "", at: int = 0) -> Any:
 
 def _too_deep(text: str = "", at: int = 0) -> json.JSONDecodeError:
     return json.JSONDecodeError(f"nested more than {MOST_DEPTH} deep", text, at)
+
+
+def _readable(error: ValueError, text: str = "", at: int = 0) -> ValueError:
+    """The error itself, unless it is Python's about how many digits it reads."""
+    if isinstance(error, json.JSONDecodeError) or "digits" not in str(error):
+        return error
+    return json.JSONDecodeError("a number has too many digits", text, at)

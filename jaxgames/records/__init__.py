@@ -1,6 +1,6 @@
 """Game records in files: PDN (checkers), MAT and SGF (backgammon), move strings, JSON (every game); read and written.
 
-A new format is one module with `read(text, game)` and `write(records)`, and one line in `FORMATS`.
+A new format is one module with `read(text, accept)` and `write(records)`, and one line in `FORMATS`.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxgames.records import json_lines, mat, move_strings, pdn, sgf
-from jaxgames.sessions.record import GameRecord, RecordedTurn
+from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game
 
 __all__ = ["FORMATS", "GameRecord", "RecordFormat", "RecordedTurn", "dumps", "format_for", "load", "loads", "save"]
 
@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "GameRecord", "RecordFormat", "RecordedTurn", "dumps", "fo
 class RecordFormat(NamedTuple):
     """A format: how texts are read and written, and which games it knows (None for all)."""
 
-    read: Callable[[str], list[GameRecord]]
+    read: Callable[[str, Accept], list[GameRecord]]
     write: Callable[[Sequence[GameRecord]], str]
     games: tuple[str, ...] | None = None
 
@@ -41,12 +41,13 @@ def format_for(path: str | Path, game_id: str | None = None) -> str:
     return name
 
 
-def loads(text: str, name: str) -> list[GameRecord]:
+def loads(text: str, name: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a text in one of `FORMATS`, in their order.
 
-    Every turn is checked under the rules. Raises `ValueError` that points at the line and column of what is wrong.
+    Every turn is checked under the rules. `accept` is told the game and the options of each record before that, and may
+    raise `ValueError` to bound the work. Raises `ValueError` that points at the line and column of what is wrong.
     """
-    return FORMATS[name].read(text.removeprefix("\ufeff"))
+    return FORMATS[name].read(text.removeprefix("\ufeff"), accept)
 
 
 def dumps(records: Sequence[GameRecord], name: str) -> str:

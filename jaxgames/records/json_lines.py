@@ -1,11 +1,12 @@
 """Game records of every game as JSON, one object after another, each in a line of its own when we write them."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from jaxgames.ops import json_text
-from jaxgames.sessions.record import GameRecord, RecordedTurn, wrong_at
+from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game, wrong_at
 from jaxgames.sessions.session import Session
 
 _KINDS = {
@@ -19,20 +20,22 @@ _KINDS = {
     "tags": dict,
 }
 
+_SPACES = re.compile(r"\s*")
+
 
 def write(records: Sequence[GameRecord]) -> str:
     """A line for each game."""
     return "".join(json.dumps(to_dict(record), ensure_ascii=False) + "\n" for record in records)
 
 
-def read(text: str) -> list[GameRecord]:
+def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games; spaces and lines between and within them do not matter."""
     records, at = list[GameRecord](), 0
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
+    while (at := _SPACES.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         try:
             fields, end = json_text.decode_at(text, at)
             record = from_dict(fields)
+            accept(record.game, record.options)
             Session.replay(record)
         except json.JSONDecodeError as error:
             raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from jaxgames.envs.backgammon.game import Backgammon
-from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.record import Accept, GameRecord, any_game, wrong_at
 from jaxgames.sessions.session import Session
 
 START = "4HPwATDgc/ABMA"
@@ -16,10 +16,14 @@ WIDTH = 34
 """Where the right column begins, counted from the left one's first character."""
 _LEFT = 5
 
-_HEADER = re.compile(r"\s*(?P<first>\S.*?) : [0-9]+\s\s+(?P<second>\S.*?) : [0-9]+\s*")
+MOST_WIDTH = 1000
+"""Characters of a line; the time to find the names in one grows with their square."""
+
+_HEADER = re.compile(r"(?P<first>\S.*?) : [0-9]+\s\s+(?P<second>\S.*?) : [0-9]+")
 _TURNS = re.compile(r"\s*[0-9]+\)(?P<cells>.*)")
 _CELL = re.compile(r"([1-6])([1-6]):((?:(?![1-6][1-6]:).)*)")
-_WINS = re.compile(r"\s*(?:[0-9]+\))?\s*Wins (?P<points>[0-9]+) points?.*")
+_WINS = re.compile(r"(?:[0-9]+\)\s*)?Wins (?P<points>[0-9]{1,9}) points?.*")
+_OTHER = re.compile(r";.*|[0-9]+ point match.*|Game [0-9]+.*")
 
 
 def write(records: Sequence[GameRecord]) -> str:
@@ -44,9 +48,9 @@ def write(records: Sequence[GameRecord]) -> str:
     return "\n".join(lines)
 
 
-def read(text: str) -> list[GameRecord]:
+def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a match, in their order."""
-    reader, at = _Reader(text), 0
+    reader, at = _Reader(text, accept), 0
     for line in text.split("\n"):
         reader.take(line, at)
         at += len(line) + 1
@@ -56,24 +60,28 @@ def read(text: str) -> list[GameRecord]:
 class _Reader:
     """The games read so far, and the one under way: its session, and the names in the order of its seats."""
 
-    def __init__(self, text: str):
-        self.text, self.records = text, list[GameRecord]()
+    def __init__(self, text: str, accept: Accept):
+        self.text, self.accept, self.records = text, accept, list[GameRecord]()
         self.session: Session | None = None
         self.names: tuple[str, str] | None = None
         self.right_begins = False
 
     def take(self, line: str, at: int) -> None:
         """Reads the line that begins at this place of the text."""
-        if wins := _WINS.fullmatch(line):
+        words = line.strip()
+        if len(words) > MOST_WIDTH and words[0] != ";":
+            raise wrong_at(self.text, at, f"the line has {len(words)} characters; expected at most {MOST_WIDTH}")
+        if wins := _WINS.fullmatch(words):
             self._wins(int(wins["points"]), line.index("Wins"), at)
-        elif header := _HEADER.fullmatch(line):
+        elif header := _HEADER.fullmatch(words):
             self._end_game()
             self.names = (header["first"], header["second"])
+            self.accept(Backgammon.id, {})
             self.session, self.right_begins = Session(Backgammon(), START, rolls=False), False
         elif turns := _TURNS.fullmatch(line):
             self._turns(line, turns.start("cells"), at)
-        elif line.strip() and not re.fullmatch(r"\s*(;.*|[0-9]+ point match.*|Game [0-9]+.*)", line):
-            raise wrong_at(self.text, at, f"{line.strip()[:40]!r} is neither turns, as in ` 1) 31: 8/5 6/5`, nor names")
+        elif words and not _OTHER.fullmatch(words):
+            raise wrong_at(self.text, at, f"{words[:40]!r} is neither turns, as in ` 1) 31: 8/5 6/5`, nor names")
 
     def finished(self) -> list[GameRecord]:
         """All games, the last one too."""

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 
 from jaxgames.envs.registry import make
-from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.record import Accept, GameRecord, any_game, wrong_at
 from jaxgames.sessions.session import Session
 
 _RESULTS = {1.0: "1-0", -1.0: "0-1", 0.0: "1/2", None: "*"}
 _POINTS = {text: points for points, text in _RESULTS.items()}
-_GAME = re.compile(r"(connect_four|tic_tac_toe)((?: +\w+=[0-9]+)*)")
+_GAME = re.compile(r"(connect_four|tic_tac_toe)((?: +\w+=[0-9]{1,9})*)")
 
 
 def write(records: Sequence[GameRecord]) -> str:
@@ -35,7 +35,7 @@ def write(records: Sequence[GameRecord]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def read(text: str) -> list[GameRecord]:
+def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games; without a line `# game` they are of Connect Four."""
     records, at = list[GameRecord](), 0
     game, options, start, players = "connect_four", dict[str, int](), "", ("first", "second")
@@ -54,15 +54,16 @@ def read(text: str) -> list[GameRecord]:
                 first, _, second = rest.partition(" | ")
                 players = (first.strip(), second.strip())
         elif words:
-            records.append(_record(text, at, line, GameRecord(game, start, options=options, players=players)))
+            records.append(_record(text, at, line, GameRecord(game, start, options=options, players=players), accept))
         at += len(line)
     return records
 
 
-def _record(text: str, at: int, line: str, record: GameRecord) -> GameRecord:
+def _record(text: str, at: int, line: str, record: GameRecord, accept: Accept) -> GameRecord:
     """The game of one line, whose other fields are those of `record`."""
     moves, *rest = line.split()
     try:
+        accept(record.game, record.options)
         session = Session(make(record.game, **record.options), record.start or _usual_start(record))
     except ValueError as error:
         raise wrong_at(text, at, error) from None

@@ -8,10 +8,10 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxgames.envs.checkers.game import Checkers
-from jaxgames.envs.checkers.moves import apply_action, move_to_string
+from jaxgames.envs.checkers.moves import MOST_DIGITS, apply_action, move_to_string
 from jaxgames.envs.checkers.notation import parse, unparse
 from jaxgames.envs.checkers.pdn import PDNGame, read_games, write_game
-from jaxgames.sessions.record import GameRecord, RecordedTurn
+from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game
 from jaxgames.sessions.session import Session
 
 DRAW_AFTER = Checkers().draw_after
@@ -20,9 +20,9 @@ _RESULTS = {1.0: "1-0", -1.0: "0-1", 0.0: "1/2-1/2", None: "*"}
 _OWN_TAGS = ("Black", "White", "DrawAfter", "Termination")
 
 
-def read(text: str) -> list[GameRecord]:
+def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a PDN text."""
-    return [_record(game) for game in read_games(text)]
+    return [_record(game, accept) for game in read_games(text)]
 
 
 def write(records: Sequence[GameRecord]) -> str:
@@ -30,7 +30,7 @@ def write(records: Sequence[GameRecord]) -> str:
     return "\n".join(write_game(_pdn_game(record)) for record in records)
 
 
-def _record(game: PDNGame) -> GameRecord:
+def _record(game: PDNGame, accept: Accept) -> GameRecord:
     board, turns, longest = game.start, [], game.start.quiet
     for actions in game.moves:
         turns.append(RecordedTurn(move_to_string(board, actions)))
@@ -38,6 +38,8 @@ def _record(game: PDNGame) -> GameRecord:
             board, _ = apply_action(board, action)
         longest = max(longest, board.quiet)
     tag = game.tags.get("DrawAfter", "")
+    if len(tag) > MOST_DIGITS:
+        raise ValueError(f"DrawAfter has {len(tag)} characters; expected at most {MOST_DIGITS} digits")
     draw_after = max(int(tag) if tag.isdecimal() else DRAW_AFTER, longest)  # what went on was no draw before
     record = GameRecord(
         game="checkers",
@@ -47,6 +49,7 @@ def _record(game: PDNGame) -> GameRecord:
         turns=tuple(turns),
         tags={name: value for name, value in game.tags.items() if name not in _OWN_TAGS},
     )
+    accept(record.game, record.options)
     end = Session.replay(record).end
     if end is not None:
         return dataclasses.replace(record, points=end.points)

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from jaxgames.envs.backgammon import notation
 from jaxgames.envs.backgammon.game import START, Backgammon
-from jaxgames.sessions.record import GameRecord, wrong_at
+from jaxgames.sessions.record import Accept, GameRecord, any_game, wrong_at
 from jaxgames.sessions.session import Session
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<open>\()|(?P<close>\))|(?P<node>;)|(?P<name>[A-Z]+)|\[(?P<value>(?:[^\]\\]|\\.)*)\])", re.S
 )
+_SPACES = re.compile(r"\s*")
 _MOVE = re.compile(r"([1-6])([1-6])((?:[a-y][a-z]){0,4})")
 _RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign)?", re.IGNORECASE)
 _POSITION = ("AE", "AW", "AB", "PL")
@@ -35,9 +36,9 @@ def write(records: Sequence[GameRecord]) -> str:
     return "\n".join(_written(record) for record in records)
 
 
-def read(text: str) -> list[GameRecord]:
+def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a collection: of each tree the main line."""
-    return [_game(text, game) for game in _games(text)]
+    return [_game(text, game, accept) for game in _games(text)]
 
 
 def _written(record: GameRecord) -> str:
@@ -66,7 +67,7 @@ def _written(record: GameRecord) -> str:
     return f"(;{head}\n" + "\n".join(nodes) + ")\n"
 
 
-def _game(text: str, properties: list[_Property]) -> GameRecord:
+def _game(text: str, properties: list[_Property], accept: Accept) -> GameRecord:
     kind = next((one for one in properties if one.name == "GM"), None)
     if kind is None or kind.values[0].strip() != "6":
         at = kind.at if kind else properties[0].at if properties else 0
@@ -74,6 +75,7 @@ def _game(text: str, properties: list[_Property]) -> GameRecord:
     named = {one.name: one.values[0] for one in properties}
     moves = [one for one in properties if one.name in ("B", "W")]
     first = moves[0].name if moves else named.get("PL", "W").upper()[:1]
+    accept(Backgammon.id, {})
     session = Session(Backgammon(), _start(text, properties, first), rolls=False)
     for one in moves:
         _play(text, session, one, seat=int(one.name != first))
@@ -127,26 +129,27 @@ def _start(text: str, properties: list[_Property], first: str) -> str:
 def _games(text: str) -> Iterator[list[_Property]]:
     """The properties of each game's main line."""
     at, depth, skipped = 0, 0, 0
-    ended: set[int] = set()  # depths at which a variation has been read
+    ended: list[int] = []  # depths at which a variation has been read, the last one the deepest
     properties: list[_Property] = []
-    while text[at:].strip():
+    while (at := _SPACES.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         token = _TOKEN.match(text, at)
         if not token:
-            at += len(text[at:]) - len(text[at:].lstrip())
             raise wrong_at(text, at, "expected ( ; ) or a property such as PW[name]")
         where, at = token.start(token.lastgroup or 0), token.end()
         if token["open"]:
             depth += 1
-            skipped += bool(skipped or depth in ended)
+            skipped += bool(skipped or ended[-1:] == [depth])
         elif token["close"]:
             if not depth:
                 raise wrong_at(text, where, "no game is open that ) could close")
             skipped = max(skipped - 1, 0)
-            ended = {level for level in ended if level < depth} | {depth}
+            while ended and ended[-1] >= depth:
+                ended.pop()
+            ended.append(depth)
             depth -= 1
             if not depth:
                 yield properties
-                properties, ended = [], set()
+                properties, ended = [], []
         elif not depth:
             raise wrong_at(text, where, "a game begins with (")
         elif skipped:

@@ -1,6 +1,6 @@
 """A game that was played, as it is written into files: `jaxgames.records` knows their formats."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -31,6 +31,14 @@ class GameRecord:
     players: tuple[str, str] = ("first", "second")
     options: Mapping[str, Any] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+Accept = Callable[[str, Mapping[str, Any]], None]
+"""Told the game and the options of each record before its turns are played; raises `ValueError` to read no further."""
+
+
+def any_game(game: str, options: Mapping[str, Any]) -> None:
+    """Accepts every game, and as many as there are."""
 
 
 def game_options(game: Game) -> dict[str, Any]:

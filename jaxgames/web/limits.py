@@ -26,7 +26,7 @@ class Limits:
         programs: different players that are kept compiled.
         turns: of a game, after which it is broken off.
         move_seconds: that a program may take for a turn before it is stopped.
-        setup_seconds: that a board set up by hand may take to be checked.
+        setup_seconds: that a board set up by hand may take to be checked; `load_seconds`: the games of a file.
         queue: messages that wait for a slow reader.
         idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection;
             `left_seconds_if_full`: the same when there is no room for a new one.
@@ -55,6 +55,7 @@ class Limits:
     turns: int = 2000
     move_seconds: float = 30.0
     setup_seconds: float = 5.0
+    load_seconds: float = 10.0
     queue: int = 512
     idle_minutes: float = 30.0
     left_minutes: float = 10.0

@@ -151,10 +151,14 @@ class Room:
         return self.session.turn_start if ply == len(self.session.turns) else self.session.turns[ply].before
 
     def begin(self, choice: GameChoice, session: Session, first: int, drawn_start: bool) -> None:
-        """Another game in the place of this one; `drawn_start`: the next one in a row begins anew by chance."""
+        """Another game in the place of this one; `drawn_start`: the next one in a row begins anew by chance.
+
+        Raises `ValueError` where the start has no text: of a large board of Connect X the moves may be too hard to find.
+        """
+        start_text = choice.game.to_string(session.start)
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
         self.view = VIEWS[choice.game.id]
-        self.start_text = choice.game.to_string(session.start)
+        self.start_text = start_text
         self.offer, self.broken_off, self._counted = None, False, False
         self.values.clear()
         self.steps = []

@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from jaxgames.envs.registry import make
@@ -9,6 +11,7 @@ from jaxgames.records import FORMATS, GameRecord, dumps, loads
 from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.games import GameChoice, choose_game, options_of
+from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
 
 MOST_CHARACTERS = 65_536
@@ -28,7 +31,7 @@ _GAMES = {
     "mat": re.compile(r"\bGame\s+[0-9]+"),
     "txt": re.compile(r"^[^#\s]", re.M),
 }
-"""What every game of a format has, so that they can be counted before they are replayed."""
+"""What every game of a format has, so that they can be counted before anything is read."""
 
 
 async def read(room: Room, text: str, name: str | None, number: int) -> GameRecord:
@@ -42,7 +45,7 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
     if name in _GAMES and len(_GAMES[name].findall(text)) > 2 * MOST_GAMES:
         raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
     try:
-        records = await room.engine.run("file", loads, text, name)
+        records = await room.engine.run("file", loads, text, name, _Bounds(room.limits))
     except ValueError as error:
         raise ValueError(f"the file cannot be read as {name}: {error}") from None
     except (TypeError, KeyError, AttributeError, RecursionError, IndexError) as error:
@@ -50,6 +53,22 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
     if not 1 <= number <= len(records):
         raise ValueError(f"game {number}: the file holds {len(records)} games")
     return records[number - 1]
+
+
+class _Bounds:
+    """What is asked before each game of a file is replayed: how many there are, how long it takes, their options."""
+
+    def __init__(self, limits: Limits):
+        self._games, self._seconds = 0, limits.load_seconds
+        self._until = time.monotonic() + limits.load_seconds
+
+    def __call__(self, game: str, options: Mapping[str, Any]) -> None:
+        self._games += 1
+        if self._games > MOST_GAMES:
+            raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
+        if time.monotonic() > self._until:
+            raise ValueError(f"the file takes more than {self._seconds:g} s to read: leave some games out")
+        choose_game(game, {**options_of(make(game)), **dict(options)})
 
 
 async def replay(room: Room, record: GameRecord) -> tuple[GameChoice, Session, int]:

@@ -1,5 +1,7 @@
 """Game records: what is written is read again, other programs' files are read, broken files are pointed at."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,66 @@ def test_what_a_format_cannot_say_is_refused():
         records.dumps([game], "pdn")
     with pytest.raises(ValueError, match=r"end in \.mat or \.sgf or \.json"):
         records.format_for("game.pdn", "backgammon")
+
+
+@pytest.mark.parametrize(
+    ("form", "begins", "piece"),
+    [
+        ("mat", "0 point match", " "),
+        ("mat", "", "a : 0  "),
+        ("mat", "", " \n"),
+        ("mat", " a : 0  b : 0\n 1) ", "11:"),
+        ("sgf", "(;GM[6]", " "),
+        ("sgf", "(;GM[6]()", "(()"),
+        ("sgf", "(;GM[6]", "AW[a]"),
+        ("sgf", "(;GM[6]C[", "\\]"),
+        ("pdn", "1. ", "1 "),
+        ("pdn", "1. ", "1-"),
+        ("pdn", "[", " "),
+        ("pdn", '[A "', "\\"),
+        ("pdn", "", "1"),
+        ("txt", "# game connect_four", " a=1"),
+        ("txt", "# ", " "),
+        ("txt", "", "1"),
+        ("json", "", " "),
+        ("json", "", "["),
+        ("json", "", "1"),
+        ("json", "", '{"a":'),
+    ],
+)
+def test_four_times_the_text_takes_no_more_than_four_times_as_long(form, begins, piece):
+    def seconds(size):
+        text, took = begins + piece * (size // len(piece)), []
+        for _ in range(3):
+            begun = time.thread_time()
+            try:
+                records.loads(text, form)
+            except ValueError as error:
+                assert "\n" not in str(error) and "Exceeds the limit" not in str(error)
+            took.append(time.thread_time() - begun)
+        return min(took)
+
+    assert seconds(32_000) < 8 * seconds(8_000) + 0.02  # a square would be 16 times, and a second for most of these
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("json", '{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1"]}\n' * 3),
+        ("txt", "# game tic_tac_toe\n1\n2\n3\n"),
+        ("pdn", "1. 11-15 *\n" * 3),
+        ("sgf", "(;GM[6])" * 3),
+        ("mat", " a : 0  b : 0\n" * 3),
+    ],
+)
+def test_whoever_reads_may_bound_the_games_before_they_are_played(form, text):
+    asked = []
+
+    def two(game, options):
+        asked.append((game, options))
+        if len(asked) > 2:
+            raise ValueError("two are enough")
+
+    with pytest.raises(ValueError, match="two are enough"):
+        records.loads(text, form, two)
+    assert len(asked) == 3 and len({game for game, _ in asked}) == 1

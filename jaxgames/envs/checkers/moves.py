@@ -21,6 +21,7 @@ from jaxgames.envs.checkers.plain_board import (
     step_directions,
 )
 
+MOST_DIGITS = 9
 MOVE = re.compile(r"([0-9]+(?:[-xX:][0-9]+)+)([!?]*|\([!?*]+\))")
 """A move as it may stand in a text, and the annotation after it."""
 
@@ -112,7 +113,10 @@ def read_squares(text: str, what: str) -> tuple[tuple[int, ...], bool]:
     match = MOVE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{what} is not understood; write the squares, for example 11-15, 22x15 or 22x15x8")
-    squares = tuple(int(number) for number in re.split("[-xX:]", match[1]))
+    numbers = re.split("[-xX:]", match[1])
+    if (digits := max(map(len, numbers))) > MOST_DIGITS:
+        raise ValueError(f"{what[:40]}...: a number of {digits} digits is no square; squares are 1 to {SQUARES}")
+    squares = tuple(map(int, numbers))
     for square in squares:
         if not 1 <= square <= SQUARES:
             raise ValueError(f"{what}: {square} is no square; squares are 1 to {SQUARES}")

@@ -12,6 +12,9 @@ import numpy as np
 COLUMNS = "123456789a"
 STONES = ".XO"
 
+MOST_STEPS = 20_000
+"""Steps of the search for moves that lead to a board; where it does not go back, as nearly always, one a stone."""
+
 _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
@@ -41,13 +44,15 @@ def parse(text: str, rows: int, cols: int, connect: int) -> np.ndarray:
 def unparse(board: np.ndarray, connect: int) -> str:
     """Moves that lead to the board and to no win before the last of them; always the same ones for the same board.
 
-    How the game really went cannot be seen on a board. Raises `ValueError` if no game leads to it.
+    How the game really went cannot be seen on a board. Raises `ValueError` if no game leads to it, or if none was found
+    in `MOST_STEPS` steps.
     """
+    steps = iter(range(MOST_STEPS))
     columns = ["".join(STONES[stone] for stone in column[::-1] if stone) for column in check_board(board).T.tolist()]
     if not winning_cells(board, connect):
-        order = _alternating_order(columns)
+        order = _alternating_order(columns, steps)
     else:
-        order = next(_orders_to_win(board, columns, connect), None)
+        order = next(_orders_to_win(board, columns, connect, steps), None)
     if order is None:
         raise ValueError("no order of moves leads to the board: players alternate, stones pile up, and a line ends it")
     return "".join(COLUMNS[column] for column in order)
@@ -111,7 +116,9 @@ def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> se
     return found
 
 
-def _orders_to_win(board: np.ndarray, columns: list[str], connect: int) -> Iterator[list[int]]:
+def _orders_to_win(
+    board: np.ndarray, columns: list[str], connect: int, steps: Iterator[int]
+) -> Iterator[list[int]]:
     """Orders for a won board: its last stone completed every line, so that nothing is won without it."""
     last = "XO"[(int(np.count_nonzero(board)) + 1) % 2]
     for column, stones in enumerate(columns):
@@ -119,15 +126,17 @@ def _orders_to_win(board: np.ndarray, columns: list[str], connect: int) -> Itera
             before = board.copy()
             before[len(board) - len(stones), column] = 0
             if not winning_cells(before, connect):
-                order = _alternating_order([*columns[:column], stones[:-1], *columns[column + 1 :]])
+                order = _alternating_order([*columns[:column], stones[:-1], *columns[column + 1 :]], steps)
                 if order is not None:
                     yield [*order, column]
 
 
-def _alternating_order(columns: list[str]) -> list[int] | None:
+def _alternating_order(columns: list[str], steps: Iterator[int]) -> list[int] | None:
     """An order of columns that takes their stones from the bottom up by turns X, O, X, ...; None if there is none.
 
-    A depth-first search. Only the stacks that are left matter, not their columns, so stacks that led nowhere are
+    A depth-first search, which takes one of `steps` for each stone that it tries: whether words can be shuffled to
+    XOXO... is NP-hard (Amarilli and Paperman, "Topological sorting with regular constraints", ICALP 2018), so that some
+    boards take all of them. Raises `ValueError` then. Only the stacks that are left matter, not their columns, so stacks that led nowhere are
     remembered. The search seldom goes back, since it orders its choices: first a stone with one of the other colour on
     it, which keeps both players able to move; among these the one with most equal neighbours above it, then the highest
     stack, since these need most moves elsewhere in between.
@@ -143,6 +152,8 @@ def _alternating_order(columns: list[str]) -> list[int] | None:
 
     untried = [choices()]
     while any(left):
+        if next(steps, None) is None:
+            raise ValueError(f"no moves that lead to the board were found in {MOST_STEPS} steps: give the moves instead")
         column = next(untried[-1], None)
         if column is None:
             dead.add(tuple(sorted(left)))

@@ -102,12 +102,22 @@ def test_orders_are_found_without_going_back(search_limit):
             column = rng.choice([column for column in range(10) if heights[column] < 10])
             heights[column] += 1
             board[10 - heights[column], column] = 1 + move % 2
-        assert len(notation._alternating_order(["".join(".XO"[x] for x in column[::-1]) for column in board.T])) == 100
+        columns = ["".join(".XO"[x] for x in column[::-1]) for column in board.T]
+        assert len(notation._alternating_order(columns, iter(range(100)))) == 100
 
 
 def test_dead_ends_are_remembered(search_limit):
     search_limit(10_000)  # millions otherwise
-    assert notation._alternating_order(["OOXXOOOXOX", "OXOOOXXOOX", "OXXXOOXOXX", "XXXXOXOOOX"]) is None
+    assert notation._alternating_order(["OOXXOOOXOX", "OXOOOXXOOX", "OXXXOOXOXX", "XXXXOXOOOX"], itertools.count()) is None
+
+
+def test_a_board_that_is_too_hard_is_refused_after_so_many_steps(search_limit):
+    search_limit(10 * notation.MOST_STEPS)  # without a bound nobody has waited for its end
+    stacks = ["XXXOXXOOX", "XXXXXOXOXX", "OXOOOOOOX", "OXOXXXOOXX", "OOXXXOXXX"]
+    stacks += ["XXXOOOOOX", "OOOXXX", "OOXOXOOOOX", "OOXOXOOX", "OOXOOXOOXX"]
+    board = np.array([[".XO".index(stone) for stone in stack.ljust(10, ".")] for stack in stacks], np.int8).T[::-1]
+    with pytest.raises(ValueError, match=f"found in {notation.MOST_STEPS} steps: give the moves instead"):
+        notation.unparse(board, 8)
 
 
 @pytest.mark.parametrize(
