@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.sessions.session import Session
-from jaxgames.web import hints, saved_games
+from jaxgames.web import consent, hints, saved_games
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
@@ -32,24 +32,20 @@ def _seat(room: Room, client: Client) -> int:
     return room.to_move or 0
 
 
-def _changing(room: Room, client: Client) -> None:
-    if not room.may_change(client):
-        raise ValueError("you only watch; who plays may change the game")
-
-
-def _agreed(room: Room, client: Client, what: str, act: Callable[[], None]) -> None:
-    """Does what both persons must want: at once where one person decides, else it becomes an offer."""
-    _changing(room, client)
-    seats = room.seats_of(client.token)
-    if not room.between_people or (room.over and what not in ("undo", "redo")):
-        act()
-    elif not seats:
-        raise ValueError("two people play here; only they may change the game")
+def _agreed(room: Room, client: Client, message: Message, act: Callable[[], None]) -> None:
+    """Does what a message says: at once, or when the other one has agreed."""
+    if consent.decide(room, client, message) is consent.Verdict.OFFER:
+        _propose(room, client, message["type"], act)
     else:
-        if room.offer is not None and room.offer.by in seats:
-            raise ValueError(f"you have offered something already ({room.offer.what}); wait for the answer")
-        room.offer = Offer(what, seats[0], act)
-        room.changed_quietly()
+        act()
+
+
+def _propose(room: Room, client: Client, what: str, act: Callable[[], None]) -> None:
+    seats = room.seats_of(client.token)
+    if room.offer is not None and room.offer.by in seats:
+        raise ValueError(f"you have offered something already ({room.offer.what}); wait for the answer")
+    room.offer = Offer(what, seats[0], act)
+    room.changed_quietly()
 
 
 async def _step(room: Room, client: Client, message: Message) -> None:
@@ -91,7 +87,6 @@ async def _end_turn(room: Room, client: Client, message: Message) -> None:
 
 
 async def _undo(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     session, mine = room.session, room.seats_of(client.token) or [0, 1]
     watched = not any(chair.is_person for chair in room.chairs)
     alone = watched or (all(chair.is_person for chair in room.chairs) and not room.between_people)
@@ -106,7 +101,7 @@ async def _undo(room: Room, client: Client, message: Message) -> None:
         room.paused = room.paused or watched
         room.changed()
 
-    _agreed(room, client, "undo", act)
+    _agreed(room, client, message, act)
 
 
 async def _redo(room: Room, client: Client, message: Message) -> None:
@@ -123,7 +118,7 @@ async def _redo(room: Room, client: Client, message: Message) -> None:
         room.steps, room.offer, room.turn_began = [], None, time.monotonic()
         room.changed()
 
-    _agreed(room, client, "redo", act)
+    _agreed(room, client, message, act)
 
 
 async def _resign(room: Room, client: Client, message: Message) -> None:
@@ -159,7 +154,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
         room.offer = None
         room.changed()
 
-    if len(seats) == 2:
+    if len(seats) == 2 or (other.is_person and not room.between_people):
         act()
     elif other.lane is not None:
         value = await hints.value_for(room, other.lane, 1 - seats[0])
@@ -167,7 +162,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
             raise ValueError(f"{other.name} declines the draw")
         act()
     else:
-        _agreed(room, client, "draw", act)
+        _propose(room, client, "draw", act)
 
 
 async def _answer(room: Room, client: Client, message: Message) -> None:
@@ -183,7 +178,6 @@ async def _answer(room: Room, client: Client, message: Message) -> None:
 
 
 async def _new(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     same_game = message["game"] in (None, room.choice.game.id)
     choice = room.choice
     if not same_game or message["options"] is not None:
@@ -197,13 +191,12 @@ async def _new(room: Room, client: Client, message: Message) -> None:
             raise ValueError("from_ply starts from a position of the game shown: leave game and position out")
         state = room.state_at(message["from_ply"])
         position, to_move = choice.game.to_string(state), room.acting(state)
-    await _begin(room, client, choice, position, to_move, message["seats"])
+    await _begin(room, client, message, choice, position, to_move, message["seats"])
 
 
 async def _setup(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     position, seat = await _set_up(room, message)
-    await _begin(room, client, room.choice, position, seat, None, "setup")
+    await _begin(room, client, message, room.choice, position, seat, None)
 
 
 async def _check_setup(room: Room, client: Client, message: Message) -> None:
@@ -257,11 +250,11 @@ async def start(room: Room, choice: GameChoice, position: str | None, to_move: i
 async def _begin(
     room: Room,
     client: Client,
+    message: Message,
     choice: GameChoice,
     position: str | None,
     to_move: int | None,
     seats: list[Message] | None,
-    what: str = "new",
 ) -> None:
     session, first, drawn = await start(room, choice, position, to_move)
     chairs = await chairs_for(room, client, choice.game, seats)
@@ -272,7 +265,7 @@ async def _begin(
         room.match = None if room.match is None or room.match.played >= room.match.games else room.match
         room.changed()
 
-    _agreed(room, client, what, act)
+    _agreed(room, client, message, act)
 
 
 async def chairs_for(room: Room, client: Client, game: Game, seats: list[Message] | None) -> list[Chair]:
@@ -289,9 +282,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
     if wanted["kind"] == "person":
         if wanted["spec"] is not None:
             raise ValueError("a person has no spec")
-        if before.is_person:
-            return Chair(token=before.token, name=before.name)
-        return Chair(token=client.token, name=client.name)
+        return before if before.is_person else Chair(token=client.token, name=client.name, came=True)
     if wanted["spec"] is None:
         raise ValueError("a player needs a spec, such as champion")
     lane = await room.engine.lane(wanted["spec"], game)
@@ -307,41 +298,36 @@ async def _swap(room: Room, client: Client, message: Message) -> None:
         room.offer = None
         room.changed()
 
-    _agreed(room, client, "swap", act)
+    _agreed(room, client, message, act)
 
 
 async def _seat_to(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
-    seat, wanted = message["seat"], message["to"]
+    seat, session = message["seat"], room.session
     chair = room.chairs[seat]
-    if chair.is_person and seat not in room.seats_of(client.token) and not room.is_host(client.token):
-        raise ValueError("another person sits there")
-    session = room.session
-    new_chair = await _chair(room, client, room.choice.game, seat, wanted)
-    if room.session is not session:
-        raise ValueError("another game has begun meanwhile")
-    new_chair.seconds = chair.seconds
-    room.chairs[seat] = new_chair
-    room.offer = None
-    room.changed()
+    new_chair = await _chair(room, client, room.choice.game, seat, message["to"])
+
+    def act() -> None:
+        if room.session is not session or room.chairs[seat] is not chair:
+            raise ValueError("another game has begun meanwhile")
+        new_chair.seconds = chair.seconds
+        room.chairs[seat] = new_chair
+        room.offer = None
+        room.changed()
+
+    _agreed(room, client, message, act)
 
 
 async def _invite(room: Room, client: Client, message: Message) -> None:
     seat = message["seat"]
-    chair = room.chairs[seat]
-    mine = seat in room.seats_of(client.token)
-    empty = chair.is_person and not any(chair.token == other.token for other in room.clients)
-    if not mine and not (room.is_host(client.token) and (empty or not chair.is_person)):
-        raise ValueError("only who sits there can give the seat away")
     token = new_token()
-    room.chairs[seat] = invited = Chair(token=token)
-    invited.seconds = chair.seconds
+    invited = Chair(token=token)
+    invited.seconds = room.chairs[seat].seconds
+    room.chairs[seat], room.offer = invited, None
     client.put({"type": "invitation", "id": message["id"], "seat": seat, "token": token, "session": room.id})
     room.changed()
 
 
 async def _load(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     record = await saved_games.read(room, message["text"], message["format"], message["game_number"])
     choice, session, first = await saved_games.replay(room, record)
     chairs = await chairs_for(room, client, choice.game, None)
@@ -352,7 +338,7 @@ async def _load(room: Room, client: Client, message: Message) -> None:
         room.paused = all(not chair.is_person for chair in chairs)
         room.changed()
 
-    _agreed(room, client, "load", act)
+    _agreed(room, client, message, act)
 
 
 async def _save(room: Room, client: Client, message: Message) -> None:
@@ -360,29 +346,31 @@ async def _save(room: Room, client: Client, message: Message) -> None:
 
 
 async def _match(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
-    games = message["games"]
-    room.match = MatchScore(games) if games else None
-    if games and (room.over or room.session.turns):
-        session, first = await room.engine.run("play", room.fresh)
-        room.begin(room.choice, session, first, room.drawn_start)
-    room.changed()
+    games, choice = message["games"], room.choice
+    session, first = await room.engine.run("play", room.fresh)
+
+    def act() -> None:
+        if room.choice is not choice:
+            raise ValueError("another game has begun meanwhile")
+        room.match, room.offer = MatchScore(games) if games else None, None
+        if games and (room.over or room.session.turns):
+            room.begin(choice, session, first, room.drawn_start)
+        room.changed()
+
+    _agreed(room, client, message, act)
 
 
 async def _speed(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     room.speed = message["seconds"]
     room.changed()
 
 
 async def _pause(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     room.paused, room.one_turn = message["on"], False
     room.changed()
 
 
 async def _play_on(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     if room.to_move is None or room.chairs[room.to_move].is_person:
         raise ValueError("no program is to move")
     room.paused, room.one_turn = True, True
@@ -390,7 +378,6 @@ async def _play_on(room: Room, client: Client, message: Message) -> None:
 
 
 async def _display(room: Room, client: Client, message: Message) -> None:
-    _changing(room, client)
     room.display = message["on"]
     room.changed()
 
@@ -426,7 +413,7 @@ async def _look(room: Room, client: Client, message: Message) -> None:
             "to_move": room.acting(state),
             "board": room.board(state, state),
             "last": room.turn_shown(ply - 1) if ply else None,
-            "value": room.values.get(ply),
+            "value": None if room.hides_values else room.values.get(ply),
         }
     )
 

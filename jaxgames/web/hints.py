@@ -11,6 +11,7 @@ from jaxgames.sessions.session import Session
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding, has_values
 from jaxgames.web.connection import Client
+from jaxgames.web.consent import may_see_values
 from jaxgames.web.engine import Lane
 from jaxgames.web.games import analyst
 from jaxgames.web.rooms import Room
@@ -62,18 +63,12 @@ class Analyses:
                     client.put({**message, "version": room.version})
 
 
-def may_see_values(room: Room, client: Client) -> bool:
-    """Whether a client may see evaluations: those who play against another person may not, until the end."""
-    return not (room.between_people and not room.over and room.seats_of(client.token))
-
-
 async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `analysis`."""
     if not message["on"]:
         client.analyst = None
         room.analyses.restart()
         return
-    _check(room, client)
     spec = message["spec"] or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     if not has_values(lane.player):
@@ -89,7 +84,6 @@ async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> N
 
 async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `analyse`."""
-    _check(room, client)
     ply = message["ply"]
     state, session = room.state_at(ply), room.session
     seat, spec = room.acting(state), client.analyst or analyst(room.engine.offered, room.choice.game)
@@ -103,13 +97,14 @@ async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> No
 
 async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `curve`."""
-    _check(room, client)
     session = room.session
     spec = client.analyst or analyst(room.engine.offered, room.choice.game)
     lane = await room.engine.lane(spec, room.choice.game)
     count = len(session.turns) + 1
     for ply in range(count):
         if room.session is not session or ply > len(session.turns) or client not in room.clients:
+            return
+        if not may_see_values(room, client):  # somebody has come to play
             return
         if ply not in room.values:
             state = room.state_at(ply)
@@ -126,7 +121,6 @@ async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
 
 async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `hint`: what the analyst would play, to the end of the turn."""
-    _check(room, client)
     if room.over:
         raise ValueError("the game is over")
     session = room.session
@@ -188,11 +182,6 @@ async def _findings(room: Room, lane: Lane, state: State, patient: bool) -> Any:
         yield finding
         if finding.final:
             return
-
-
-def _check(room: Room, client: Client) -> None:
-    if not may_see_values(room, client):
-        raise ValueError("no evaluations while two people play; they are shown when the game is over")
 
 
 def _note(room: Room, ply: int, seat: int, finding: Finding) -> None:

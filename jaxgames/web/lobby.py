@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from jaxgames.web.connection import Client
+from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
@@ -53,6 +54,7 @@ class Lobby:
                 if room is None or room.id not in self.rooms:
                     raise ValueError("this connection is in no session; create or join one first")
                 room.used = time.monotonic()
+                decide(room, client, message)
                 await HANDLERS[kind](room, client, message)
                 if kind not in ANSWERED:
                     client.answer(message["id"])
@@ -112,6 +114,7 @@ class Lobby:
             raise ValueError(f"{self.limits.watchers} people watch this session already")
         client.name = message["name"] if message["name"] is not None else client.name
         for seat in room.seats_of(token):
+            room.chairs[seat].came = True
             room.chairs[seat].name = client.name = client.name or room.chairs[seat].name
         self._enter(client, room, token, message["id"])
 
@@ -135,6 +138,8 @@ class Lobby:
             return
         room.clients.discard(client)
         room.left = time.monotonic()
+        for seat in room.seats_of(client.token):
+            room.chairs[seat].gone = room.left
         if room.id in self.rooms and room.clients:
             room.changed()
         elif room.analyses is not None:

@@ -22,12 +22,29 @@ SCORE_INTERVAL = 0.1
 
 
 class Chair:
-    """What sits on a seat: a person, known by a token, or a player."""
+    """What sits on a seat: a person, known by a token, or a player.
 
-    def __init__(self, lane: Lane | None = None, spec: str | None = None, token: str | None = None, name: str = ""):
-        self.lane, self.spec, self.token = lane, spec, token
+    Attributes:
+        came: whether the person has been here; who was only invited has not.
+        gone: when the person was here last.
+        seconds: of thought in this game.
+    """
+
+    def __init__(
+        self,
+        lane: Lane | None = None,
+        spec: str | None = None,
+        token: str | None = None,
+        name: str = "",
+        came: bool = False,
+    ):
+        self.lane, self.spec, self.token, self.came = lane, spec, token, came
         self.name = lane.player.name if lane else name
-        self.seconds = 0.0
+        self.seconds, self.gone = 0.0, time.monotonic()
+
+    def is_of(self, token: str | None) -> bool:
+        """Whether the person with a token sits here."""
+        return self.is_person and _same(self.token, token)
 
     @property
     def is_person(self) -> bool:
@@ -78,7 +95,7 @@ class Room:
         self.engine, self.limits = engine, limits
         self.clients: set[Client] = set()
         self.chats: deque[dict[str, Any]] = deque(maxlen=limits.chat_lines)
-        self.chairs = [Chair(token=self.host), Chair(token=self.host)]
+        self.chairs = [Chair(token=self.host, came=True), Chair(token=self.host, came=True)]
         self.choice: GameChoice
         self.session: Session
         self.view: View
@@ -100,7 +117,7 @@ class Room:
 
     def seats_of(self, token: str | None) -> list[int]:
         """The seats of the person with a token."""
-        return [seat for seat, chair in enumerate(self.chairs) if chair.is_person and _same(chair.token, token)]
+        return [seat for seat, chair in enumerate(self.chairs) if chair.is_of(token)]
 
     def is_host(self, token: str | None) -> bool:
         """Whether a token is the creator's."""
@@ -116,9 +133,14 @@ class Room:
 
     @property
     def between_people(self) -> bool:
-        """Whether two different persons sit here."""
+        """Whether two different persons sit here, who both have come."""
         one, other = self.chairs
-        return one.is_person and other.is_person and not _same(one.token, other.token)
+        return one.is_person and other.is_person and one.came and other.came and not _same(one.token, other.token)
+
+    @property
+    def hides_values(self) -> bool:
+        """Whether what everybody is told holds no evaluations, as two people play."""
+        return self.between_people and not self.over
 
     # The game.
 
@@ -153,7 +175,7 @@ class Room:
     def begin(self, choice: GameChoice, session: Session, first: int, drawn_start: bool) -> None:
         """Another game in the place of this one; `drawn_start`: the next one in a row begins anew by chance.
 
-        Raises `ValueError` where the start has no text: of a large board of Connect X the moves may be too hard to find.
+        Raises `ValueError` where the start has no text: the moves to a large board may be too hard to find.
         """
         start_text = choice.game.to_string(session.start)
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
@@ -351,11 +373,12 @@ class Room:
     def _entry(self, number: int) -> dict[str, Any]:
         turn = self.session.turns[number]
         dice = [int(die) for die in turn.chance] if turn.chance.isdecimal() else None
-        return {"seat": turn.seat ^ self.first, "text": turn.text, "dice": dice, "value": self.values.get(number + 1)}
+        value = None if self.hides_values else self.values.get(number + 1)
+        return {"seat": turn.seat ^ self.first, "text": turn.text, "dice": dice, "value": value}
 
     def _seat(self, number: int) -> dict[str, Any]:
         chair = self.chairs[number]
-        there = [client for client in self.clients if chair.is_person and _same(client.token, chair.token)]
+        there = [client for client in self.clients if chair.is_of(client.token)]
         seconds = chair.seconds + (time.monotonic() - self.turn_began) * (self.to_move == number)
         return {
             "kind": "person" if chair.is_person else "player",

@@ -153,7 +153,7 @@ def _alternating_order(columns: list[str], steps: Iterator[int]) -> list[int] | 
     untried = [choices()]
     while any(left):
         if next(steps, None) is None:
-            raise ValueError(f"no moves that lead to the board were found in {MOST_STEPS} steps: give the moves instead")
+            raise ValueError(f"no moves to the board were found in {MOST_STEPS} steps: give the moves instead")
         column = next(untried[-1], None)
         if column is None:
             dead.add(tuple(sorted(left)))

@@ -108,7 +108,8 @@ def test_orders_are_found_without_going_back(search_limit):
 
 def test_dead_ends_are_remembered(search_limit):
     search_limit(10_000)  # millions otherwise
-    assert notation._alternating_order(["OOXXOOOXOX", "OXOOOXXOOX", "OXXXOOXOXX", "XXXXOXOOOX"], itertools.count()) is None
+    stacks = ["OOXXOOOXOX", "OXOOOXXOOX", "OXXXOOXOXX", "XXXXOXOOOX"]
+    assert notation._alternating_order(stacks, itertools.count()) is None
 
 
 def test_a_board_that_is_too_hard_is_refused_after_so_many_steps(search_limit):
