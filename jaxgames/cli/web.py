@@ -1,11 +1,16 @@
 """`jaxgames web [RUN ...]`: play in the browser, and watch trainings."""
 
 import argparse
+import os
+import threading
+import time
 from typing import Any
 
 from jaxgames.cli.common import add_plugins
 
 USUAL_PORT = 8000
+END_SECONDS = 1.0
+"""After Ctrl-C, in which what threads compute may come to its end."""
 
 
 def add(commands: Any) -> None:
@@ -16,15 +21,29 @@ def add(commands: Any) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1: this machine only)")
     parser.add_argument("--port", type=_port, default=USUAL_PORT, help=f"the port ({USUAL_PORT}; 0: any that is free)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument("--no-keep", action="store_true", help="end games with the server (else they are kept on disk)")
     add_plugins(parser)
     parser.set_defaults(command=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Serves the page until Ctrl-C."""
+    from jaxgames.web.kept_games import usual_file
     from jaxgames.web.server import serve
 
-    serve(options.runs, options.host, options.port, options.open, plugins=options.plugin)
+    try:
+        keep = None if options.no_keep else usual_file()
+        serve(options.runs, options.host, options.port, options.open, plugins=options.plugin, keep=keep)
+    except KeyboardInterrupt as stop:
+        status = 130 if type(stop) is KeyboardInterrupt else 143
+        threading.Thread(target=_end, args=(status,), daemon=True).start()
+        raise
+
+
+def _end(status: int) -> None:
+    """Ends the process, which would wait for what its threads compute."""
+    time.sleep(END_SECONDS)
+    os._exit(status)
 
 
 def _port(text: str) -> int:

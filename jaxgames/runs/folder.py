@@ -95,6 +95,8 @@ class Folder:
         """The header of a folder. Raises `ValueError` if there is none, or it is no header of this kind."""
         path = Path(path)
         file = path / cls.HEADER
+        if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would be waited for
+            raise ValueError(f"{file} is no file; {cls.RESTORE}")
         try:
             header = json_text.loads(file.read_bytes())
         except (FileNotFoundError, NotADirectoryError):

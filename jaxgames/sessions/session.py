@@ -83,7 +83,7 @@ class Session:
         for player in seats:
             if player is not None and player.game != game:
                 raise ValueError(f"{player.name} plays {player.game}, not {game}")
-        self.game, self.rolls, self.seats = game, rolls, seats
+        self.game, self.rolls, self.seats, self.seed = game, rolls, seats, seed
         self.turns: list[PlayedTurn] = []
         self.undone: list[PlayedTurn] = []
         self._key = jax.random.key(seed)
@@ -122,6 +122,11 @@ class Session:
     def actions(self) -> tuple[int, ...]:
         """The actions of the turn under way."""
         return tuple(self._actions)
+
+    @property
+    def chance(self) -> str:
+        """The outcome of chance with which the turn under way began; empty if there was none."""
+        return self._chance
 
     @property
     def awaits_chance(self) -> bool:
@@ -345,8 +350,14 @@ class Session:
         )
 
     @classmethod
-    def replay(cls, record: GameRecord, seed: int = 0, players: Sequence[Player | None] = (None, None)) -> Session:
-        """The game of a record, played under the rules up to its end.
+    def replay(
+        cls,
+        record: GameRecord,
+        seed: int = 0,
+        players: Sequence[Player | None] = (None, None),
+        chance: str = "",
+    ) -> Session:
+        """The game of a record, played under the rules up to its end; `chance` is what the turn after it begins with.
 
         Raises `ValueError` that names the turn that is illegal, and for a result that the rules contradict.
         """
@@ -366,7 +377,7 @@ class Session:
         elif record.points is not None:
             session._end = GameEnd(record.points, record.reason or GIVEN_UP[0])
         elif session.awaits_chance:
-            session.roll()
+            session.roll(chance or None)
         return session
 
     def _begin_turn(self, node: _Node, chance: str = "") -> None:

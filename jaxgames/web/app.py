@@ -14,6 +14,8 @@ from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import analyst, describe_game
 from jaxgames.web.guard import Guard
+from jaxgames.web.keeping import Keeper
+from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
@@ -41,6 +43,7 @@ class WebServer:
         limits: its bounds.
         plugins: names of players of plug-ins that may be played.
         folder: where programs are kept for the next start; None: nowhere.
+        keep: the file in which games are kept; None: they end with the server.
         names: host names that it answers to, besides its own.
         local: whether it listens on this machine only.
         warm: whether the usual players are compiled before anybody asks.
@@ -57,12 +60,13 @@ class WebServer:
         warm: bool = False,
         plugins: Sequence[str] = (),
         folder: Path | None = None,
+        keep: Path | None = None,
     ):
         self.limits = limits
         self.offered = OfferedPlayers(list(runs), limits, plugins)
         self.trainings = Trainings(self.offered.runs)
         self.engine = Engine(self.offered, limits, folder)
-        self.lobby = Lobby(self.engine, limits)
+        self.lobby = Lobby(self.engine, limits, None if keep is None else Keeper(KeptGames(keep)))
         self._files = _page_files()
         self._warm = warm
         self._games: dict[str, Any] | None = None
@@ -74,6 +78,7 @@ class WebServer:
             self._games = {
                 "games": [describe_game(game, self.offered) for game in VIEWS],
                 "limits": self.limits.shown(),
+                "keeps": self.lobby.keeps,
                 "runs": list(self.offered.runs),
                 "version": importlib.metadata.version("jaxgames"),
             }

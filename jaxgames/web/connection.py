@@ -13,6 +13,7 @@ class Client:
     def __init__(self, limits: Limits):
         self.name = ""
         self.token: str | None = None
+        self.owner: str | None = None
         self.room: Any = None
         self.analyst: str | None = None
         self.rate = Rate(limits.messages_per_second, limits.burst)
@@ -21,14 +22,17 @@ class Client:
         self.closed: tuple[int, str] | None = None
         self._limits = limits
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._bytes = 0
 
     def put(self, message: dict[str, Any] | str) -> None:
         """A message to be sent."""
         if self.closed is None:
-            if self._queue.qsize() >= self._limits.queue:
+            text = message if isinstance(message, str) else to_text(message)
+            if self._queue.qsize() >= self._limits.queue or self._bytes > self._limits.queue_bytes:
                 self.close(1008, "this page reads too slowly")
                 return
-            self._queue.put_nowait(message if isinstance(message, str) else to_text(message))
+            self._bytes += len(text)
+            self._queue.put_nowait(text)
 
     def answer(self, message_id: int | None) -> None:
         """Says that a message was understood."""
@@ -51,7 +55,9 @@ class Client:
 
     async def next(self) -> str | None:
         """The next message to be sent; None when the connection is to be closed."""
-        return await self._queue.get()
+        text = await self._queue.get()
+        self._bytes -= len(text or "")
+        return text
 
 
 def to_text(message: dict[str, Any]) -> str:

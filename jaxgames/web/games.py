@@ -58,6 +58,9 @@ def choose_game(game_id: str, options: Mapping[str, int | None]) -> GameChoice:
             full[name] = known[name].check(value)
         except TypeError as error:
             raise ValueError(str(error)) from None
+    if game_id == "connect_four" and full["connect"] > max(full["rows"], full["cols"]):
+        longest = max(full["rows"], full["cols"])
+        raise ValueError(f"connect {full['connect']}: nobody can win on this board; expected at most {longest}")
     rules = {name: value for name, value in full.items() if name != "points"}
     return GameChoice(make(game_id, **rules), full)
 

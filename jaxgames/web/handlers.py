@@ -14,7 +14,8 @@ from jaxgames.web import consent, hints, saved_games
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
-from jaxgames.web.rooms import Chair, MatchScore, Offer, Room, new_token
+from jaxgames.web.rooms import Room
+from jaxgames.web.seats import Chair, MatchScore, Offer, new_token
 
 Message = dict[str, Any]
 Handler = Callable[[Room, Client, Message], Awaitable[None]]
@@ -282,7 +283,11 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
     if wanted["kind"] == "person":
         if wanted["spec"] is not None:
             raise ValueError("a person has no spec")
-        return before if before.is_person else Chair(token=client.token, name=client.name, came=True)
+        if before.is_person:
+            return before
+        chair = Chair(token=client.token, name=client.name, came=True)
+        chair.owner = client.owner
+        return chair
     if wanted["spec"] is None:
         raise ValueError("a player needs a spec, such as champion")
     lane = await room.engine.lane(wanted["spec"], game)

@@ -27,10 +27,10 @@ class Limits:
         turns: of a game, after which it is broken off.
         move_seconds: that a program may take for a turn before it is stopped.
         setup_seconds: that a board set up by hand may take to be checked; `load_seconds`: the games of a file.
-        queue: messages that wait for a slow reader.
+        queue: messages that wait for a slow reader; `queue_bytes`: their size.
         away_seconds: without a connection, after which the seat of a person may be given to another one.
-        idle_minutes: without a message, after which a session ends; `left_minutes`: without a connection;
-            `left_seconds_if_full`: the same when there is no room for a new one.
+        idle_minutes: without a message though pages are open, after which a session ends; `left_minutes`: without
+            a connection; `left_seconds_if_full`: the same when there is no room for a new one.
     """
 
     message_bytes: int = 262_144
@@ -58,8 +58,9 @@ class Limits:
     setup_seconds: float = 5.0
     load_seconds: float = 10.0
     queue: int = 512
+    queue_bytes: int = 8_388_608
     away_seconds: float = 60.0
-    idle_minutes: float = 30.0
+    idle_minutes: float = 24 * 60.0
     left_minutes: float = 10.0
     left_seconds_if_full: float = 5.0
 

@@ -1,6 +1,7 @@
 """All sessions of a server: begun, joined, left, ended when nobody is there or nothing happens."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from typing import Any
@@ -11,6 +12,7 @@ from jaxgames.web.engine import Engine
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
 from jaxgames.web.hints import Analyses
+from jaxgames.web.keeping import Keeper, file_of, listed, restore
 from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
@@ -25,18 +27,34 @@ class Lobby:
     Args:
         engine: the players.
         limits: the bounds.
+        keeper: where games are kept; None: nowhere.
 
     Attributes:
         failures: messages that ended in an error of the server itself.
     """
 
-    def __init__(self, engine: Engine, limits: Limits):
+    def __init__(self, engine: Engine, limits: Limits, keeper: Keeper | None = None):
         self.engine, self.limits = engine, limits
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
         self.failures = 0
         self._messages = Messages(limits)
+        self._keeper = keeper
         self._beginning = 0
+        self._returning: dict[str, asyncio.Future[Room | None]] = {}
+        self._outside = {
+            "create": self._create,
+            "join": self._join,
+            "games": self._games,
+            "open": self._open,
+            "export": self._export,
+            "forget": self._forget,
+        }
+
+    @property
+    def keeps(self) -> bool:
+        """Whether games are kept."""
+        return self._keeper is not None
 
     async def handle(self, client: Client, content: str) -> None:
         """Does what a message says, and answers it; whatever is wrong with it is one line back."""
@@ -45,10 +63,8 @@ class Lobby:
             raw = read_json(content, self.limits.message_bytes)
             message = self._messages.check(raw)
             kind = message["type"]
-            if kind == "create":
-                await self._create(client, message)
-            elif kind == "join":
-                await self._join(client, message)
+            if kind in self._outside:
+                await self._outside[kind](client, message)
             else:
                 room = client.room
                 if room is None or room.id not in self.rooms:
@@ -67,17 +83,14 @@ class Lobby:
             client.error(message_id(raw), "the server failed to do this; its log says why")
 
     async def _create(self, client: Client, message: dict[str, Any]) -> None:
-        if not client.creations.allows():
-            raise ValueError(f"at most {self.limits.creations_per_minute} new sessions a minute; wait a little")
-        if len(self.rooms) + self._beginning >= self.limits.sessions and not await self._make_room():
-            raise ValueError(f"the server holds {self.limits.sessions} sessions already; try again later")
+        await self._check_room(client)
         self._beginning += 1
         try:
             choice = choose_game(message["game"], message["options"])
             room = Room(self.engine, self.limits)
             if not self.engine.is_prepared(choice.game):
                 client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
-            client.name = message["name"] or client.name
+            client.name, client.owner = message["name"] or client.name, message["owner"] or client.owner
             room.chairs = await chairs_for(room, client, choice.game, message["seats"])
             session, first, drawn = await start(room, choice, message["position"], message["to_move"])
         finally:
@@ -86,9 +99,21 @@ class Lobby:
             if chair.is_person:
                 chair.name = client.name
         room.begin(choice, session, first, drawn)
+        self._add(room)
+        self._enter(client, room, room.host, message["id"])
+
+    def _add(self, room: Room) -> None:
         room.analyses = Analyses(room)
         self.rooms[room.id] = room
-        self._enter(client, room, room.host, message["id"])
+        if self._keeper is not None:
+            room.keep = self._keeper.note
+
+    async def _check_room(self, client: Client) -> None:
+        """Raises `ValueError` if there is no room for another session."""
+        if not client.creations.allows():
+            raise ValueError(f"at most {self.limits.creations_per_minute} new sessions a minute; wait a little")
+        if len(self.rooms) + self._beginning >= self.limits.sessions and not await self._make_room():
+            raise ValueError(f"the server holds {self.limits.sessions} sessions already; try again later")
 
     async def _make_room(self) -> bool:
         """Ends the session that was left longest ago; False if people are in all of them."""
@@ -102,7 +127,7 @@ class Lobby:
         return True
 
     async def _join(self, client: Client, message: dict[str, Any]) -> None:
-        room, token = self.rooms.get(message["session"]), message["token"]
+        room, token = await self._find(client, message["session"]), message["token"]
         if room is None:
             client.error(message["id"], "there is no such session; it may have ended")
             client.close(4001, "unknown session")
@@ -113,16 +138,93 @@ class Lobby:
         if token is None and watchers >= self.limits.watchers or len(room.clients) >= 4 * self.limits.watchers:
             raise ValueError(f"{self.limits.watchers} people watch this session already")
         client.name = message["name"] if message["name"] is not None else client.name
+        client.owner = message["owner"] or client.owner
         for seat in room.seats_of(token):
             room.chairs[seat].came = True
             room.chairs[seat].name = client.name = client.name or room.chairs[seat].name
         self._enter(client, room, token, message["id"])
+
+    async def _find(self, client: Client, session: str) -> Room | None:
+        """The session, from the disk if it is not under way; None if there is none."""
+        if session in self.rooms or self._keeper is None:
+            return self.rooms.get(session)
+        if session not in self._returning:
+            await self._check_room(client)
+            self._returning[session] = asyncio.ensure_future(self._return(self._keeper, session))
+        try:
+            return await asyncio.shield(self._returning[session])
+        finally:
+            self._returning.pop(session, None)
+
+    async def _return(self, keeper: Keeper, session: str) -> Room | None:
+        await keeper.finish()
+        kept = await keeper.games.newest(session)
+        if kept is None:
+            return None
+        room = await restore(self.engine, self.limits, kept)
+        self._add(room)
+        return room
+
+    def _kept(self) -> Keeper:
+        if self._keeper is None:
+            raise ValueError("this server keeps no games")
+        return self._keeper
+
+    async def _games(self, client: Client, message: dict[str, Any]) -> None:
+        keeper, owner = self._kept(), message["owner"]
+        await keeper.finish()
+        shown = []
+        for game in await keeper.games.of(owner):
+            room = self.rooms.get(game.session)
+            under_way = room is not None and room.number == game.number
+            with contextlib.suppress(KeyError, TypeError):  # of another version
+                shown.append(listed(game, owner, under_way))
+        client.put({"type": "games", "id": message["id"], "games": shown})
+
+    async def _open(self, client: Client, message: dict[str, Any]) -> None:
+        keeper, owner = self._kept(), message["owner"]
+        await keeper.finish()
+        game = await keeper.games.find(owner, message["session"], message["number"])
+        newest = await keeper.games.newest(game.session)
+        client.name, client.owner = message["name"] or client.name, owner
+        if newest is not None and newest.number == game.number:
+            room = await self._find(client, game.session)
+            if room is not None:
+                mine = [chair.token for chair in room.chairs if chair.is_person and chair.owner == owner]
+                self._enter(client, room, mine[0] if mine else None, message["id"])
+                return
+        await self._check_room(client)
+        room = await restore(self.engine, self.limits, game)
+        room.again()
+        self._add(room)
+        self._enter(client, room, room.host, message["id"])
+
+    async def _export(self, client: Client, message: dict[str, Any]) -> None:
+        keeper = self._kept()
+        await keeper.finish()
+        game = await keeper.games.find(message["owner"], message["session"], message["number"])
+        file = await self.engine.run("file", file_of, game, message["format"])
+        client.put({"type": "file", "id": message["id"], **file})
+
+    async def _forget(self, client: Client, message: dict[str, Any]) -> None:
+        keeper, owner, session = self._kept(), message["owner"], message["session"]
+        room = self.rooms.get(session)
+        if room is not None and room.number == message["number"]:
+            for chair in room.chairs:
+                chair.owner = None if chair.owner == owner else chair.owner
+        await keeper.finish()
+        await keeper.games.forget(owner, session, message["number"])
+        if room is not None:  # it goes on, for the other one
+            room.keep(room)
+        client.answer(message["id"])
 
     def _enter(self, client: Client, room: Room, token: str | None, number: int | None) -> None:
         if client.room is not None:
             self._leave(client)
         client.room, client.token, client.analyst = room, token, None
         seats = room.seats_of(token)
+        for seat in seats:
+            room.chairs[seat].owner = client.owner or room.chairs[seat].owner
         if seats and not any(other.token == token for other in room.clients):
             room.notice(f"{client.name or room.view.sides[seats[0]]} is here")
         room.clients.add(client)
@@ -181,5 +283,7 @@ class Lobby:
         for room in list(self.rooms.values()):
             await room.close("the server has ended")
         self.rooms.clear()
+        if self._keeper is not None:
+            await self._keeper.close()
         for client in list(self.clients):
             client.close(1001, "the server has ended")

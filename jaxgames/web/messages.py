@@ -54,14 +54,16 @@ def number(least: float, most: float) -> Check:
     return check
 
 
-def text(most: int, lines: bool = False) -> Check:
-    """A text of at most so many characters that can be shown; only with `lines` of several lines."""
+def text(most: int, least: int = 0, lines: bool = False) -> Check:
+    """A text of so many characters that can be shown; only with `lines` of several lines."""
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError(f"{name}: expected a text, not {shown(value)}")
         if len(value) > most:
             raise ValueError(f"{name} has {len(value)} characters: expected at most {most}")
+        if len(value) < least:
+            raise ValueError(f"{name} has {len(value)} characters: expected at least {least}")
         for character in value:
             if not character.isprintable() and not (lines and character in "\n\r\t\ufeff"):
                 raise ValueError(f"{name}: the character U+{ord(character):04X} cannot be shown; leave it out")
@@ -206,6 +208,8 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
     seat, ply, yes = whole(0, 1), whole(0, limits.turns), Field(flag, needed=True)
     spec, name = text(limits.spec), Field(optional(text(limits.name)))
     position = Field(optional(text(limits.text)))
+    session, owner, key = Field(text(64), needed=True), Field(optional(text(64, 32))), Field(text(64, 32), needed=True)
+    game_number = Field(whole(1, 10**6), needed=True)
     someone = record({"kind": Field(choice("person", "player"), needed=True), "spec": Field(optional(spec))})
     setup = {
         "board": Field(board, needed=True),
@@ -220,8 +224,13 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "to_move": Field(optional(seat)),
             "seats": Field(listing(someone, 2, 2), [{"kind": "person", "spec": None}] * 2),
             "name": name,
+            "owner": owner,
         },
-        "join": {"session": Field(text(64), needed=True), "token": Field(optional(text(64))), "name": name},
+        "join": {"session": session, "token": Field(optional(text(64))), "name": name, "owner": owner},
+        "games": {"owner": key},
+        "open": {"owner": key, "session": session, "number": game_number, "name": name},
+        "export": {"owner": key, "session": session, "number": game_number, "format": Field(text(10), needed=True)},
+        "forget": {"owner": key, "session": session, "number": game_number},
         "step": {
             "actions": Field(listing(whole(0, 1000), 1, 4), needed=True),
             "version": Field(optional(whole(0, MOST_VERSION))),

@@ -1,5 +1,6 @@
 """The players that a page may name, and nothing else: no path, no command, no number without a bound."""
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,10 +73,27 @@ class OfferedPlayers:
 
     def make(self, spec: str, game: Game) -> Player:
         """The player of a spec from a page. Raises `ValueError` for every other one, and for numbers out of bounds."""
-        return make_player(self.resolve(spec, game), game)
+        resolved = self.resolve(spec, game)
+        with self._hidden():
+            return make_player(resolved, game)
 
     def resolve(self, spec: str, game: Game) -> str:
         """The spec as `jaxgames.players.make` reads it: the names of runs are their folders then."""
+        with self._hidden():
+            return self._resolved(spec, game)
+
+    @contextlib.contextmanager
+    def _hidden(self) -> Iterator[None]:
+        """Says the names of runs in errors, not where they are."""
+        try:
+            yield
+        except ValueError as error:
+            said = str(error)
+            for name, path in self.runs.items():
+                said = said.replace(str(path), name)
+            raise ValueError(said) from None
+
+    def _resolved(self, spec: str, game: Game) -> str:
         if not _TEXT.fullmatch(spec) or len(spec) > self._limits.spec:
             raise ValueError(f"player {spec[:40]!r}: expected a name from the list, such as {CHAMPION} or random")
         parsed = specs.parse(spec)
@@ -117,7 +135,7 @@ class OfferedPlayers:
     def _description(self, name: str, entry: PlayerEntry, game: Game) -> dict[str, Any]:
         networks = self._networks(game)
         arguments: list[dict[str, Any]] = []
-        example = entry.examples[0].replace("RUN", networks[0] if networks else "RUN")
+        example = self._example(name).replace("RUN", networks[0] if networks else "RUN")
         if name != CHAMPION and not _has_card(game):
             example = example.replace(CHAMPION, "random")
         usual = example.split(":")[1:]
@@ -144,6 +162,13 @@ class OfferedPlayers:
         except ValueError:
             values = False
         return _player(name, entry.help, example, arguments, options, values)
+
+    def _example(self, name: str) -> str:
+        """How a player is written, within the bounds."""
+        example = PLAYERS[name].examples[0]
+        if name not in FIXED_DEPTH:
+            return example
+        return f"{name}:{min(int(example.split(':')[1]), getattr(self._limits, FIXED_DEPTH[name]))}"
 
     def _named(self, parsed: specs.Spec, entry: PlayerEntry, game: Game) -> str:
         """A spec of a named player, within the bounds, with the folders of runs."""
@@ -200,7 +225,7 @@ class OfferedPlayers:
     def _examples(self, game: Game) -> Iterator[str]:
         for name in NAMES:
             if name in PLAYERS and PLAYERS[name].plays(game):
-                yield PLAYERS[name].examples[0]
+                yield self._example(name)
         yield from (name for name in self._plugins if PLAYERS[name].plays(game))
         yield from self.runs_of(game)
 

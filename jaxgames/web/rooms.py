@@ -1,8 +1,9 @@
 """One game under way in browsers: who sits where, the session, the programs' turns, games in a row, who watches."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
-import hmac
 import secrets
 import time
 from collections import deque
@@ -14,70 +15,12 @@ from jaxgames.players.host import PlayerFailed
 from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS, View
 from jaxgames.web.connection import Client, to_text
-from jaxgames.web.engine import Engine, Lane
+from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice
 from jaxgames.web.limits import Limits
+from jaxgames.web.seats import Chair, MatchScore, Offer, new_token, same
 
 SCORE_INTERVAL = 0.1
-
-
-class Chair:
-    """What sits on a seat: a person, known by a token, or a player.
-
-    Attributes:
-        came: whether the person has been here; who was only invited has not.
-        gone: when the person was here last.
-        seconds: of thought in this game.
-    """
-
-    def __init__(
-        self,
-        lane: Lane | None = None,
-        spec: str | None = None,
-        token: str | None = None,
-        name: str = "",
-        came: bool = False,
-    ):
-        self.lane, self.spec, self.token, self.came = lane, spec, token, came
-        self.name = lane.player.name if lane else name
-        self.seconds, self.gone = 0.0, time.monotonic()
-
-    def is_of(self, token: str | None) -> bool:
-        """Whether the person with a token sits here."""
-        return self.is_person and _same(self.token, token)
-
-    @property
-    def is_person(self) -> bool:
-        """Whether a person sits here."""
-        return self.lane is None
-
-
-class MatchScore:
-    """Games in a row: the score of the players who sat on seats 0 and 1 at its start."""
-
-    def __init__(self, games: int):
-        self.games, self.played, self.draws, self.swapped = games, 0, 0, False
-        self.points, self.wins = [0, 0], [0, 0]
-
-    def add(self, points: list[int]) -> None:
-        """Counts a game; `points` are by seat."""
-        self.played += 1
-        by_player = points[::-1] if self.swapped else points
-        for player, won in enumerate(by_player):
-            self.points[player] += max(won, 0)
-            self.wins[player] += won > 0
-        self.draws += not any(points)
-
-    def shown(self) -> dict[str, Any]:
-        """For the page."""
-        return dict(vars(self))
-
-
-class Offer:
-    """What one person asks of the other: `accept` does it."""
-
-    def __init__(self, what: str, by: int, accept: Callable[[], None]):
-        self.what, self.by, self.accept = what, by, accept
 
 
 class Room:
@@ -87,6 +30,9 @@ class Room:
         first: the seat (the colour) that moves first in the start position: seat 0 of `session`.
         values: evaluations in points of seat 0, by the number of turns played.
         analyses: the `hints.Analyses` of those who want evaluations.
+        number: of the game in this session, from 1.
+        loaded: turns that were not played here.
+        keep: called when something has changed that is to be kept.
     """
 
     def __init__(self, engine: Engine, limits: Limits):
@@ -108,7 +54,9 @@ class Room:
         self.broken_off = False
         self.used = self.left = self.turn_began = time.monotonic()
         self.analyses: Any = None
-        self._counted = False
+        self.number, self.loaded = 0, 0
+        self.keep: Callable[[Room], None] = _nowhere
+        self.counted = False
         self._driver: asyncio.Task[None] | None = None
         self._scored = 0.0
         self._last: tuple[Any, dict[str, Any] | None] = (None, None)
@@ -121,7 +69,7 @@ class Room:
 
     def is_host(self, token: str | None) -> bool:
         """Whether a token is the creator's."""
-        return _same(self.host, token)
+        return same(self.host, token)
 
     def may_change(self, client: Client) -> bool:
         """Whether a client may change more than the moves of its seats."""
@@ -135,7 +83,7 @@ class Room:
     def between_people(self) -> bool:
         """Whether two different persons sit here, who both have come."""
         one, other = self.chairs
-        return one.is_person and other.is_person and one.came and other.came and not _same(one.token, other.token)
+        return one.is_person and other.is_person and one.came and other.came and not same(one.token, other.token)
 
     @property
     def hides_values(self) -> bool:
@@ -181,12 +129,24 @@ class Room:
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
         self.view = VIEWS[choice.game.id]
         self.start_text = start_text
-        self.offer, self.broken_off, self._counted = None, False, False
+        self.offer, self.broken_off, self.counted = None, False, False
         self.values.clear()
         self.steps = []
+        self.number, self.loaded = self.number + 1, len(session.turns)
         self.turn_began = time.monotonic()
         for chair in self.chairs:
             chair.seconds = 0.0
+
+    def seconds(self) -> list[float]:
+        """How long both have thought, with the turn under way."""
+        now = time.monotonic() - self.turn_began
+        return [chair.seconds + now * (self.to_move == seat) for seat, chair in enumerate(self.chairs)]
+
+    def again(self) -> None:
+        """Makes this a session of its own, to look at a game that was played: whoever opens it has all seats."""
+        self.id, self.host, self.match = secrets.token_urlsafe(12), new_token(), None
+        self.chairs = [Chair(token=self.host, name=chair.name, came=True) for chair in self.chairs]
+        self.number, self.loaded = 1, len(self.session.turns)
 
     def play(self, actions: list[int], confirmed: bool = False) -> None:
         """Plays actions of the turn under way. It is handed over when it is complete, where that needs no word.
@@ -234,8 +194,9 @@ class Room:
     def changed(self) -> None:
         """Tells everybody, and lets the programs go on."""
         self.version += 1
-        if self.over and not self._counted:
-            self._counted = True
+        self.keep(self)
+        if self.over and not self.counted:
+            self.counted = True
             if self.match is not None:
                 self.match.add(self.points())
         self.broadcast()
@@ -379,13 +340,12 @@ class Room:
     def _seat(self, number: int) -> dict[str, Any]:
         chair = self.chairs[number]
         there = [client for client in self.clients if chair.is_of(client.token)]
-        seconds = chair.seconds + (time.monotonic() - self.turn_began) * (self.to_move == number)
         return {
             "kind": "person" if chair.is_person else "player",
             "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
             "spec": chair.spec,
             "online": not chair.is_person or bool(there),
-            "seconds": round(seconds, 1),
+            "seconds": round(self.seconds()[number], 1),
         }
 
     def _busy(self) -> dict[str, Any] | None:
@@ -445,6 +405,7 @@ class Room:
     def changed_quietly(self) -> None:
         """Tells everybody, but lets no program go on."""
         self.version += 1
+        self.keep(self)
         self.broadcast()
 
     async def _next_game(self) -> None:
@@ -474,14 +435,8 @@ class Room:
             client.close(4000, reason)
 
 
-def new_token() -> str:
-    """A token that nobody can guess."""
-    return secrets.token_urlsafe(24)
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    """Whether two tokens are the same; the time that it takes tells nothing of where they differ."""
-    return one is not None and other is not None and hmac.compare_digest(one.encode(), other.encode())
+def _nowhere(room: Room) -> None:
+    """Keeps nothing."""
 
 
 def _draw(reason: str) -> str:

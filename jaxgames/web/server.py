@@ -75,8 +75,11 @@ def serve(
     limits: Limits = USUAL_LIMITS,
     warm: bool = True,
     plugins: Sequence[str] = (),
+    keep: Path | None = None,
 ) -> None:
-    """Serves until Ctrl-C. Raises `ValueError` for what cannot be, `ImportError` without the extra `web`."""
+    """Serves until Ctrl-C; games are kept in the file `keep`.
+
+    Raises `ValueError` for what cannot be, `ImportError` without the extra `web`."""
     try:
         import uvicorn
         import websockets  # noqa: F401  # uvicorn would say only at the first WebSocket that it has none
@@ -86,7 +89,7 @@ def serve(
     folder = use_disk_cache()
     try:
         folder = None if plugins else folder  # what is kept is known by names, and those of plug-ins may mean anything
-        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, folder)
+        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, folder, keep)
     except BaseException:
         listener.close()
         raise
@@ -106,8 +109,11 @@ async def _serve(uvicorn: Any, server: WebServer, listener: socket.socket) -> No
 
 def configure(uvicorn: Any, server: WebServer) -> Any:
     """How uvicorn serves: with the bounds of the server, and without a word about itself."""
+    from jaxgames.web.requests import BoundedRequests
+
     return uvicorn.Config(
         server.app,
+        http=BoundedRequests,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -97,6 +97,11 @@ def test_a_folder_in_place_of_the_header(kind, tmp_path):
     assert refusal(lambda: kind.open(tmp_path)) == f"{tmp_path / kind.HEADER} is a folder; {kind.RESTORE}"
 
 
+def test_a_pipe_in_place_of_the_header_is_not_waited_for(kind, tmp_path):
+    os.mkfifo(tmp_path / kind.HEADER)
+    assert refusal(lambda: kind.open(tmp_path)) == f"{tmp_path / kind.HEADER} is no file; {kind.RESTORE}"
+
+
 def test_headers_that_lack_something(kind, tmp_path):
     begun = kind.begin(tmp_path / "a", KINDS[kind])
     for name in kind.FIELDS:

@@ -319,6 +319,7 @@ def test_a_broken_file_is_one_line(ann):
         ({"game": "chess"}, "unknown game 'chess'; available: tic_tac_toe"),
         ({"game": "connect_four", "options": {"rows": 11}}, "rows 11: expected a whole number from 2 to 10"),
         ({"game": "connect_four", "options": {"size": 4}}, "unknown option 'size'"),
+        ({"game": "connect_four", "options": {"rows": 2, "cols": 2, "connect": 8}}, "nobody can win on this board"),
         ({"game": "connect_four", "position": "48"}, "no such column"),
         ({"game": "connect_four", "position": "1212121"}, "the game is over there"),
         ({"game": "connect_four", "position": "4", "to_move": 0}, "it is the turn of Yellow"),

@@ -78,13 +78,23 @@ def test_an_idle_session_ends_and_says_so(small):
         ann.create("tic_tac_toe")
         room = server.lobby.rooms[ann.welcome["session"]]
         room.used -= 60 * SMALL.idle_minutes + 1
-        assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 1
+        assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 1  # a day
         closed = ann.socket.receive()
         while closed["type"] != "websocket.close":
             closed = ann.socket.receive()
         assert (closed["code"], closed["reason"]) == (4000, "the session has ended, as nothing happened in it")
     with page(http) as bob:
         assert "no such session" in bob.refuse("join", session=room.id, token=room.host)
+
+
+def test_an_open_page_is_enough_for_a_session_to_stay(small):
+    server, http = small
+    with page(http) as ann:
+        ann.create("tic_tac_toe")
+        server.lobby.rooms[ann.welcome["session"]].used -= 12 * 3600
+        assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 0
+        assert ann.do("turn", text="5")["ply"] == 1
+    asyncio.run(server.lobby.close())
 
 
 def test_a_session_that_all_have_left_ends_later(small):
@@ -141,6 +151,10 @@ def test_a_page_that_reads_too_slowly_is_disconnected():
     client = Client(Limits(queue=4))
     for number in range(6):
         client.put({"n": number})
+    assert client.closed == (1008, "this page reads too slowly")
+    client = Client(Limits(queue_bytes=100))
+    for _ in range(3):
+        client.put({"text": "x" * 60})
     assert client.closed == (1008, "this page reads too slowly")
 
 

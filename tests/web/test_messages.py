@@ -25,6 +25,7 @@ def test_missing_fields_have_their_default():
         "to_move": None,
         "seats": [PERSON, PERSON],
         "name": None,
+        "owner": None,
     }
 
 

@@ -154,3 +154,16 @@ def test_limits_are_kept():
     assert OfferedPlayers(limits=Limits(simulations=10)).resolve("uct:10", make("checkers")) == "uct:10"
     with pytest.raises(ValueError, match="from 1 to 10"):
         OfferedPlayers(limits=Limits(simulations=10)).resolve("uct:11", make("checkers"))
+
+
+def test_errors_say_no_folders_and_suggest_only_what_is_offered(listed, run_folder):
+    game = make("backgammon")
+    with pytest.raises(ValueError) as error:
+        listed.make("my-run", game)
+    assert "my-run" in str(error.value) and str(run_folder.parent) not in str(error.value)
+    for game in map(make, ("tic_tac_toe", "checkers")):
+        with pytest.raises(ValueError, match="expected one of") as error:
+            listed.resolve("nobody", game)
+        for spec in str(error.value).partition("expected one of ")[2].split(", "):
+            if "RUN" not in spec:
+                assert listed.resolve(spec, game)

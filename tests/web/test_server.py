@@ -3,7 +3,10 @@
 import asyncio
 import importlib.util
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -168,3 +171,28 @@ def test_some_fuzzing():
     report = asyncio.run(fuzz.fuzz(1000, 2000, seed=7, sizes=False))
     assert report["must_be_empty"] == {}, report["examples"]
     assert report["answers"]["state"] > 50 and report["answers"]["error"] > 1000
+
+
+BUSY = """
+import sys, time
+from jaxgames.cli import main
+from jaxgames.web.app import WebServer
+WebServer.games = lambda self: time.sleep(1000)  # what is computed does not end
+sys.exit(main(["web", "--port", "0", "--no-keep"]))
+"""
+
+
+def test_ctrl_c_ends_the_server_whatever_it_computes():
+    with subprocess.Popen([sys.executable, "-c", BUSY], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stderr.readline()
+            port = int(line.split("127.0.0.1:")[1].split("/")[0])
+            with socket.create_connection(("127.0.0.1", port)) as asking:
+                asking.sendall(b"GET /api/games HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                with socket.create_connection(("127.0.0.1", port)) as other:  # is answered while the first one waits
+                    other.sendall(b"GET /api/status HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                    assert other.recv(100).startswith(b"HTTP/1.1 200")
+                process.send_signal(signal.SIGINT)
+                assert process.wait(timeout=120) == 130
+        finally:
+            process.kill()

@@ -136,10 +136,10 @@ def _alternating_order(columns: list[str], steps: Iterator[int]) -> list[int] | 
 
     A depth-first search, which takes one of `steps` for each stone that it tries: whether words can be shuffled to
     XOXO... is NP-hard (Amarilli and Paperman, "Topological sorting with regular constraints", ICALP 2018), so that some
-    boards take all of them. Raises `ValueError` then. Only the stacks that are left matter, not their columns, so stacks that led nowhere are
-    remembered. The search seldom goes back, since it orders its choices: first a stone with one of the other colour on
-    it, which keeps both players able to move; among these the one with most equal neighbours above it, then the highest
-    stack, since these need most moves elsewhere in between.
+    boards take all of them. Raises `ValueError` then. Only the stacks that are left matter, not their columns, so
+    stacks that led nowhere are remembered. The search seldom goes back, since it orders its choices: first a stone with
+    one of the other colour on it, which keeps both players able to move; among these the one with most equal neighbours
+    above it, then the highest stack, since these need most moves elsewhere in between.
     """
     left = list(columns)
     order: list[int] = []

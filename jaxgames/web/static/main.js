@@ -7,13 +7,14 @@ import { announce, byId, h, notify } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { initAnalysis } from "./analysis.js";
 import { initDialogs } from "./dialogs.js";
+import { initGames } from "./games.js";
 import { initKeys } from "./keys.js";
 import { initMoves } from "./moves.js";
 import { initPosition } from "./position.js";
 import { initTable } from "./table.js";
 import { initTogether } from "./together.js";
 import { initWatch } from "./watch.js";
-import { apply, settings, themeButton } from "./settings.js";
+import { apply, ownerKey, settings, themeButton } from "./settings.js";
 
 const CLOSED = { 4000: "This session has ended.", 4001: "That session is not there any more.", 1008: "The server has ended the connection." };
 
@@ -29,6 +30,8 @@ const app = {
   setup: null, // the board being set up
   flipped: null, // chosen by hand; null: as the seat asks
   pending: null, // a move that was sent and not answered yet
+  offline: false, // whether the board is only what it was when the connection was lost
+  before: null, // what was played in a session that is not there any more
   settings,
 
   get game() {
@@ -103,8 +106,13 @@ const app = {
   /** A session of its own for a game; the browser's back button leads to the one before. */
   async create(fields) {
     const seats = fields.seats ?? [{ kind: "person" }, { kind: "player", spec: this.gameNamed(fields.game).default_player }];
+    return this.leave("create", { options: {}, position: null, to_move: null, name: settings.name, owner: ownerKey(), ...fields, seats });
+  },
+
+  /** Goes to another session by a message. */
+  async leave(type, fields) {
     this.leaves = true;
-    const answer = await this.send("create", { options: {}, position: null, to_move: null, name: settings.name, ...fields, seats });
+    const answer = await this.send(type, fields);
     this.leaves = false;
     return answer;
   },
@@ -130,7 +138,7 @@ async function enter(session = app.session) {
   session ??= address.session;
   if (session) {
     const token = address.token ?? tokenOf(session);
-    const joined = await app.connection.send("join", { session, token, name: settings.name }).catch(() => null);
+    const joined = await app.connection.send("join", { session, token, name: settings.name, owner: ownerKey() }).catch(() => null);
     if (joined || !app.connection.isOpen) {
       return;
     }
@@ -140,13 +148,35 @@ async function enter(session = app.session) {
   await createFrom(address);
 }
 
+/** Who sat where, and the record of the game, so that another session can go on with it; null where nothing was played. */
+function played() {
+  if (!app.state?.history.length) {
+    return null;
+  }
+  const { game: id, options, start, history, seats, you } = app.state;
+  const rules = app.game.options.filter(({ name, default: usual }) => name !== "points" && options[name] !== usual);
+  const turns = history.map(({ text, dice }) => (dice ? [dice.join(""), text] : text));
+  return {
+    fields: { game: id, options, position: null, seats: seats.map(({ kind, spec }) => (kind === "player" ? { kind, spec } : { kind })) },
+    record: JSON.stringify({ game: id, options: Object.fromEntries(rules.map(({ name }) => [name, options[name]])), start, turns }),
+    alone: you.seats.length > 0,
+  };
+}
+
 function forgetAddress(address) {
+  app.before = played();
   app.session = null;
   Object.assign(address, { session: null, token: null });
   history.replaceState({}, "", addressOf({ game: address.game, position: address.position, ...address.options }));
 }
 
 async function createFrom(address) {
+  const { before } = app;
+  app.before = null;
+  if (before?.alone && (await app.send("create", { ...before.fields, to_move: null, name: settings.name, owner: ownerKey() }))) {
+    await app.send("load", { format: "json", text: before.record, game_number: 1 });
+    return;
+  }
   const game = app.gameNamed(address.game) ?? app.catalog.games[0];
   if (address.game && game.id !== address.game) {
     notify(`There is no game ${address.game}; this is ${game.title}.`, "error");
@@ -154,7 +184,7 @@ async function createFrom(address) {
   const known = new Set(game.options.map(({ name }) => name));
   const options = Object.fromEntries(Object.entries(address.options).filter(([name]) => known.has(name)));
   const seats = [{ kind: "person" }, { kind: "player", spec: address.against ?? game.default_player }];
-  const fields = { game: game.id, options, position: address.position, to_move: null, name: settings.name };
+  const fields = { game: game.id, options, position: address.position, to_move: null, name: settings.name, owner: ownerKey() };
   const attempts = [
     { ...fields, seats: address.seat ? seats.reverse() : seats },
     { ...fields, options: {}, position: null, seats: [{ kind: "person" }, { kind: "player", spec: game.default_player }] },
@@ -264,6 +294,8 @@ function showGames() {
 /** Without a connection the page says so; a session that has ended gives way to a new one. */
 function showStatus(status, code) {
   document.querySelector(".banner")?.remove();
+  app.offline = status !== "open";
+  app.refresh();
   if (status === "lost" || (status === "connecting" && app.connection.failures > 1)) {
     document.body.prepend(h("div", { class: "banner", role: "alert" }, "The connection was lost. Trying again …"));
   } else if (status === "closed" && CLOSED[code]) {
@@ -283,7 +315,7 @@ async function boot() {
   themeButton(byId("theme"));
   app.catalog = await (await fetch("/api/games")).json();
   app.connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
-  app.panels = [showGames(), ...[initTable, initMoves, initAnalysis, initPosition, initWatch, initTogether, initDialogs].map((init) => init(app))];
+  app.panels = [showGames(), ...[initTable, initMoves, initAnalysis, initPosition, initWatch, initTogether, initDialogs, initGames].map((init) => init(app))];
   initKeys(app);
   app.connection.onmessage = (message) => RECEIVERS[message.type]?.(message);
   app.connection.onopen = () => enter();

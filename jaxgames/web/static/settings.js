@@ -13,6 +13,14 @@ function stored() {
 
 export const settings = { ...DEFAULTS, ...stored() };
 
+/** The key of this browser's list of games, made the first time; whoever has it can play them. */
+export function ownerKey() {
+  if (!/^[0-9a-f]{48}$/.test(settings.owner ?? "")) {
+    change({ owner: [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => byte.toString(16).padStart(2, "0")).join("") });
+  }
+  return settings.owner;
+}
+
 /** Changes settings and remembers them. */
 export function change(changes) {
   Object.assign(settings, changes);

@@ -5,6 +5,18 @@ import { pieceIcon } from "./boards/index.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
 import { boardValues } from "./values.js";
 
+const OFFERS = {
+  draw: "a draw",
+  undo: "to take back",
+  redo: "to play again what was taken back",
+  new: "another game",
+  setup: "another position",
+  load: "another game, from a file",
+  swap: "to swap sides",
+  match: "games in a row",
+  seat: "another player on a seat",
+};
+
 /** Which die an action of backgammon uses: actions are (26 - source) * 6 + die - 1. */
 const dieOf = (move) => (move.actions[0] % 6) + 1;
 
@@ -145,7 +157,7 @@ export function initTable(app) {
   function showBoard() {
     const [shown, board] = boardShown();
     const { state } = app;
-    const live = shown === state && !app.pending;
+    const live = shown === state && !app.pending && !app.offline;
     const mine = live && state.you.seats.includes(state.to_move);
     view.show({
       kind: app.kind,
@@ -218,7 +230,7 @@ export function initTable(app) {
     const asked = offer && !state.you.seats.includes(offer.by) && state.you.seats.length > 0;
     byId("offer").hidden = !asked;
     if (asked) {
-      setText(byId("offer-text"), `${state.seats[offer.by].name || "The other player"} offers: ${offer.what === "draw" ? "a draw" : offer.what}`);
+      setText(byId("offer-text"), `${state.seats[offer.by].name || "The other player"} offers: ${OFFERS[offer.what] ?? offer.what}`);
     }
   }
 
@@ -264,6 +276,9 @@ function statusWords(app) {
   const { state } = app;
   if (app.setup) {
     return "Click on the board to set up a position";
+  }
+  if (app.offline) {
+    return "Not connected: the board is as it was";
   }
   if (app.look) {
     return `After turn ${app.look.ply} of ${state.ply}`;

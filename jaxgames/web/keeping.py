@@ -1,0 +1,157 @@
+"""Sessions to the disk and back: what is kept of a room, and a room that goes on from it."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from jaxgames.records import dumps
+from jaxgames.records.json_lines import from_dict, to_dict
+from jaxgames.sessions.session import Session
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.engine import Engine
+from jaxgames.web.games import choose_game
+from jaxgames.web.kept_games import KeptGame, KeptGames
+from jaxgames.web.limits import Limits
+from jaxgames.web.rooms import Room
+from jaxgames.web.seats import Chair, MatchScore
+
+_LOG = logging.getLogger("jaxgames.web")
+
+
+class Keeper:
+    """Writes rooms as they change: each as soon as the disk is free, and then as it is."""
+
+    def __init__(self, games: KeptGames):
+        self.games = games
+        self._changed: dict[Room, None] = {}
+        self._work: asyncio.Task[None] | None = None
+
+    def note(self, room: Room) -> None:
+        """A room that has changed."""
+        self._changed[room] = None
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._write())
+
+    async def finish(self) -> None:
+        """Waits until everything is written."""
+        if self._work is not None:
+            await self._work
+
+    async def close(self) -> None:
+        """Writes everything, and ends."""
+        await self.finish()
+        self.games.close()
+
+    async def _write(self) -> None:
+        while self._changed:
+            room = next(iter(self._changed))
+            del self._changed[room]
+            try:
+                game = kept(room)
+            except ValueError as error:  # the moves to a start that was set up are too hard to find again
+                _LOG.warning("a game was not kept: %s", error)
+                continue
+            await self.games.put(game)
+
+
+def kept(room: Room) -> KeptGame:
+    """What is kept of a room. A game is listed once somebody who plays it has a list and something has been played."""
+    session, chairs = room.session, room.chairs
+    names = [chair.name or side for chair, side in zip(chairs, room.view.sides, strict=True)]
+    content = {
+        "record": to_dict(session.record([names[room.first], names[1 - room.first]])),
+        "options": dict(room.choice.options),
+        "game": room.choice.game.id,
+        "host": room.host,
+        "chairs": [
+            {"spec": c.spec, "token": c.token, "name": c.name, "came": c.came, "owner": c.owner, "seconds": seconds}
+            for c, seconds in zip(chairs, room.seconds(), strict=True)
+        ],
+        "seed": session.seed,
+        "chance": session.chance,
+        "actions": list(session.actions),
+        "first": room.first,
+        "drawn_start": room.drawn_start,
+        "loaded": room.loaded,
+        "broken_off": room.broken_off,
+        "match": None if room.match is None else room.match.shown(),
+        "speed": room.speed,
+        "paused": room.paused,
+        "display": room.display,
+        "chats": list(room.chats),
+        "over": room.result(),
+    }
+    owners = [chair.owner if chair.is_person else None for chair in chairs]
+    played = any(owners) and len(session.turns) > room.loaded
+    return KeptGame(room.id, room.number, time.time(), played, (owners[0], owners[1]), content)
+
+
+async def restore(engine: Engine, limits: Limits, game: KeptGame) -> Room:
+    """A room that goes on from what was kept of it. Raises `ValueError` where that cannot be."""
+    try:
+        return await _restored(engine, limits, game)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this game was kept by another version of jaxgames ({type(error).__name__})") from None
+
+
+async def _restored(engine: Engine, limits: Limits, game: KeptGame) -> Room:
+    content = game.content
+    choice = choose_game(content["game"], content["options"])
+    await engine.prepare(choice.game)
+    record = from_dict(content["record"])
+    session = await engine.run("file", Session.replay, record, content["seed"], (None, None), content["chance"])
+    room = Room(engine, limits)
+    room.id, room.host, room.number = game.session, content["host"], game.number - 1
+    room.begin(choice, session, content["first"], content["drawn_start"])
+    room.loaded, room.broken_off, room.display = content["loaded"], content["broken_off"], content["display"]
+    room.speed, room.paused = content["speed"], content["paused"]
+    room.match = None if content["match"] is None else MatchScore.of(content["match"])
+    room.counted = room.over
+    room.chats.extend(content["chats"])
+    room.chairs = [await _chair(engine, room, fields) for fields in content["chairs"]]
+    if content["actions"]:
+        room.play(content["actions"])
+    return room
+
+
+async def _chair(engine: Engine, room: Room, fields: Mapping[str, Any]) -> Chair:
+    """Who sat there; whoever made the session where the player is not offered any more."""
+    chair = Chair(token=fields["token"] or room.host, name=fields["name"], came=fields["came"])
+    if fields["spec"] is not None:
+        try:
+            lane = await engine.lane(fields["spec"], room.choice.game)
+            await lane.begin()
+            chair = Chair(lane, fields["spec"])
+        except ValueError as error:
+            room.paused = True
+            room.chats.append({"name": "", "seat": None, "text": str(error)[:200], "at": int(time.time())})
+            chair.name = ""
+    chair.seconds, chair.owner = fields["seconds"], fields["owner"]
+    return chair
+
+
+def listed(game: KeptGame, owner: str, under_way: bool) -> dict[str, Any]:
+    """A kept game in somebody's list."""
+    content = game.content
+    view = VIEWS[content["game"]]
+    return {
+        "session": game.session,
+        "number": game.number,
+        "under_way": under_way,
+        "changed": int(game.changed),
+        "game": content["game"],
+        "title": view.title,
+        "players": [chair["name"] or side for chair, side in zip(content["chairs"], view.sides, strict=True)],
+        "seats": [seat for seat, key in enumerate(game.owners) if key == owner],
+        "turns": len(content["record"]["turns"]),
+        "over": None if content["over"] is None else content["over"]["text"],
+    }
+
+
+def file_of(game: KeptGame, name: str) -> dict[str, Any]:
+    """A kept game as a file in one of the formats. Raises `ValueError` for what the format cannot say."""
+    record = from_dict(game.content["record"])
+    media = "application/json" if name == "json" else "text/plain"
+    return {"format": name, "name": f"{record.game}.{name}", "media": media, "text": dumps([record], name)}

@@ -1,0 +1,151 @@
+"""Games on the disk: every session is kept as it changes, so that a server that was restarted goes on with it.
+
+One SQLite file. A row is one game of a session; the newest one of a session is that which goes on.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import json
+import logging
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jaxgames.ops import json_text
+
+MOST_GAMES = 20_000
+"""Rows that are kept; the oldest go."""
+MOST_LISTED = 200
+_UNLISTED_SECONDS = 7 * 86_400.0
+"""After which sessions go that are nobody's game: of programs, or in which nothing was played."""
+_LOG = logging.getLogger("jaxgames.web")
+_TABLE = """
+CREATE TABLE IF NOT EXISTS games (
+    session TEXT NOT NULL, number INTEGER NOT NULL, changed REAL NOT NULL, listed INTEGER NOT NULL,
+    owner0 TEXT, owner1 TEXT, content TEXT NOT NULL, PRIMARY KEY (session, number)
+);
+CREATE INDEX IF NOT EXISTS by_owner0 ON games (owner0, changed);
+CREATE INDEX IF NOT EXISTS by_owner1 ON games (owner1, changed);
+"""
+
+
+class KeptGame(NamedTuple):
+    """A row: `content` is what `rooms` need to go on, as JSON; `owners` are the keys of the browsers that play."""
+
+    session: str
+    number: int
+    changed: float
+    listed: bool
+    owners: tuple[str | None, str | None]
+    content: dict[str, Any]
+
+
+def usual_file() -> Path:
+    """Where games are kept: in the user's folder of states."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames" / "games.db"
+
+
+class KeptGames:
+    """The games of a file, written by a thread of its own. Methods that return something wait for it.
+
+    Raises `ValueError` if the file cannot be made, or is none of these.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, "jaxgames-keep")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # who reads it could take people's seats
+            self._base = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(path, error) from None
+        try:
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = NORMAL")
+            self._base.executescript(_TABLE)
+            self._clear()
+        except sqlite3.Error as error:
+            self.close()
+            raise _unusable(path, error) from None
+
+    async def put(self, game: KeptGame) -> None:
+        """Writes a game over what was kept of it. What the disk refuses is only logged: the game goes on."""
+        try:
+            await self._run(self._put, game)
+        except sqlite3.Error as error:
+            _LOG.warning("a game was not kept: %s", error)
+
+    async def newest(self, session: str) -> KeptGame | None:
+        """The game of a session that goes on."""
+        found = await self._run(self._find, "session = ? ORDER BY number DESC LIMIT 1", session)
+        return found[0] if found else None
+
+    async def find(self, owner: str, session: str, number: int) -> KeptGame:
+        """One of somebody's games. Raises `ValueError` if it is none."""
+        query = "session = ? AND number = ? AND (owner0 = ? OR owner1 = ?)"
+        found = await self._run(self._find, query, session, number, owner, owner)
+        if not found:
+            raise ValueError("this is none of your games; it may have been deleted")
+        return found[0]
+
+    async def of(self, owner: str) -> list[KeptGame]:
+        """Somebody's games, the newest ones first."""
+        query = f"listed AND (owner0 = ? OR owner1 = ?) ORDER BY changed DESC LIMIT {MOST_LISTED}"
+        return await self._run(self._find, query, owner, owner)
+
+    async def forget(self, owner: str, session: str, number: int) -> None:
+        """Takes a game from somebody's list; it is deleted when it is on nobody's."""
+        await self._run(self._forget, owner, session, number)
+
+    def close(self) -> None:
+        """Writes what waits, and ends."""
+        self._thread.shutdown(wait=True)
+        self._base.close()
+
+    def _run(self, function: Any, *arguments: Any) -> Any:
+        return asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    def _put(self, game: KeptGame) -> None:
+        row = (game.session, game.number, game.changed, game.listed, *game.owners, json.dumps(game.content))
+        self._base.execute("INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        # Of the games before this one only those stay that are somebody's.
+        self._base.execute(
+            "DELETE FROM games WHERE session = ? AND number < ? AND NOT listed", (game.session, game.number)
+        )
+
+    def _find(self, query: str, *values: Any) -> list[KeptGame]:
+        found = []
+        columns = "session, number, changed, listed, owner0, owner1, content"
+        for session, number, changed, listed, *owners, content in self._base.execute(
+            f"SELECT {columns} FROM games WHERE {query}", values
+        ):
+            with contextlib.suppress(ValueError):  # a row that somebody has damaged is none
+                first, second = owners
+                fields = json_text.loads(content)
+                found.append(KeptGame(session, number, changed, bool(listed), (first, second), fields))
+        return found
+
+    def _forget(self, owner: str, session: str, number: int) -> None:
+        where = "session = ? AND number = ?"
+        for column in ("owner0", "owner1"):
+            self._base.execute(
+                f"UPDATE games SET {column} = NULL WHERE {where} AND {column} = ?", (session, number, owner)
+            )
+        self._base.execute(
+            f"DELETE FROM games WHERE {where} AND owner0 IS NULL AND owner1 IS NULL", (session, number)
+        )
+
+    def _clear(self) -> None:
+        before = time.time() - _UNLISTED_SECONDS
+        self._base.execute("DELETE FROM games WHERE NOT listed AND changed < ?", (before,))
+        oldest = f"SELECT rowid FROM games ORDER BY changed DESC LIMIT -1 OFFSET {MOST_GAMES}"
+        self._base.execute(f"DELETE FROM games WHERE rowid IN ({oldest})")
+
+
+def _unusable(path: Path, error: Exception) -> ValueError:
+    return ValueError(f"games cannot be kept in {path}: {error}; start with --no-keep")
