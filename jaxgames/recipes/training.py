@@ -187,7 +187,9 @@ class Training(Generic[S]):
 
     def _results(self, state: S, seconds: float, rate: float) -> dict[str, Any]:
         """What is found in the end; `seconds` of the whole training, `rate` of what this process did of it."""
-        config = self.run.config
+        config, metrics = self.run.config, self.run.metrics()
+        if not rate and metrics and self.run.best_info() is None:  # it was ended before, and its best player is lost
+            self.job.measure(state, metrics[-1])
         return {
             "run": str(self.run.path),
             "recipe": config["recipe"],

@@ -91,15 +91,17 @@ def test_a_killed_training_ends_with_the_same_bits(name, request, tmp_path):
     assert [line["games"] for line in resumed.metrics()] == [line["games"] for line in whole.metrics()]
 
 
-def test_a_finished_training_resumed_says_how_long_it_was(finished, tmp_path, capsys):
+def test_a_finished_training_resumed_says_how_long_it_was_and_finds_its_player_again(finished, tmp_path, capsys):
     path = tmp_path / "long"
     shutil.copytree(finished.path, path)
     metrics = path / "metrics.jsonl"
     metrics.write_text("".join(json.dumps(line | {"seconds": 7_200.0}) + "\n" for line in finished.metrics()), "utf-8")
+    shutil.rmtree(path / "best")
     assert cli.main(["train", "--out", str(path), "--resume", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["seconds"] >= 7_200
     assert result["games_per_second"] is None
+    assert Run.open(path).best_info()["step"] == finished.steps()[-1]
 
 
 @pytest.mark.parametrize("began", ["here", "with another jax", "before runs noted it"])

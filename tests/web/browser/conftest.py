@@ -65,7 +65,8 @@ class Server:
     def start(self) -> None:
         command = [sys.executable, "-m", "jaxgames", "web", "--port", str(self.port), *self.arguments]
         with self.log.open("a") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+            kept = {**os.environ, "XDG_STATE_HOME": str(self.log.parent)}
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=kept)
         limit = time.monotonic() + START_SECONDS
         while True:
             try:

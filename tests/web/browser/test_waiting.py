@@ -1,4 +1,6 @@
-"""The page in a real browser where somebody waits: passing, draws that are offered, the pause between watched moves."""
+"""The page in a real browser where somebody waits: passing, draws that are offered, the pause between watched moves, a
+server that begins again.
+"""
 
 import itertools
 import statistics
@@ -80,3 +82,35 @@ def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
         table.wait_for("/wins|Draw/.test(document.getElementById('status').textContent)")
         last = table.page.evaluate("window.timesOfTest")[len(times) + 1 :]
         assert statistics.median(after - before for before, after in itertools.pairwise(last)) < 900
+
+
+def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -> None:
+    """The board says that nobody is there, and goes on by itself; a page opened later finds the game in its list."""
+    with opened(browser, server.url) as table:
+        table.open("game=tic_tac_toe&against=random")
+        table.play(4)
+        moves = table.moves()
+        server.stop()
+        table.wait_for_status("Not connected")
+        assert table.look()["mine"] == "false"
+        server.start()
+        table.wait_for_status("Your turn")
+        assert table.moves() == moves
+        free = next(place for place, name in table.look()["places"].items() if "legal target" in name)
+        table.play(free)
+        table.errors.clear()  # the browser's own lines about the lost connection
+
+        table.page.goto("about:blank")
+        table.open("game=connect_four&against=random")
+        table.button("my-games")
+        (row,) = table.page.locator("#games-list li").all()
+        assert "Tic-tac-toe" in row.text_content() and "4 turns" in row.text_content()
+        row.get_by_role("button", name="Go on with").click()
+        table.wait_for_no_dialog()
+        table.wait_for_moves(4)
+        table.button("my-games")
+        for _ in range(2):
+            table.page.locator("#games-list").get_by_role("button", name="Delete").click()
+        table.wait_for("!document.getElementById('games-none').hidden")
+        table.page.locator("#games-close").click()
+        table.play(next(place for place, name in table.look()["places"].items() if "legal target" in name))
