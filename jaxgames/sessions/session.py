@@ -65,7 +65,7 @@ class Session:
         start: a position in the game's notation, or a state; by default a new game, with its first roll.
         seed: of the first roll and all others; after `undo` the same ones come again.
         players: who plays on seats 0 and 1; None for a person.
-        rolls: whether the session draws chance itself; else `roll` gives every outcome, except those in `start`.
+        rolls: whether the session draws chance itself, else `roll` does, but in `start`; `chance` is that of this turn.
 
     Raises `ValueError` for a text that is no position.
     """
@@ -124,11 +124,6 @@ class Session:
         return tuple(self._actions)
 
     @property
-    def chance(self) -> str:
-        """The outcome of chance with which the turn under way began; empty if there was none."""
-        return self._chance
-
-    @property
     def awaits_chance(self) -> bool:
         """Whether the next thing is an outcome of chance, by `roll`."""
         return not self._actions and self._nodes[-1].awaits_chance and not self.over
@@ -179,8 +174,8 @@ class Session:
         else:
             outcome = self.game.string_to_outcome(outcome) if isinstance(outcome, str) else outcome
             seen = _resolve(self.state, np.int32(outcome))
-        self._chance, self._nodes = self.game.outcome_to_string(outcome), [_node(*seen)]
-        return self._chance
+        self.chance, self._nodes = self.game.outcome_to_string(outcome), [_node(*seen)]
+        return self.chance
 
     def play(self, turn: str | Sequence[int]) -> PlayedTurn:
         """Plays the rest of the turn, by its text or its actions, and hands it over.
@@ -227,7 +222,7 @@ class Session:
         if not self.turn_complete:
             raise ValueError("the turn is not finished yet")
         text = self.game.turn_to_string(self.turn_start, self._actions)
-        turn = PlayedTurn(self.seat, self._chance, self.actions, text, self.turn_start, self.state)
+        turn = PlayedTurn(self.seat, self.chance, self.actions, text, self.turn_start, self.state)
         self.turns.append(turn)
         self.undone.clear()
         self._begin_turn(self._nodes[-1])
@@ -241,7 +236,7 @@ class Session:
         if self._end is not None:
             self._end = None
         elif self._actions:
-            self._begin_turn(self._nodes[0], self._chance)
+            self._begin_turn(self._nodes[0], self.chance)
         elif self.turns:
             turn = self.turns.pop()
             self.undone.append(turn)
@@ -351,11 +346,7 @@ class Session:
 
     @classmethod
     def replay(
-        cls,
-        record: GameRecord,
-        seed: int = 0,
-        players: Sequence[Player | None] = (None, None),
-        chance: str = "",
+        cls, record: GameRecord, seed: int = 0, players: Sequence[Player | None] = (None, None), chance: str = ""
     ) -> Session:
         """The game of a record, played under the rules up to its end; `chance` is what the turn after it begins with.
 
@@ -370,10 +361,9 @@ class Session:
             except ValueError as error:
                 raise ValueError(f"turn {number}: {error}") from None
         session.rolls = True
-        if session.over:
-            points = session.end.points if session.end else 0.0
-            if record.points is not None and points != record.points:
-                raise ValueError(f"the result is {record.points:+g} points, but the game ends with {points:+g}")
+        if (end := session.end) is not None:
+            if record.points not in (None, end.points):
+                raise ValueError(f"the result is {record.points:+g} points, but the game ends with {end.points:+g}")
         elif record.points is not None:
             session._end = GameEnd(record.points, record.reason or GIVEN_UP[0])
         elif session.awaits_chance:
@@ -381,7 +371,7 @@ class Session:
         return session
 
     def _begin_turn(self, node: _Node, chance: str = "") -> None:
-        self._nodes, self._actions, self._chance = [node], list[int](), chance
+        self._nodes, self._actions, self.chance = [node], list[int](), chance
         if self.rolls and self.awaits_chance:
             self.roll()
 

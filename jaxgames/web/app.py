@@ -14,7 +14,7 @@ from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import analyst, describe_game
 from jaxgames.web.guard import Guard
-from jaxgames.web.keeping import Keeper
+from jaxgames.web.keeping import RoomKeeper
 from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
@@ -66,7 +66,7 @@ class WebServer:
         self.offered = OfferedPlayers(list(runs), limits, plugins)
         self.trainings = Trainings(self.offered.runs)
         self.engine = Engine(self.offered, limits, folder)
-        self.lobby = Lobby(self.engine, limits, None if keep is None else Keeper(KeptGames(keep)))
+        self.lobby = Lobby(self.engine, limits, None if keep is None else RoomKeeper(KeptGames(keep)))
         self._files = _page_files()
         self._warm = warm
         self._games: dict[str, Any] | None = None

@@ -34,7 +34,7 @@ class Role(StrEnum):
     SPECTATOR = "spectator"
 
 
-class State(StrEnum):
+class Phase(StrEnum):
     """How far the game is."""
 
     FRESH = "fresh"
@@ -42,7 +42,7 @@ class State(StrEnum):
     OVER = "over"
 
 
-class Rule(NamedTuple):
+class Verdicts(NamedTuple):
     """The verdicts of a message by role; three of them, by state, where they differ. `why` is said where it is no."""
 
     alone: str
@@ -52,10 +52,10 @@ class Rule(NamedTuple):
     spectator: str
     why: str
 
-    def verdict(self, role: Role, state: State) -> Verdict:
+    def verdict(self, role: Role, state: Phase) -> Verdict:
         """The verdict on somebody in a state of the game."""
         words = getattr(self, role.value).split()
-        return Verdict(words[0] if len(words) == 1 else words[list(State).index(state)])
+        return Verdict(words[0] if len(words) == 1 else words[list(Phase).index(state)])
 
 
 _WATCH = "you only watch; ask for the link of a seat to play"
@@ -64,14 +64,14 @@ _NO_HELP = "no evaluations while two people play; they are shown when the game i
 _OTHERS = "another person sits there"
 _GIVES = "only who sits there can give the seat away"
 
-FREE = Rule("yes", "yes", "yes", "yes", "yes", "")
-MOVE = Rule("yes", "yes", "yes", "no", "no", _WATCH)
-CHANGE = Rule("yes", "offer offer yes", "offer offer yes", "yes no yes", "no", _CHANGE)
-REOPEN = Rule("yes", "offer", "offer", "no", "no", _CHANGE)
-SHOW = Rule("yes", "yes", "yes", "yes no yes", "no", _CHANGE)
-HELP = Rule("yes", "no no yes", "no no yes", "yes", "yes", _NO_HELP)
+FREE = Verdicts("yes", "yes", "yes", "yes", "yes", "")
+MOVE = Verdicts("yes", "yes", "yes", "no", "no", _WATCH)
+CHANGE = Verdicts("yes", "offer offer yes", "offer offer yes", "yes no yes", "no", _CHANGE)
+REOPEN = Verdicts("yes", "offer", "offer", "no", "no", _CHANGE)
+SHOW = Verdicts("yes", "yes", "yes", "yes no yes", "no", _CHANGE)
+HELP = Verdicts("yes", "no no yes", "no no yes", "yes", "yes", _NO_HELP)
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, Verdicts] = {
     "step": MOVE,
     "turn": MOVE,
     "undo_step": MOVE,
@@ -87,11 +87,11 @@ RULES: Mapping[str, Rule] = {
     "swap": CHANGE,
     "match": CHANGE,
     "seat": CHANGE,
-    "seat of another person": Rule("no", "no", "no", "no", "no", _OTHERS),
-    "seat of somebody away": Rule("yes", "yes", "no", "yes", "no", _OTHERS),
-    "invite": Rule("yes", "yes no yes", "yes no yes", "yes no yes", "no", _GIVES),
-    "invite of another person": Rule("no", "no", "no", "no", "no", _GIVES),
-    "invite of somebody away": Rule("yes", "yes", "no", "yes", "no", _GIVES),
+    "seat of another person": Verdicts("no", "no", "no", "no", "no", _OTHERS),
+    "seat of somebody away": Verdicts("yes", "yes", "no", "yes", "no", _OTHERS),
+    "invite": Verdicts("yes", "yes no yes", "yes no yes", "yes no yes", "no", _GIVES),
+    "invite of another person": Verdicts("no", "no", "no", "no", "no", _GIVES),
+    "invite of somebody away": Verdicts("yes", "yes", "no", "yes", "no", _GIVES),
     "speed": SHOW,
     "pause": SHOW,
     "play_on": SHOW,
@@ -123,11 +123,11 @@ def role_of(room: Room, client: Client) -> Role:
     return Role.OWNER
 
 
-def state_of(room: Room) -> State:
+def state_of(room: Room) -> Phase:
     """How far the game of a room is."""
     if room.over:
-        return State.OVER
-    return State.GOING if room.session.turns or room.session.actions else State.FRESH
+        return Phase.OVER
+    return Phase.GOING if room.session.turns or room.session.actions else Phase.FRESH
 
 
 def rule_of(room: Room, client: Client, message: Message) -> str:

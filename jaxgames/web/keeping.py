@@ -20,7 +20,7 @@ from jaxgames.web.seats import Chair, MatchScore
 _LOG = logging.getLogger("jaxgames.web")
 
 
-class Keeper:
+class RoomKeeper:
     """Writes rooms as they change: each as soon as the disk is free, and then as it is."""
 
     def __init__(self, games: KeptGames):

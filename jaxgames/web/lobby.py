@@ -12,7 +12,7 @@ from jaxgames.web.engine import Engine
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
 from jaxgames.web.hints import Analyses
-from jaxgames.web.keeping import Keeper, file_of, listed, restore
+from jaxgames.web.keeping import RoomKeeper, file_of, listed, restore
 from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
@@ -33,7 +33,7 @@ class Lobby:
         failures: messages that ended in an error of the server itself.
     """
 
-    def __init__(self, engine: Engine, limits: Limits, keeper: Keeper | None = None):
+    def __init__(self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None):
         self.engine, self.limits = engine, limits
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
@@ -156,7 +156,7 @@ class Lobby:
         finally:
             self._returning.pop(session, None)
 
-    async def _return(self, keeper: Keeper, session: str) -> Room | None:
+    async def _return(self, keeper: RoomKeeper, session: str) -> Room | None:
         await keeper.finish()
         kept = await keeper.games.newest(session)
         if kept is None:
@@ -165,7 +165,7 @@ class Lobby:
         self._add(room)
         return room
 
-    def _kept(self) -> Keeper:
+    def _kept(self) -> RoomKeeper:
         if self._keeper is None:
             raise ValueError("this server keeps no games")
         return self._keeper

@@ -1,11 +1,9 @@
 """Requests that are not finished: each has a time, and only so many may wait for their end."""
 
 import asyncio
-from typing import Any, ClassVar
+from typing import Any
 
-import h11
 from typing_extensions import override
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_WAITING = 256
 """Connections without a whole request; one more closes the one that has waited longest."""
@@ -13,44 +11,54 @@ REQUEST_SECONDS = 10.0
 """From the connection, or from the first byte of a later request, to the end of its headers."""
 
 
-class BoundedRequests(H11Protocol):
-    """HTTP as uvicorn speaks it, but that a request must come to its end."""
+def bounded_http() -> Any:
+    """HTTP for one server, as uvicorn speaks it, but that a request must come to its end."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    waiting: "ClassVar[dict[BoundedRequests, None]]" = {}
-    """All connections without a whole request, in the order in which they began to wait."""
-    _timer: asyncio.TimerHandle | None = None
+    waiting: dict[BoundedRequests, None] = {}  # in the order in which they began to wait
 
-    @override
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._wait()
+    class BoundedRequests(H11Protocol):
+        """One connection."""
 
-    @override
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.transport.get_protocol() is self and self.conn.their_state is h11.IDLE:
-            self._wait()
-        else:
-            self._has_come()
+        timer: asyncio.TimerHandle | None = None
 
-    @override
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._has_come()
-        super().connection_lost(exc)
+        @override
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.wait()
 
-    def _wait(self) -> None:
-        if self._timer is None:
-            self._timer = self.loop.call_later(REQUEST_SECONDS, self._close)
-            self.waiting[self] = None
-            if len(self.waiting) > MOST_WAITING:
-                next(iter(self.waiting))._close()
+        @override
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.transport.get_protocol() is self and self.conn.their_state is h11.IDLE:
+                self.wait()
+            else:
+                self.has_come()
 
-    def _has_come(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            del self.waiting[self]
+        @override
+        def connection_lost(self, exc: Exception | None) -> None:
+            self.has_come()
+            super().connection_lost(exc)
 
-    def _close(self) -> None:
-        self._has_come()
-        self.transport.abort()
+        def wait(self) -> None:
+            """Begins to wait for a whole request."""
+            if self.timer is None:
+                self.timer = self.loop.call_later(REQUEST_SECONDS, self.close)
+                waiting[self] = None
+                if len(waiting) > MOST_WAITING:
+                    next(iter(waiting)).close()
+
+        def has_come(self) -> None:
+            """Waits no longer."""
+            if self.timer is not None:
+                self.timer.cancel()
+                self.timer = None
+                del waiting[self]
+
+        def close(self) -> None:
+            """Closes the connection."""
+            self.has_come()
+            self.transport.abort()
+
+    return BoundedRequests

@@ -109,11 +109,11 @@ async def _serve(uvicorn: Any, server: WebServer, listener: socket.socket) -> No
 
 def configure(uvicorn: Any, server: WebServer) -> Any:
     """How uvicorn serves: with the bounds of the server, and without a word about itself."""
-    from jaxgames.web.requests import BoundedRequests
+    from jaxgames.web.requests import bounded_http
 
     return uvicorn.Config(
         server.app,
-        http=BoundedRequests,
+        http=bounded_http(),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from jaxgames.web.connection import Client
-from jaxgames.web.consent import RULES, Role, State, Verdict, decide, role_of, rule_of, state_of
+from jaxgames.web.consent import RULES, Phase, Role, Verdict, decide, role_of, rule_of, state_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.handlers import HANDLERS
 from jaxgames.web.limits import Limits
@@ -101,10 +101,10 @@ async def begun(lobby, role, state):
         await table.invite("bob", 1)
     if role is Role.SPECTATOR:
         await table.say("eve", "join", session=table.room.id)
-    if state is not State.FRESH:
+    if state is not Phase.FRESH:
         await table.say(first, "turn", text="5")
         await table.say(second, "turn", text="1")
-    if state is State.OVER:
+    if state is Phase.OVER:
         await table.say(first, "resign")
     who = {Role.GUEST: "bob", Role.SPECTATOR: "eve"}.get(role, "ann")
     other = {"ann": second if role is not Role.OWNER else "bob", "bob": "ann", "eve": "ann"}[who]
@@ -123,7 +123,7 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
     async def walk():
         lobby = Lobby(Engine(OfferedPlayers()), Limits(creations_per_minute=1000))
         rules = set()
-        for state in State:
+        for state in Phase:
             table = None
             for kind, choices in MESSAGES.items():
                 for fields in choices:
@@ -162,11 +162,11 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
             assert kind in ("undo", "redo", "new"), (case, errors)  # where there is nothing to go back to
         else:
             assert rule.why not in errors or not rule.why, (case, errors)
-        if role in (Role.HOST, Role.GUEST) and state is not State.OVER:
+        if role in (Role.HOST, Role.GUEST) and state is not Phase.OVER:
             if verdict is not Verdict.OFFER and kind not in OWN and kind != "invite":
                 assert table.seen() == before, case
             assert not [m for m in told if m["type"] in ASKED], case
-            if kind == "invite" and state is State.GOING:
+            if kind == "invite" and state is Phase.GOING:
                 assert errors and table.seen() == before, case
         return name
 
@@ -181,7 +181,7 @@ def test_the_table_holds_every_message_and_no_other():
 def test_a_seat_may_be_given_on_when_its_person_is_gone():
     async def run():
         lobby = Lobby(Engine(OfferedPlayers()), Limits())
-        table, _, _ = await begun(lobby, Role.HOST, State.GOING)
+        table, _, _ = await begun(lobby, Role.HOST, Phase.GOING)
         asked = lobby._messages.check({"type": "seat", "seat": 1, "to": PERSON})
         chair, ann, bob = table.room.chairs[1], table.people["ann"], table.people["bob"]
         names = [rule_of(table.room, ann, asked)]
@@ -200,7 +200,7 @@ def test_a_seat_may_be_given_on_when_its_person_is_gone():
 def test_what_spectators_find_is_not_told_to_those_who_play():
     async def run():
         lobby = Lobby(Engine(OfferedPlayers()), Limits())
-        table, _, _ = await begun(lobby, Role.SPECTATOR, State.GOING)
+        table, _, _ = await begun(lobby, Role.SPECTATOR, Phase.GOING)
         table.room.values = {0: 0.5, 1: 0.25, 2: -1.0}
         playing = await table.say("bob", "look", ply=1), table.room.shared()["history"]
         await table.say("ann", "resign")
