@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
 from jaxgames.web.seats import Chair, MatchScore
 
+PROGRAMS_SECONDS = 1.0
+"""Between two writings of a game of programs."""
 _LOG = logging.getLogger("jaxgames.web")
 
 
@@ -26,34 +29,43 @@ class RoomKeeper:
     def __init__(self, games: KeptGames):
         self.games = games
         self._changed: dict[Room, None] = {}
+        self._written: weakref.WeakKeyDictionary[Room, float] = weakref.WeakKeyDictionary()
         self._work: asyncio.Task[None] | None = None
 
     def note(self, room: Room) -> None:
-        """A room that has changed."""
+        """A room that has changed. Where only programs play, which may be fast, some changes are left out."""
+        people = any(chair.is_person for chair in room.chairs)
+        if not people and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
+            return
         self._changed[room] = None
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._write())
 
     async def finish(self) -> None:
-        """Waits until everything is written."""
-        if self._work is not None:
-            await self._work
+        """Writes all that has changed so far."""
+        for room in list(self._changed):
+            await self._put(room)
 
     async def close(self) -> None:
         """Writes everything, and ends."""
+        if self._work is not None:
+            self._work.cancel()
         await self.finish()
         self.games.close()
 
     async def _write(self) -> None:
         while self._changed:
-            room = next(iter(self._changed))
-            del self._changed[room]
-            try:
-                game = kept(room)
-            except ValueError as error:  # the moves to a start that was set up are too hard to find again
-                _LOG.warning("a game was not kept: %s", error)
-                continue
-            await self.games.put(game)
+            await self._put(next(iter(self._changed)))
+
+    async def _put(self, room: Room) -> None:
+        self._changed.pop(room, None)
+        self._written[room] = time.monotonic()
+        try:
+            game = kept(room)
+        except ValueError as error:  # the moves to a start that was set up are too hard to find again
+            _LOG.warning("a game was not kept: %s", error)
+            return
+        await self.games.put(game)
 
 
 def kept(room: Room) -> KeptGame:

@@ -208,6 +208,7 @@ const RECEIVERS = {
   state(message) {
     const before = app.state?.session === message.session ? app.state : null;
     app.state = message;
+    app.offline = false;
     app.pending = null;
     if (before?.version !== message.version) {
       app.hint = null;
@@ -294,8 +295,10 @@ function showGames() {
 /** Without a connection the page says so; a session that has ended gives way to a new one. */
 function showStatus(status, code) {
   document.querySelector(".banner")?.remove();
-  app.offline = status !== "open";
-  app.refresh();
+  if (status !== "open") { // then the first state says that the board is live again
+    app.offline = true;
+    app.refresh();
+  }
   if (status === "lost" || (status === "connecting" && app.connection.failures > 1)) {
     document.body.prepend(h("div", { class: "banner", role: "alert" }, "The connection was lost. Trying again …"));
   } else if (status === "closed" && CLOSED[code]) {
