@@ -55,7 +55,8 @@ async def ask(port, times=1):
 async def is_closed(reader):
     """Whether the other side closes a connection."""
     with pytest.raises((ConnectionError, AssertionError)):
-        assert await reader.read(100)
+        async with asyncio.timeout(60):
+            assert await reader.read(100)
     return True
 
 
