@@ -21,7 +21,18 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("edits.toml")
-COPIED = (".ci", "jaxgames", "tests", "benchmarks", "docs", "pyproject.toml", "README.md", "mkdocs.yml", "Makefile")
+COPIED = (
+    ".ci",
+    "jaxgames",
+    "tests",
+    "benchmarks",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "README.md",
+    "mkdocs.yml",
+    "Makefile",
+)
 """What tests read."""
 LIMIT = 300
 """Seconds: an edit that makes its tests run on for longer is noticed, too."""
