@@ -91,7 +91,7 @@ def main():
     options = parser.parse_args()
     if options.out.suffix not in (".png", ".svg") or not options.out.resolve().parent.is_dir():
         parser.error(f"--out {options.out}: expected a .png or .svg in a folder that exists")
-    batch, parts, updates, games = (4, 1, 1, 4) if options.quick else (256, 6, 100, 1000)
+    batch, parts, updates, games = (4, 1, 1, 4) if options.quick else (256, 8, 1000, 1000)
     rival = "random" if options.quick else "uct:50"
     game, key = Ur(), jax.random.key(options.seed)
 
