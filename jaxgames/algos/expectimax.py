@@ -19,7 +19,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.core import Game, Outcome, Position, Value
-from jaxgames.ops.settings import Settings, setting
+from jaxgames.ops.settings import Above, Settings, setting
 
 __all__ = ["Expectimax"]
 
@@ -51,8 +51,12 @@ class Expectimax(Settings):
     of: ClassVar[str] = "expectimax"
     game: Game
     plies: int = setting(dataclasses.MISSING, "how far to look", low=1)
-    keep: int | None = setting(None, "so many turns are considered, the best by the value itself", low=1)
-    within: float | None = setting(None, "and of these only those that seem at most so many points worse", low=0)
+    keep: int | None = setting(
+        None, "so many turns are considered, the best by the value itself", low=1, when={"plies": Above(1)}
+    )
+    within: float | None = setting(
+        None, "and of these only those that seem at most so many points worse", low=0, when={"plies": Above(1)}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,7 +67,7 @@ class Expectimax(Settings):
         """As `Game.best_turn`: the turn that is best `plies` plies ahead, and what it is worth."""
         if self.plies == 1:
             return self.game.best_turn(positions, value)
-        before = dataclasses.replace(self, plies=self.plies - 1)
+        before = self.replace(plies=self.plies - 1)
         if self.keep is None:
             return self.game.best_turn(positions, lambda after: before.expected(after, value))
         turns = self.game.top_turns(positions, value, self.keep)

@@ -104,6 +104,47 @@ def test_a_finished_training_resumed_says_how_long_it_was_and_finds_its_player_a
     assert Run.open(path).best_info()["step"] == finished.steps()[-1]
 
 
+class Steps(training.Job):
+    """A training of some steps in which nothing happens."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def template(self):
+        return {"done": np.int64(0)}
+
+    def start(self, checkpoint):
+        return self.template() if checkpoint is None else checkpoint
+
+    def advance(self, state, step):
+        entry = {"step": step + 1, "games": step + 1, "fitness": 0.0}
+        return training.Block({"done": np.int64(step + 1)}, entry, {"games": 1}, True)
+
+    def progress(self, state, step):
+        return step / self.number
+
+    def is_measured(self, step):
+        return True
+
+    def results(self, state):
+        return {}
+
+    def draw(self):
+        pass
+
+
+def test_lines_of_metrics_count_the_time_before_a_resume(tmp_path):
+    names = dict.fromkeys(("recipe", "setting", "game"), "steps")
+    numbers = dict.fromkeys(("seed", "devices", "measured_games", "final_games"), 1)
+    run = Run.create(tmp_path / "run", names | numbers)
+    training.Training([Steps(2)], run, Report(quiet=True)).run_to_end()
+    lines = [json.dumps(line | {"seconds": 7_200.0}) + "\n" for line in run.metrics()]
+    (run.path / "metrics.jsonl").write_text("".join(lines), "utf-8")
+    training.Training([Steps(4)], Run.open(run.path), Report(quiet=True)).run_to_end()
+    seconds = [line["seconds"] for line in Run.open(run.path).metrics()]
+    assert seconds[:2] == [7_200, 7_200] and 7_200 < seconds[2] < seconds[3]
+
+
 @pytest.mark.parametrize("began", ["here", "with another jax", "before runs noted it"])
 def test_a_training_that_began_with_other_versions_says_so_and_goes_on(finished, began, tmp_path, capsys):
     path = tmp_path / "moved"

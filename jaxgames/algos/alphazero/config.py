@@ -28,7 +28,9 @@ class AlphaZeroConfig(Settings):
         choices=("gumbel", "puct"),
     )
     considered: int = setting(16, "actions considered at the root", low=1, when=GUMBEL)
-    noise_alpha: float = setting(0.3, "alpha of the Dirichlet noise at the root", above=0, when=PUCT)
+    noise_alpha: float = setting(
+        0.3, "alpha of the Dirichlet noise at the root", above=0, when=PUCT | {"noise_fraction": Above(0)}
+    )
     noise_fraction: float = setting(0.25, "share of the Dirichlet noise at the root", low=0, high=1, when=PUCT)
     reuse: bool = setting(
         False, "whether a search goes on in the tree of the ply before, below the move that was played", when=PUCT
@@ -41,7 +43,10 @@ class AlphaZeroConfig(Settings):
     temperature: float = setting(1.0, "temperature of the drawn actions", above=0, when={"played": "policy"})
     opening_plies: int = setting(2, "games begin after 0 to so many random plies, each number equally likely", low=0)
     fast_share: float = setting(
-        0.0, "share of the plies that fast searches play, which are no policy targets (playout caps)", low=0, high=1
+        0.0,
+        "share of the plies that fast searches play, which are no policy targets (playout caps); below 1",
+        low=0,
+        high=1,
     )
     fast_simulations: int = setting(8, "simulations of a fast search", low=2, when={"fast_share": Above(0)})
     result_share: float = setting(
@@ -75,6 +80,10 @@ class AlphaZeroConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.fast_share < 1:
+            raise ValueError(
+                f"fast_share {self.fast_share}: expected a share from 0 to below 1; 1 leaves no policy targets"
+            )
         if self.buffer_plies % self.plies:
             raise ValueError(f"buffer_plies {self.buffer_plies}: expected a multiple of plies ({self.plies})")
 

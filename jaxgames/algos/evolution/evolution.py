@@ -24,6 +24,7 @@ from jaxgames.algos.evolution.games.policies import Policy
 from jaxgames.algos.evolution.operators import Crossover, Segments, whole_layers
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.settings import Settings, group, setting
 
 CROSSOVERS = ("none", "segments", "layers")
@@ -83,10 +84,6 @@ class EvolutionConfig(Settings):
 
     network: NetworkConfig = group(NetworkConfig)
     generations: int = setting(1_000, "of the whole training; for groups iterations of each group", low=1, high=10**9)
-    score: str = setting("wins", "what a candidate's games are worth", choices=SCORES)
-    sides: str = setting(
-        "both", "both: two games with each opponent; alternate: one, begun in turns", choices=("both", "alternate")
-    )
     most_plies: int = setting(1_000, "a game is stopped after so many", low=1, high=10**6)
 
     @property
@@ -109,11 +106,6 @@ class EvolutionConfig(Settings):
         """After how many generations the step size is tested; None if it is not."""
         return None
 
-    @property
-    def games_per_opponent(self) -> int:
-        """Games of a candidate with each opponent."""
-        return 2 if self.sides == "both" else 1
-
     def strategy(self, mesh: Mesh | None) -> Strategy:
         """How this setting evolves, on the devices of a mesh (None: one)."""
         raise NotImplementedError
@@ -131,6 +123,21 @@ class EvolutionConfig(Settings):
         """One of `CROSSOVERS` for such networks; None where children have one parent."""
         slices = self.network.genomes().layer_slices
         return {"none": None, "segments": Segments(), "layers": whole_layers(slices)}[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoredConfig(EvolutionConfig):
+    """The settings of strategies whose candidates are scored by games with opponents."""
+
+    score: str = setting("wins", "what a candidate's games are worth", choices=SCORES)
+    sides: str = setting(
+        "both", "both: two games with each opponent; alternate: one, begun in turns", choices=("both", "alternate")
+    )
+
+    @property
+    def games_per_opponent(self) -> int:
+        """Games of a candidate with each opponent."""
+        return 2 if self.sides == "both" else 1
 
 
 def mesh_of(devices: int) -> Mesh | None:
@@ -184,7 +191,7 @@ class Evolution:
         key: Key[Array, ""],
     ) -> Float32[Array, "n k"]:
         """The scores of n networks against k others, those of both sides added up."""
-        config, met = self.config, Networks(self.policy, opponents)
+        config, met = self.scored, Networks(self.policy, opponents)
         details = DETAILED.get(config.score, ())
         results = play(self.policy, genomes, met, key, numbers, config.sides, config.most_plies, details)
         return jnp.sum(SCORES[config.score](results).reshape(len(genomes), -1, met.count), axis=1)
@@ -208,8 +215,13 @@ class Evolution:
 
     def by_play(self, opponents: Opponents, common: bool) -> ByPlay:
         """The fitness by games with these opponents; with `common` candidates meet the same luck."""
-        config = self.config
+        config = self.scored
         return ByPlay(self.policy, opponents, config.score, config.sides, common, config.most_plies)
+
+    @property
+    def scored(self) -> ScoredConfig:
+        """The setting of a strategy that scores candidates by games; `TypeError` for another one."""
+        return checks.kind("config", self.config, ScoredConfig)
 
     def _player(self, name: str) -> Any:
         if self.player_of is None:

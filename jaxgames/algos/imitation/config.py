@@ -5,7 +5,7 @@ from typing import Any
 
 from jaxgames.algos.imitation.merge import SPLITS
 from jaxgames.nets import ACTIVATIONS, NetworkSpec
-from jaxgames.ops.settings import Settings, group, setting
+from jaxgames.ops.settings import Settings, group, own, setting
 
 FORMS: dict[str, tuple[Any, ...]] = {
     "form": ("mlp", "residual", "conv"), "output": tuple(ACTIVATIONS), "biases": (True,), "dtype": ("float32",),
@@ -71,8 +71,13 @@ class ImitationConfig(Settings):
         super().__post_init__()
         if not self.validation < 1:
             raise ValueError(f"validation {self.validation}: expected a share above 0 and below 1")
+        if self.last_step_size > self.step_size and self.last_step_size != own(type(self))["last_step_size"].default:
+            raise ValueError(f"last_step_size={self.last_step_size:g}: expected at most step_size={self.step_size:g}")
         if self.plays != self.learns and self.learns != "both":
             raise ValueError(f"plays={self.plays}, but it learns only the {self.learns}")
+        values_positions = self.learns != "policy" or self.head or self.network.form == "residual"
+        if not values_positions and self.network.output != own(NetworkSpec)["output"].default:
+            raise ValueError(f"output={self.network.output} has no effect without learns=both or value, or a head")
         if self.head and self.learns != "policy":
             raise ValueError(f"head={self.head} learns moves only: choose learns=policy")
         if self.head and self.policy_loss == "cross_entropy":

@@ -24,7 +24,7 @@ from jaxgames.ops import checks, clock
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import equal
 from jaxgames.ops.random_bits import fold_in, random_bits
-from jaxgames.ops.settings import Settings, setting
+from jaxgames.ops.settings import Above, Settings, setting
 
 
 class SearchResult(NamedTuple):
@@ -55,7 +55,7 @@ class Noise(Settings):
     """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
 
     of: ClassVar[str] = "noise"
-    alpha: float = setting(0.3, "the parameter of the Dirichlet distribution", above=0)
+    alpha: float = setting(0.3, "the parameter of the Dirichlet distribution", above=0, when={"fraction": Above(0)})
     fraction: float = setting(0.25, "how much the noise counts", low=0, high=1)
 
     def mix(

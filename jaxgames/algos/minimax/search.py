@@ -71,7 +71,9 @@ class Search(Settings):
         choices=("first", "random"),
     )
     forced: bool = setting(True, "a position with one legal move is answered at once, with its value of depth 1")
-    table: int = setting(0, "entries of alpha-beta's transposition table for each lane, a power of 2, or 0", low=0)
+    table: int = setting(
+        0, "entries of alpha-beta's transposition table for each lane, a power of 2, or 0", low=0, when={"prune": True}
+    )
     lanes: int | None = setting(None, "how many searches go on at once, by default what suits the device", low=1)
     seconds: float | None = setting(None, "a budget of time for the whole batch, without compilation", above=0)
 
@@ -120,7 +122,7 @@ class Search(Settings):
             sets.count(legal).astype(jnp.uint32),
         )
         levels = self.depth if single_actions(game) else self.depth + EXTRA_LEVELS
-        problem = Problem(game, packing, value, self.prune, levels, self.table if self.prune else 0)
+        problem = Problem(game, packing, value, self.prune, levels, self.table)
         lanes = self.lanes or _usual_lanes(count)
         if self.seconds is None:
             found, _ = search_all(problem, roots, lanes)

@@ -11,11 +11,17 @@ from typing_extensions import override
 from jaxgames.algos.td.value import ObservationEncoding, Outcomes, ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP_ONLY, NetworkSpec
-from jaxgames.ops.settings import Settings, group, setting
+from jaxgames.ops.settings import Above, Settings, group, setting
 
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
 OPTIMIZERS = {"sgd": optax.sgd, "adam": optax.adam, "adamw": optax.adamw}
 FALLING = ("cosine", "exponential")
+UNTESTED = ("constant", *FALLING)
+"""The schedules that begin with a `step_size`."""
+SEVERAL_PLIES = {"plies": Above(1)}
+"""Where a window of one ply ends, the value there is the return, whatever lambda is."""
+POINTS = {"outputs": (4, 6)}
+"""Only of results worth several points does one count as another one, too."""
 LAYERS = NetworkSpec(hidden=(40,), activation="sigmoid", output="sigmoid", initializer="uniform")
 """Those of TD-Gammon 0.0."""
 
@@ -31,7 +37,7 @@ class TDConfig(Settings):
     encoding: str = setting("", "what the network sees: a name of the game's encodings, or observation")
     net: NetworkSpec = group(LAYERS, MLP_ONLY | {"output": ("sigmoid",)})
     outputs: int = setting(4, "2: win, lose; 4: these for two points, too; 6: for three points, too", choices=OUTCOMES)
-    step_size: float = setting(0.004, "the first step size", low=0, high=100)
+    step_size: float = setting(0.004, "the first step size", low=0, high=100, when={"schedule": UNTESTED})
     updates: int = setting(0, "updates of the whole training, 0 if not known", low=0, high=2**31 - 1, derived=True)
 
     @override
@@ -75,7 +81,7 @@ class TDConfig(Settings):
 class SquaredErrorConfig(TDConfig):
     """What methods have that learn outputs from 0 to 1 by squared errors."""
 
-    cumulative: bool = setting(False, "whether the output for a win counts gammons, too, and so on")
+    cumulative: bool = setting(False, "whether the output for a win counts gammons, too, and so on", when=POINTS)
     symmetric: bool = setting(True, "whether the network sees positions from the player to act, or from the first one")
 
     @override
@@ -97,7 +103,7 @@ class BatchConfig(TDConfig):
     )  # fmt: skip
     schedule: str = setting(
         "exponential", "of step sizes; tested: 0.25 to 0.001, lowered when the player stops getting better",
-        choices=("constant", *FALLING, "tested"),
+        choices=(*UNTESTED, "tested"),
     )  # fmt: skip
     last_step_size: float = setting(0.0001, "the step size at the end", low=0, high=100, when={"schedule": FALLING})
 

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.expectimax import after_chance
-from jaxgames.algos.td.config import FALLING, LAYERS, BatchConfig
+from jaxgames.algos.td.config import LAYERS, SEVERAL_PLIES, UNTESTED, BatchConfig
 from jaxgames.algos.td.learner import BatchLearner, Metrics, cross_entropy, play_metrics
 from jaxgames.algos.td.members import apart, scale_outputs
 from jaxgames.algos.td.self_play import Games, draw_chance, init_games, play_ply
@@ -30,7 +30,7 @@ class ExpectedConfig(BatchConfig):
 
     net: NetworkSpec = group(LAYERS.replace(output="softmax"), MLP_ONLY | {"output": ("softmax",)})
     method: str = setting("expected", "expectations over all outcomes of chance, kept", choices=("expected",))
-    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1)
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when=SEVERAL_PLIES)
     members: int = setting(1, "networks that learn side by side; the player is their mean", low=1, high=64)
     by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
     restarts: float = setting(
@@ -41,7 +41,7 @@ class ExpectedConfig(BatchConfig):
     minibatch: int = setting(512, "positions of each step", low=1, high=2**20)
     steps: int = setting(8, "steps in one update", low=1, high=2**16)
     average: float = setting(0.999, "the player's weights at each step: the share that stays", low=0, high=1)
-    schedule: str = setting("exponential", "of step sizes", choices=("constant", *FALLING))
+    schedule: str = setting("exponential", "of step sizes", choices=UNTESTED)
 
     @override
     def __post_init__(self) -> None:

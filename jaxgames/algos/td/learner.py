@@ -14,7 +14,7 @@ import optax
 from jaxtyping import Array, Bool, Float32, Int32, Key
 from typing_extensions import override
 
-from jaxgames.algos.td.config import LAYERS, BatchConfig, SquaredErrorConfig, TDConfig
+from jaxgames.algos.td.config import LAYERS, POINTS, SEVERAL_PLIES, BatchConfig, SquaredErrorConfig, TDConfig
 from jaxgames.algos.td.self_play import Games, Ply, init_games, play_ply
 from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import ValueNetwork
@@ -122,10 +122,10 @@ class NStepConfig(BatchConfig, SquaredErrorConfig):
     """Settings of `NStepTD`."""
 
     method: str = setting("n_step", "weights frozen for some plies, lambda-returns", choices=("n_step",))
-    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1)
+    lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when=SEVERAL_PLIES)
     net: NetworkSpec = group(LAYERS, MLP_ONLY | {"output": ("sigmoid", "softmax")})
     cumulative: bool = setting(
-        False, "whether the output for a win counts gammons, too, and so on", when={"output": "sigmoid"}
+        False, "whether the output for a win counts gammons, too, and so on", when=POINTS | {"output": "sigmoid"}
     )
     by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
 

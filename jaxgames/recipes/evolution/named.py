@@ -166,7 +166,7 @@ _TEXT = NetworkConfig("checkers", encoding="pieces", head="target").replace(
 )
 _ADAMCZYK = GeneticConfig(
     _TEXT, generations=200, population=200, opponents="others*200", score="pieces", selection="weighted",
-    mutation="cubic", rate=1.0, crossover="layers", keep=20, elites=20, block=50, most_plies=150,
+    mutation="cubic", rate=1.0, crossover="layers", elites=20, block=50, most_plies=150,
 )  # fmt: skip
 """What the text leaves open is as in the program published with it: all against all, each pair twice; children of
 parents drawn by their score above the worst one; first weights in [-10, 10]. Its saved trainings keep 5 of 42, 15 of

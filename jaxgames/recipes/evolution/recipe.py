@@ -29,6 +29,9 @@ from jaxgames.runs.processes import check_all_take_part, fetched, spread
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
 
+OF_GAMES = ("score", "sides", "most_plies", "common")
+"""Settings of the games by which candidates are judged."""
+
 Champions = Float32[np.ndarray, "champions dimension"]
 
 
@@ -44,12 +47,13 @@ class Measures(NamedTuple):
 
     `quick(network, champions, games, seed)` gives metrics during training, among them `strength`, by which champions
     are kept, and the number of the best of them; `thorough`, with the same arguments, what the results say of them;
-    `panels(metrics)` the learning curve.
+    `panels(metrics)` the learning curve. Those that are `exact` draw nothing by lot, for any number of games.
     """
 
     quick: Callable[[NetworkConfig, Champions, int, int], tuple[dict[str, Any], int]]
     thorough: Callable[[NetworkConfig, Champions, int, int], dict[str, Any]]
     panels: Callable[[Sequence[Mapping[str, Any]]], list[Panel]]
+    exact: bool = False
 
 
 class TextForm(NamedTuple):
@@ -100,10 +104,16 @@ class EvolutionRecipe(Recipe):
         setting = plan.setting_of(self.name, self.game, self.settings)
         config = with_changes(self.settings[setting], plan.changes)
         evolution = evolution_of(config, 1, self.fitnesses)
+        one = evolution.games(1)
+        for name in OF_GAMES:
+            if not one and name in plan.changes:
+                raise ValueError(f"{setting} plays no games while it evolves: {name} has no effect")
+        for name in ("measured_games", "final_games"):
+            if self.measures.exact and getattr(plan, name) is not None:
+                raise ValueError(f"{self.name} measures networks exactly: --{name.replace('_', '-')} has no effect")
         if plan.games is not None:
             if "generations" in plan.changes:
                 raise ValueError("give --games or --set generations=N, not both")
-            one = evolution.games(1)
             if not one:
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))

@@ -183,7 +183,7 @@ RECIPE = EvolutionRecipe(
             opponents="positions*512", sides="alternate", most_plies=9, block=32,
         ),
     },
-    measures=Measures(quick, thorough, panels),
+    measures=Measures(quick, thorough, panels, exact=True),
     show_result=show,
     published=(RERUN,),
     fitnesses={"positions": kept_moves},

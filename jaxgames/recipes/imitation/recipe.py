@@ -69,7 +69,12 @@ class ImitationRecipe(Recipe):
             raise ValueError(f"{self.name} trains for a number of epochs: give --set epochs=N, not minutes or games")
         if plan.devices not in (None, 1):
             raise ValueError(f"{self.name} trains on one device, not on {plan.devices}")
-        config, (game, _) = self.config(plan), self._data(plan)
+        if plan.measured_games is not None:
+            raise ValueError(f"{self.name} measures the validation loss on the way: --measured-games has no effect")
+        config, (game, folder) = self.config(plan), self._data(plan)
+        for name in ("validation", "split"):
+            if name in plan.changes and _is_split(folder):
+                raise ValueError(f"{folder.path} was split when it was merged: {name} has no effect")
         make_learner(game, config)  # raises for a network that does not fit the game
 
     @override
@@ -151,9 +156,14 @@ def _split_rows(path: Path, game: Game, validation: float, split: str, seed: int
     """The rows of a data set, split; those of a merged one are as they were split then."""
     folder = DataSetFolder.open_complete(path)
     rows = load(folder, game)
-    if folder.header["made"].get("by") == "merge":
+    if _is_split(folder):
         return rows
     return prepare(game, rows, None, validation, split, seed)[0]
+
+
+def _is_split(folder: DataSetFolder) -> bool:
+    """Whether the rows of a data set say themselves which are for validation."""
+    return bool(folder.header["made"].get("by") == "merge")
 
 
 class ImitationProgress(NamedTuple):

@@ -71,7 +71,7 @@ def see_checkers(own, other, player: int, symmetric: bool) -> Seen:
 def begin(learner: Learner) -> Any:
     """What `learner.init(jax.random.key(1))` gives, compiled once for all learners with the same network and batch."""
     config = learner.config
-    state = _begin(with_method(config, "n_step").replace(plies=1, lambda_=0.0, step_size=0.1))
+    state = _begin(with_method(config, "n_step").replace(plies=1, step_size=0.1))
     if isinstance(learner, MonteCarlo):
         return MonteCarloState(state.params, state.optimizer, state.factor, state.updates)
     if not isinstance(learner, ExactTD):

@@ -259,7 +259,7 @@ def test_a_share_of_the_new_games_is_restarted(start):
 
 def test_softmax_learns_by_cross_entropy_in_n_step_too():
     """One step of TD(0) by hand, from the positions that two updates saw."""
-    config = with_method(CONFIG, "n_step").replace(output="softmax", lambda_=0.0, plies=1)
+    config = with_method(CONFIG, "n_step").replace(output="softmax", plies=1)
     learner = make_learner(config)
     update = jax.jit(learner.update)
     first = update(jax.jit(learner.init)(jax.random.key(0)), jax.random.key(1))[0]

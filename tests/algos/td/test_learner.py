@@ -221,7 +221,8 @@ def test_weights_that_are_nan_do_not_stop_the_games():
 
 
 def test_windows_of_one_ply_are_td_0():
-    exact, window = (make_learner(dash(method, lambda_=0.0, plies=1)) for method in ("exact", "n_step"))
+    exact = make_learner(dash("exact", lambda_=0.0, plies=1))
+    window = make_learner(dash("n_step").replace(plies=1))
     start = begin(exact)
     states = [start, begin(window)]
     for number in range(40):

@@ -107,6 +107,9 @@ def test_a_position_that_awaits_a_roll():
     resolved = GAME.resolve(state, ROLLS.index((3, 1)))
     assert GAME.to_string(resolved) == "4HPwATDgc/ABMA:31"
     assert GAME.to_string(GAME.resolve(resolved, 0)) == "4HPwATDgc/ABMA:31"
+    for end in ("terminated", "truncated"):  # games that have ended await nothing
+        ended = state.replace(**{end: jnp.bool_(True)})
+        assert GAME.to_string(GAME.resolve(ended, ROLLS.index((3, 1)))) == "4HPwATDgc/ABMA"
 
 
 # The end

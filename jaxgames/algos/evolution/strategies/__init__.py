@@ -10,7 +10,6 @@ from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
-from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops.settings import own
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
@@ -39,8 +38,8 @@ def with_changes(config: EvolutionConfig, texts: Mapping[str, str]) -> Evolution
         raise ValueError(f"game={texts['game']!r}: these networks learn {config.network.game}")
     if kind is type(config):
         return config.change(texts)
-    both = isinstance(config, PopulationConfig) and issubclass(kind, PopulationConfig)
-    shared = {name: getattr(config, name) for name in own(PopulationConfig if both else EvolutionConfig)}
+    common = next(base for base in kind.__mro__ if isinstance(config, base))
+    shared = {name: getattr(config, name) for name in own(common)}
     values = kind(network=config.network.replace(plays="afterstate")).parse(texts)
     network = config.network.replace(**{name: value for name, value in values.items() if name not in own(kind)})
     return kind(network=network, **shared | {name: value for name, value in values.items() if name in own(kind)})

@@ -11,7 +11,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
-from jaxgames.algos.evolution.evolution import CROSSOVERS, Evolution, EvolutionConfig, Scores, Strategy
+from jaxgames.algos.evolution.evolution import CROSSOVERS, Evolution, ScoredConfig, Scores, Strategy
 from jaxgames.algos.evolution.operators import (
     Crossover,
     Multiplicative,
@@ -144,7 +144,7 @@ class GroupGA(Strategy):
     @override
     def generation(self, state: GroupState, evolution: Evolution) -> tuple[GroupState, Scores]:
         after, metrics = self.update(state, evolution.matrix)
-        possible = jnp.float32(self.opponents * evolution.config.games_per_opponent)
+        possible = jnp.float32(self.opponents * evolution.scored.games_per_opponent)
         best = metrics.scores[:, 0] / possible
         return after, Scores(jnp.max(best), jnp.mean(best), self.champions(after))
 
@@ -276,7 +276,7 @@ def _sorted(genomes: Array, scores: Array) -> tuple[Array, Array]:
 
 
 @dataclasses.dataclass(frozen=True)
-class GroupsConfig(EvolutionConfig):
+class GroupsConfig(ScoredConfig):
     """Settings of `groups`: groups of networks that meet each other's best."""
 
     name: ClassVar[str] = "groups"

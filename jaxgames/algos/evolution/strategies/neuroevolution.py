@@ -139,7 +139,9 @@ class GeneticConfig(PopulationConfig):
     name: ClassVar[str] = "genetic"
 
     elites: int = setting(5, "so many of the best live on as they are", low=0, high=2**24)
-    keep: int = setting(5, "so many of the best have children", low=1, high=2**24)
+    keep: int = setting(
+        5, "so many of the best have children, at least `elites`", low=1, high=2**24, when={"selection": "truncation"}
+    )
     rate: float = setting(0.2, "how large mutations are", low=0, high=10)
     mutation: str = setting(
         "uniform",
@@ -155,14 +157,17 @@ class GeneticConfig(PopulationConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if max(self.keep, self.elites + 1) > self.population:
+        kept = self.keep if self.selection == "truncation" else 0
+        if max(kept, self.elites + 1) > self.population:
             raise ValueError(f"keep={self.keep}, elites={self.elites} of a population of {self.population}: too many")
+        if self.selection == "truncation" and self.keep < self.elites:
+            raise ValueError(f"keep={self.keep}: expected as many as elites={self.elites} or more")
 
     @override
     def algorithm(self, mesh: Mesh | None) -> Neuroevolution:
         genomes = self.network.genomes()
         weighted, cubic = self.selection == "weighted", self.mutation == "cubic"
-        selection: Selection = FitnessWeighted() if weighted else Truncation(max(self.keep, self.elites))
+        selection: Selection = FitnessWeighted() if weighted else Truncation(self.keep)
         mutation = Cubic(self.rate) if cubic else Multiplicative(self.rate)
         crossover = self.crossover_named(self.crossover)
         return Neuroevolution(

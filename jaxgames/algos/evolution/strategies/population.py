@@ -14,18 +14,18 @@ from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, usual_block
-from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, OpponentSpec, Scores, Strategy, mesh_of
+from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
 from jaxgames.algos.evolution.games.fitness import HallOfFame
 from jaxgames.algos.evolution.games.play import Networks
 from jaxgames.algos.evolution.memory import MemoryPlan
-from jaxgames.ops.settings import setting
+from jaxgames.ops.settings import own, setting
 
 SAMPLE = 64
 _OPPONENT = re.compile(r"([^*+]+)\*(\d+)")
 
 
 @dataclasses.dataclass(frozen=True)
-class PopulationConfig(EvolutionConfig):
+class PopulationConfig(ScoredConfig):
     """Settings of strategies that judge one population in each generation."""
 
     population: int = setting(200, "candidates of a generation", low=2, high=2**24)
@@ -42,7 +42,9 @@ class PopulationConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.opponent_specs
+        met = [one.name for one in self.opponent_specs]
+        if "hall" not in met and self.hall_every != own(PopulationConfig)["hall_every"].default:
+            raise ValueError(f"hall_every={self.hall_every} has no effect without opponents such as hall*16")
 
     @property
     @override
