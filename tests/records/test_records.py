@@ -166,7 +166,7 @@ def test_what_a_format_cannot_say_is_refused():
     ("form", "begins", "piece"),
     [
         ("mat", "0 point match", " "),
-        ("mat", "", "a : 0  "),
+        ("mat", "", "a : 0  b "),
         ("mat", "", " \n"),
         ("mat", " a : 0  b : 0\n 1) ", "11:"),
         ("sgf", "(;GM[6]", " "),
