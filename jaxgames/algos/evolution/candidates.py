@@ -136,9 +136,11 @@ class LowRank:
             return y
         return y + (shared[place + 1][:, None] + own[place + 1].plain)[:, None]
 
-    def each(self, function: Callable[[Any], Any]) -> Any:
-        """`function(params)` of each candidate of `Parameters`, by `jax.vmap`: results have the candidates first."""
-        return self.networks.each(self, function)
+    def each(self, function: Callable[..., Any], *more: Any) -> Any:
+        """`function(params, *more)` of each candidate of `Parameters`, by `jax.vmap`; arrays in `more`, and results,
+        have the candidates first.
+        """
+        return self.networks.each(self, function, *more)
 
     def rows(self) -> Float32[Array, "n dimension"]:
         """The networks' own weights, as rows."""

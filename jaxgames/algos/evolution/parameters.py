@@ -93,8 +93,9 @@ class Parameters:
         leaves = (part.reshape(shape) for part, shape in zip(parts_of(self, row), self.shapes, strict=True))
         return jax.tree.unflatten(self.tree, leaves)
 
-    def each(self, candidates: LowRank, function: Callable[[Any], Any]) -> Any:
-        """`function(params)` of each candidate, by `jax.vmap`; results have the candidates first.
+    def each(self, candidates: LowRank, function: Callable[..., Any], *more: Any) -> Any:
+        """`function(params, *more)` of each candidate, by `jax.vmap`; arrays in `more`, and results, have the
+        candidates first.
 
         The shared matrices are not mapped, so that XLA makes one product of all candidates' products with them.
         """
@@ -108,7 +109,7 @@ class Parameters:
                 leaves.append(Matrix(shared.reshape(shape), noise.left, noise.right))
                 axes.append(Matrix(None, -1, -1))  # type: ignore[arg-type]
         params, mapped = (jax.tree.unflatten(self.tree, found) for found in (leaves, axes))
-        return jax.vmap(function, in_axes=(mapped,))(params)
+        return jax.vmap(function, in_axes=(mapped, *(0 for _ in more)))(params, *more)
 
 
 def linen_apply(module: nn.Module) -> Callable[..., Any]:
