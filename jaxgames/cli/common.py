@@ -55,7 +55,12 @@ def make_game(name: str, settings: list[str]) -> Any:
     """The game with its settings. Raises `ValueError` for unknown ones."""
     from jaxgames import make
 
-    return make(name, **dict(_setting(make(name), text) for text in settings))
+    options: dict[str, Any] = {}
+    for option, value in (_setting(make(name), text) for text in settings):
+        if option in options:
+            raise ValueError(f"--set {option} is there twice, with {options[option]} and {value}; expected once")
+        options[option] = value
+    return make(name, **options)
 
 
 def _setting(usual: Any, text: str) -> tuple[str, Any]:

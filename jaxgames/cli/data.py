@@ -6,6 +6,9 @@ from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
 
+OF_PLAYERS = ("games", "seed", "moves_of", "games_per_shard", "most_plies")
+"""Options of games that players play, as `played_games` takes them."""
+
 
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
@@ -19,11 +22,11 @@ def add(commands: Any) -> None:
     source.add_argument("--records", nargs="+", metavar="FILE", help="games: .pdn, .mat, .sgf, .txt, .json")
     source.add_argument("--solved", nargs="+", metavar="FILE", help="solved positions of connect_four, as for score")
     make.add_argument("--exact", action="store_true", help="exact labels where all is known: endings, late positions")
-    make.add_argument("--games", type=int, default=1000, metavar="N", help="of the players (1,000)")
-    make.add_argument("--moves-of", default="both", metavar="WHO", help="`first`: learn the first player's moves only")
-    make.add_argument("--most-plies", type=int, default=10_000, metavar="N", help="then a game is stopped (10,000)")
-    make.add_argument("--games-per-shard", type=int, default=2048, metavar="N", help="played at once (2,048)")
-    make.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    make.add_argument("--games", type=int, metavar="N", help="of the players (1,000)")
+    make.add_argument("--moves-of", metavar="WHO", help="`first`: learn the first player's moves only")
+    make.add_argument("--most-plies", type=int, metavar="N", help="then a game is stopped (10,000)")
+    make.add_argument("--games-per-shard", type=int, metavar="N", help="played at once (2,048)")
+    make.add_argument("--seed", type=seed, help="of all random numbers (0)")
     add_settings(make)
     add_plugins(make)
     make.set_defaults(command=_make)
@@ -69,6 +72,10 @@ def _maker(game: Any, options: argparse.Namespace) -> Any:
     from jaxgames.data_sets import played_games, recorded_games, solved_positions
     from jaxgames.players import make as make_player
 
+    asked = {name: value for name in OF_PLAYERS if (value := getattr(options, name)) is not None}
+    if asked and not options.players:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
+        raise ValueError(f"{names}: of games that players play; with files leave it out")
     if options.records:
         return recorded_games(game, options.records)
     if options.solved:
@@ -76,8 +83,7 @@ def _maker(game: Any, options: argparse.Namespace) -> Any:
     if len(options.players) > 2:
         raise ValueError(f"{len(options.players)} players; name one that plays itself, or two")
     players = [make_player(spec, game) for spec in options.players]
-    numbers = (options.games, options.seed, options.moves_of, options.games_per_shard, options.most_plies)
-    return played_games(players[0], players[-1], *numbers)
+    return played_games(players[0], players[-1], **{"games": 1000, **asked})
 
 
 def _info(options: argparse.Namespace) -> None:

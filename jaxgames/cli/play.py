@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("play", help="play a game in the terminal")
     parser.add_argument("game", metavar="GAME", help="tic_tac_toe, connect_four, checkers, backgammon")
     parser.add_argument("--against", default="champion", metavar="SPEC", help="a player, as for match; or person")
-    parser.add_argument("--seat", choices=("first", "second"), default="first", help="where you sit (first)")
+    parser.add_argument("--seat", choices=("first", "second"), help="where you sit (first)")
     parser.add_argument("--from", dest="start", metavar="TEXT", help="a position in the game's notation")
     parser.add_argument("--hints", metavar="SPEC", help="who gives hints (the champion, or who plays)")
     parser.add_argument("--points", type=int, metavar="N", help="a match: games until one side has so many points")
@@ -37,7 +37,9 @@ def run(options: argparse.Namespace) -> None:
     game = make_game(options.game, options.set)
     player = None if options.against == PERSON else make_player(options.against, game)
     advisor = make_player(options.hints, game) if options.hints else player
-    seats = [None, player] if options.seat == "first" else [player, None]
+    if player is None and options.seat is not None:
+        raise ValueError("--seat and --against person: people sit on both seats; leave --seat out")
+    seats = [player, None] if options.seat == "second" else [None, player]
     drawn = secrets.randbits(31) if options.seed is None else options.seed
     session = Session(game, options.start, drawn, seats)
     if session.over:

@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a published system, or all")
     parser.add_argument("--quick", action="store_true", help="small figures, only to see that everything runs")
     parser.add_argument("--out", metavar="FOLDER", help="where reports go (reproductions, or reproductions-quick)")
-    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    parser.add_argument("--seed", type=seed, help="of all random numbers (0)")
     parser.add_argument("--resume", action="store_true", help="go on with a reproduction that was stopped")
     parser.add_argument("--again", metavar="FOLDER", help="only make the page anew from report.json in FOLDER")
     parser.add_argument("--json", action="store_true", help="reports as JSON, nothing else")
@@ -31,6 +31,8 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.runs import check_extras
 
     if options.again:
+        if options.quick or options.out or options.resume or options.seed is not None:
+            raise ValueError("--again makes a page of figures that are there: give it the system and FOLDER only")
         again = report_again(options.again)
         if options.json:
             print_json(again)
@@ -46,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
         folder = out / system.name
         begins = not options.resume or (options.system == "all" and not folder.exists())
         begin = Study.create if begins else Study.resume
-        studies.append(begin(folder, system.name, options.quick, options.seed, report))
+        studies.append(begin(folder, system.name, options.quick, options.seed or 0, report))
     try:
         for system, study in zip(systems, studies, strict=True):
             reports.append(system.reproduce(study))

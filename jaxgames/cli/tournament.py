@@ -111,6 +111,8 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
     from jaxgames.players.from_folder import load_all
     from jaxgames.runs.console import show
 
+    if options.png:
+        raise ValueError("--png draws a round robin: leave it out with --knockout")
     game = _game(plan, [plan["knockout"]])
     players, folder = load_all(plan["knockout"], game), opened()
     known = {}

@@ -156,8 +156,13 @@ def _cores() -> int:
 
 def _changes(options: argparse.Namespace) -> dict[str, str]:
     """The numbers of the setting that are to be changed."""
-    changes = dict(_assignment(text) for text in options.set)
-    return changes if options.population is None else changes | {"population": options.population}
+    texts = [*options.set, *([] if options.population is None else [f"population={options.population}"])]
+    changes: dict[str, str] = {}
+    for name, value in map(_assignment, texts):
+        if name in changes:
+            raise ValueError(f"{name} is set twice, to {changes[name]} and {value}; expected once")
+        changes[name] = value
+    return changes
 
 
 def _assignment(text: str) -> tuple[str, str]:

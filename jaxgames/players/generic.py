@@ -190,6 +190,8 @@ def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, w
     One that plays by its policy looks one ply ahead as it is. Raises `ValueError` if the player does not choose by the
     values of positions, and for numbers out of range.
     """
+    if plies == 1 and (keep is not None or within is not None):
+        raise ValueError(f"{name}: keep and within leave turns out at 2 plies or more; leave them out")
     if player.policy is not None and plies == 1:
         return dataclasses.replace(player, name=name)
     if player.value is None or player.plies != 1:

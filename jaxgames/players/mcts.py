@@ -224,7 +224,8 @@ def mcts_player(
     """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer, or those that fit into a
     time: `NAME:2s`, where the budget is a float. `options` are those of the rule and of the evaluator.
 
-    Raises `ValueError` for options that the rule does not take, and for a run whose player values no positions.
+    Raises `ValueError` for options that the rule does not take, for mirror images in games that have none, and for a
+    run whose player values no positions.
     """
     of_evaluator = {option: options.pop(option) for option in kind.evaluator_options if option in options}
     discount = 1.0
@@ -240,6 +241,8 @@ def mcts_player(
         evaluate = mcts.exact_leaves(evaluate, lookup, load())
     simulations, seconds = (1, budget) if isinstance(budget, float) else (budget, None)
     kind_of_turn, rule = LearningMCTSTurn if keep else MCTSTurn, kind.rule(**options)
+    if rule.transpositions == "symmetries" and len(game.symmetries) < 2:
+        raise ValueError(f"{game.id} has no mirror images: leave out symmetries=1")
     turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
     return Player("search", game, turn, evaluate)
 

@@ -112,14 +112,16 @@ def alphabeta(
 
     `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
     (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1; with `value=exact`
-    positions that a table knows have their exact value at the horizon. Raises `ValueError` for games with chance, and
-    for a run whose player values no positions.
+    positions that a table knows have their exact value at the horizon. Raises `ValueError` for games with chance, for
+    `value=pieces` in games without captures, and for a run whose player values no positions.
     """
     name = ":".join(filter(None, ("alphabeta" if prune else "minimax", run, budget_text(depth))))
     if isinstance(depth, float):
         search = Search(game, MOST_DEPTH_IN_TIME, prune=prune, ties=ties, seconds=depth)
     else:
         search = Search(game, depth, prune=prune, ties=ties)
+    if value == "pieces" and type(game).piece_count is Game.piece_count:
+        raise ValueError(f"{name}: {game.id} takes no pieces, so there are none to count; leave out value=pieces")
     if run:
         if value is not None:
             raise ValueError(f"{name}: the run values positions; leave out value={value}")

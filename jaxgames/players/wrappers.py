@@ -53,8 +53,10 @@ def weak(player: Player, name: str, probability: float) -> Player:
     """The player that takes a random turn with a probability, and else that of `player`.
 
     Keller, "Entwicklung einer Künstlichen Intelligenz für Tic-Tac-Toe" (2018), section 3.2, proposes it: who never
-    errs is soon no fun to play against.
+    errs is soon no fun to play against. Raises `ValueError` for a player that remembers something over a game.
     """
+    if player.learns:
+        raise ValueError(f"{name}: {player.name} learns over a game, and would miss random turns; leave out keep=1")
     params = (np.uint32(round(probability * 2**24)), player.params)
     return Player(name, player.game, WeakTurn(player.game, player.turn), params)
 

@@ -159,6 +159,8 @@ def search(
     if tree is not None and not isinstance(tree, Tree):
         raise TypeError(f"tree {checks.describe(tree)}: expected mcts.advance(result.tree, states)")
     if tree is not None:
+        if capacity not in (None, tree.capacity):
+            raise ValueError(f"capacity {capacity}: the tree has room for {tree.capacity} nodes; leave capacity out")
         capacity = tree.capacity
     elif capacity is None:
         capacity = num_simulations + 1 if seconds is None else _nodes_in(seconds, num_trees * batch)
@@ -252,6 +254,8 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
     )
     if settings.noise is not None and not isinstance(settings.noise, Noise):
         raise TypeError(f"noise {checks.describe(settings.noise)}: expected mcts.dirichlet(alpha, fraction)")
+    if settings.temperature > 0 and settings.final != "visits":
+        raise ValueError(f"final={settings.final!r} chooses at temperature 0, not at {settings.temperature:g}")
     if settings.seconds is not None:
         settings = settings._replace(max_depth=min(settings.max_depth, MOST_DEPTH))
     rule, name = settings.select, type(settings.select).__name__
