@@ -13,13 +13,15 @@ import pytest
 
 import jaxgames
 from jaxgames import players, records
-from jaxgames.algos import evolution, mcts, td
+from jaxgames.algos import alphazero, evolution, mcts, td
+from jaxgames.algos.alphazero import self_play
+from jaxgames.algos.alphazero.loss import examples_of
 from jaxgames.algos.evolution.games.fitness import SCORES
 from jaxgames.algos.td.self_play import Games, play_ply
 from jaxgames.cli.terminal import PointsMatch
 from jaxgames.matches import match
 from jaxgames.matches.knockout import _decide
-from jaxgames.nets import MLP
+from jaxgames.nets import MLP, NetworkSpec
 from jaxgames.sessions import Session
 from jaxgames.web import hints
 from tests.matches.test_knockout import Script
@@ -68,6 +70,39 @@ def test_rewards_of_a_step(action):
     actions = jnp.full(len(KEYS), action, jnp.int32)
     step = jax.jit(jax.vmap(GAME.step))
     same(step(exchanged(STATES), actions), exchanged(step(STATES, actions)))
+
+
+def no_network(params, observation):
+    """Of a search that is not asked."""
+    raise AssertionError
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_targets_of_alphazero(exact, monkeypatch):
+    """Of the games under way: new ones draw who begins."""
+
+    def first_legal(game, config, evaluate, states, key, fast_key, tree):
+        mask = states.legal_action_mask.astype(jnp.float32)
+        policy = mask / jnp.sum(mask, axis=1, keepdims=True)
+        choice = jnp.argmax(states.legal_action_mask, axis=1).astype(jnp.int32)
+        return (policy, jnp.full(len(choice), 0.25), choice, None), jnp.bool_(True)
+
+    monkeypatch.setattr(self_play, "_search", first_legal)
+    config = alphazero.AlphaZeroConfig(
+        NetworkSpec(hidden=(2,)), batch=12, plies=6, played="choice", opening_plies=0, exact=exact, buffer_plies=12
+    )
+    begun = STATES.replace(terminated=jnp.zeros(12, bool))
+    run = jax.jit(lambda states, key: self_play.play(GAME, config, no_network, (), states, key)[1])
+    one, other = run(begun, KEYS[0]), run(exchanged(begun), KEYS[0])
+    number = jax.vmap(jax.vmap(lambda position: jnp.sum(GAME.legal(position))))(one.position)
+    first = np.cumsum(np.diff(np.asarray(number), axis=0, prepend=99) > 0, axis=0) == 0  # of the first game
+    assert first.any() and (np.asarray(one.result)[first] != 0).any()
+    same(np.asarray(other.result)[first], -np.asarray(one.result)[first])
+    same(np.asarray(other.player)[first], 1 - np.asarray(one.player)[first])
+    for share in (1.0, 0.5):
+        targets = [examples_of(GAME, jax.tree.map(lambda x: x[first], plies), share) for plies in (one, other)]
+        assert len(np.unique(targets[0].value)) > 1
+        same(*targets)
 
 
 def test_searches():
