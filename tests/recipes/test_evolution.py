@@ -168,7 +168,7 @@ def test_as_many_others_as_the_population_are_everyone():
     """Each once; fewer are drawn."""
     state = jax.jit(TINY.settings["genetic"].strategy(None).init)(jax.random.key(0))
     for opponents, everyone in (("others*8", True), ("others*7", False)):
-        population = TINY.settings["genetic"].replace(opponents=opponents).strategy(None)
+        population = TINY.settings["genetic"].replace(opponents=opponents, hall_every=10).strategy(None)
         met = np.asarray(population.networks_met(state, jax.random.key(1)))
         whole = np.asarray(population.algorithm.ask(state.algorithm, jnp.arange(8, dtype=jnp.int32)))
         assert np.array_equal(met, whole) == everyone and len(met) == int(opponents[-1])
@@ -302,7 +302,8 @@ def test_steps_of_every_setting_are_of_the_size_of_its_noise(recipe, config):
 
 def test_a_short_training_improves():
     """The mean score of the candidates, against opponents that stay the same."""
-    evolution = evolution_of(SEARCH.replace(generations=30, population=32, opponents="random*32", block=32))
+    config = SEARCH.replace(generations=30, population=32, opponents="random*32", hall_every=10, block=32)
+    evolution = evolution_of(config)
     _, scores = advance(evolution, jax.jit(evolution.strategy.init)(jax.random.key(0)), 30)
     assert np.mean(scores.mean[-3:]) > np.mean(scores.mean[:3]) + 0.05
 

@@ -174,7 +174,8 @@ def test_some_fuzzing():
 
 
 BUSY = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts tests in the background has it ignored
 from jaxgames.cli import main
 from jaxgames.web.app import WebServer
 WebServer.games = lambda self: time.sleep(1000)  # what is computed does not end

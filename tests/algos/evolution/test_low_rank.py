@@ -161,7 +161,7 @@ def test_any_network_computes_what_its_rows_do(of, rank):
     np.testing.assert_allclose(found, jnp.stack(expected), atol=1e-5)
     assert found.std(axis=0).min() > 0.01  # candidates differ
     more = candidates.each(lambda params, y: candidate_apply(params, x).sum() + y, jnp.arange(6.0))
-    np.testing.assert_allclose(more, found.sum(axis=(1, 2)) + np.arange(6), atol=1e-4)
+    np.testing.assert_allclose(more, np.asarray(found).sum(axis=(1, 2)) + np.arange(6), atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Whole turns: every distinct play, against GNU Backgammon, the rule book, and the steps themselves."""
 
+import functools
 import json
 
 import hypothesis
@@ -103,14 +104,19 @@ def test_opening_plays(data_dir):
     assert len(counts) == 21 and sum(counts.values()) == 447
 
 
+@pytest.mark.slow
 def test_replies_to_openings(data_dir):
     """441 positions after an opening play, given in words: how many replies there are; the best ones are legal."""
     replies = json.loads((data_dir / "backgammon" / "opening_replies_2ply.json").read_text())["replies"]
     assert len(replies) == 441
+
+    @functools.cache
+    def opened_by(roll, move):
+        actions = list(GAME.string_to_turn(make_position(START, START, roll), move)) + [-1] * 4
+        return play_actions(START_BOARD[None], [left_of(roll)], np.array(actions[:4])[None])
+
     for reply in replies:
-        start = make_position(START, START, reply["opening_roll"])
-        actions = list(GAME.string_to_turn(start, reply["opening_move"])) + [-1] * 4
-        opened = play_actions(START_BOARD[None], [left_of(reply["opening_roll"])], np.array(actions[:4])[None])
+        opened = opened_by(tuple(reply["opening_roll"]), reply["opening_move"])
         state = make_position(opened.boards[0, 1], opened.boards[0, 0], reply["reply_roll"])
         found = list_plays(state)
         assert len(found.actions) == reply["distinct_plays"]
