@@ -77,7 +77,8 @@ def searched(game: Any, states: Any, key: Any, simulations: int, *, evaluate: An
 
     That searches do as they are asked is for the tables of searches; tracing one takes ten times all else.
     """
-    number = zlib.crc32(repr((simulations, sorted(asked.items()))).encode()) / 2**32
+    number: Any = zlib.crc32(repr((simulations, sorted(asked.items()))).encode()) / 2**32
+    number = number if tree is None else number + tree.used.astype(jnp.float32)
     logits, values = evaluate.apply(evaluate.params, states.observation)
     weights = jax.nn.softmax(logits * number)
     return SimpleNamespace(
@@ -103,6 +104,17 @@ def alphazero_update(config: alphazero.AlphaZeroConfig) -> Program:
         return Program(run, KEY)
 
 
+def alphazero_later(config: alphazero.AlphaZeroConfig) -> Program:
+    """Where games stand after an update of any state: of new games only those that follow others are seen."""
+    learner = alphazero.make_learner(GAME, config)
+
+    def run(state, key):
+        return {"states": learner.update(state, key)[0].states}
+
+    with mock.patch.object(mcts, "search", searched):
+        return Program(run, jax.eval_shape(learner.init, KEY), KEY)
+
+
 def alphazero_network(config: alphazero.AlphaZeroConfig) -> Program:
     """The network for a board on which a window fits."""
     return _applied(config.make_network(jaxgames.make("connect_four")), (1, 6, 7, 2))
@@ -113,7 +125,7 @@ ALPHAZERO = Table(
         NetworkSpec(hidden=(4,)), batch=2, plies=2, simulations=4, considered=3, opening_plies=1, buffer_plies=4,
         steps=2, minibatch=3,
     ),
-    {"update": alphazero_update, "network": alphazero_network},
+    {"update": alphazero_update, "later": alphazero_later, "network": alphazero_network},
     {
         **network_rows(*POLICY_VALUE),
         "batch": row(3, "update.first", "update.metrics"),
@@ -126,7 +138,7 @@ ALPHAZERO = Table(
         "reuse": row(True, "update.states", search="puct"),
         "played": row("choice", "update.states"),
         "temperature": row(0.5, "update.states"),
-        "opening_plies": row(2, "update.first", "update.states"),
+        "opening_plies": row(2, "update.first", "later.states"),
         "fast_share": row(0.5, "update.policy", "update.is_target", "update.params"),
         "fast_simulations": row(3, "update.policy", fast_share=0.5),
         "result_share": row(0.5, "update.params", "update.metrics"),

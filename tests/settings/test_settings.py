@@ -165,21 +165,23 @@ def test_numbers_of_programs():
 
     from tests.settings.traces import Program
 
-    def program(used, unused):
+    def program(used, unused, more=0):
         def run(x):
             dead = x * jnp.float32(unused) + jnp.full(3, unused, jnp.float32)
 
             def step(carry, _):
-                kept, lost = carry
-                return (kept * used, lost + unused), None
+                kept, *lost = carry
+                return (kept * used, *(one + unused for one in lost)), None
 
-            (kept, _), _ = jax.lax.scan(step, (x, dead), length=2)
+            (kept, *_), _ = jax.lax.scan(step, (x, dead, *[dead] * more), length=2)
+            for number in range(more):  # constants that nothing reads
+                _ = x + jnp.asarray([number, 2.0], jnp.float32)
             return {"kept": jax.jit(lambda y: y + jnp.asarray([used, 2.0], jnp.float32))(kept), "other": x}
 
         return Program(run, jnp.float32(1))
 
     one, other, dead = program(1.0, 1.0), program(3.0, 1.0), program(1.0, 3.0)
-    assert one.of() == dead.of() != other.of() and one.of("other") == other.of("other")
+    assert one.of() == dead.of() == program(1.0, 1.0, 2).of() != other.of() and one.of("other") == other.of("other")
     assert one.of("kept") != other.of("kept")
     with pytest.raises(AssertionError, match=re.escape("('lost',): expected some of kept, other")):
         one.of("lost")

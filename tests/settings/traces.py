@@ -15,6 +15,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+UNREAD = ("ft_in", "ft_out", "name", "donated_invars")
+"""Parameters of an equation that say how its function was called, and keep what was left out since."""
 
 
 class Program:
@@ -42,31 +44,27 @@ class Program:
 
 
 def _of_jaxpr(jaxpr: Jaxpr, consts: Any, known: dict[int, int]) -> int:
-    """A jaxpr as a number; variables are known by the place where they come first."""
+    """A jaxpr as a number; its variables are numbered, inputs first, then in the order in which they come."""
     if id(jaxpr) in known and not consts:
         return known[id(jaxpr)]
-    numbers: dict[Any, Any] = {}
-    for atom, value in zip(jaxpr.constvars, consts, strict=False):
-        numbers[atom] = _of_value(value, known)
+    values = {atom: _of_value(value, known) for atom, value in zip(jaxpr.constvars, consts, strict=False)}
+    numbers = {atom: number for number, atom in enumerate(jaxpr.invars)}
+
+    def name(atom: Any) -> Any:
+        if isinstance(atom, Literal):
+            return _of_value(atom.val, known), str(atom.aval)
+        return values[atom] if atom in values else numbers.setdefault(atom, len(numbers))
+
     lines = [
         (
             eqn.primitive.name,
-            tuple(_of_value(eqn.params[key], known) for key in sorted(eqn.params)),
-            tuple(
-                (_of_value(atom.val, known), str(atom.aval))
-                if isinstance(atom, Literal)
-                else numbers.setdefault(atom, len(numbers))
-                for atom in eqn.invars
-            ),
-            tuple(numbers.setdefault(atom, len(numbers)) for atom in eqn.outvars),
+            tuple(_of_value(eqn.params[key], known) for key in sorted(eqn.params) if key not in UNREAD),
+            tuple(map(name, eqn.invars)),
+            tuple(map(name, eqn.outvars)),
         )
         for eqn in jaxpr.eqns
     ]
-    ends = tuple(
-        repr(atom.val) if isinstance(atom, Literal) else numbers.setdefault(atom, len(numbers))
-        for atom in jaxpr.outvars
-    )
-    found = hash((tuple(lines), ends))
+    found = hash((tuple(lines), tuple(map(name, jaxpr.outvars))))
     if not consts:
         known[id(jaxpr)] = found
     return found
