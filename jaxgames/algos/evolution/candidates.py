@@ -73,14 +73,19 @@ class PartNoise(NamedTuple):
 
 def noise_numbers(networks: InParts, rank: int) -> int:
     """How many numbers of noise a network has: for each part `left` and `right`, or `plain`."""
-    return sum(rank * sum(shape) if len(shape) == 2 else math.prod(shape) for shape in networks.parts)
+    return sum(_numbers(shape, rank) for shape in networks.parts)
+
+
+def _numbers(shape: tuple[int, ...], rank: int) -> int:
+    """How many numbers of noise a part of this shape has."""
+    return rank * sum(shape) if len(shape) == 2 else math.prod(shape)
 
 
 def noise_of(networks: InParts, rank: int, numbers: Float32[Array, "numbers n"]) -> tuple[PartNoise, ...]:
     """The noise of each part, out of `noise_numbers` numbers a network."""
     found, start, n = [], 0, numbers.shape[1]
     for shape in networks.parts:
-        size = rank * sum(shape) if len(shape) == 2 else math.prod(shape)
+        size = _numbers(shape, rank)
         part = numbers[start : start + size]
         start += size
         if len(shape) == 2:

@@ -12,8 +12,7 @@ from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import LowRank, PartNoise, noise_numbers, noise_of, noise_scale
 from jaxgames.algos.evolution.noise import ROWS_IN_CACHE, noise, sum_by_blocks
-from jaxgames.algos.evolution.strategies.open_es import MirroredES, OpenESState
-from jaxgames.algos.evolution.strategies.population import PopulationConfig
+from jaxgames.algos.evolution.strategies.open_es import MirroredES, OpenESConfig, OpenESState
 from jaxgames.ops import checks
 from jaxgames.ops.settings import setting
 
@@ -114,29 +113,21 @@ def _weighted(own: PartNoise, weights: Float32[Array, " n"], shape: tuple[int, .
 
 
 @dataclasses.dataclass(frozen=True)
-class LowRankConfig(PopulationConfig):
+class LowRankConfig(OpenESConfig):
     """Settings of `low_rank`: as `open_es`, with noise of low rank on each matrix."""
 
     name: ClassVar[str] = "low_rank"
 
     rank: int = setting(1, "of the noise on each matrix", low=1, high=MOST_RANK)
-    sigma: float = setting(0.05, "the standard deviation of the noise on each weight", above=0, high=10)
-    step_size: float = setting(0.01, "the first step size (Adam)", low=0, high=10)
-    last_step_size: float = setting(0.001, "the step size at the end, falling exponentially", low=0, high=10)
-    weight_decay: float = setting(0.0, "share of the weights that a step takes", low=0, high=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.population % 2:
-            raise ValueError(f"population={self.population}: expected an even number, since noise comes in pairs")
         if self.network.game:
             self.algorithm(None)  # raises for a rank that a layer has no room for
 
     @override
     def algorithm(self, mesh: Mesh | None) -> LowRankES:
-        share = self.last_step_size / max(self.step_size, 1e-30)
-        decay = optax.exponential_decay(self.step_size, self.generations, share)
         return LowRankES(
-            self.population, self.network.genomes(), rank=self.rank, sigma=self.sigma, optimizer=optax.adam(decay),
+            self.population, self.network.genomes(), rank=self.rank, sigma=self.sigma, optimizer=self.adam,
             weight_decay=self.weight_decay, mesh=mesh,
         )  # fmt: skip

@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
+from jaxgames.algos.evolution.evaluate import Algorithm
 from jaxgames.algos.evolution.noise import noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
@@ -150,7 +151,7 @@ class OpenESConfig(PopulationConfig):
 
     name: ClassVar[str] = "open_es"
 
-    sigma: float = setting(0.05, "the standard deviation of the noise on each weight", low=0, high=10)
+    sigma: float = setting(0.05, "the standard deviation of the noise on each weight", above=0, high=10)
     step_size: float = setting(0.01, "the first step size (Adam)", low=0, high=10)
     last_step_size: float = setting(0.001, "the step size at the end, falling exponentially", low=0, high=10)
     weight_decay: float = setting(0.0, "share of the weights that a step takes", low=0, high=1)
@@ -160,11 +161,16 @@ class OpenESConfig(PopulationConfig):
         if self.population % 2:
             raise ValueError(f"population={self.population}: expected an even number, since noise comes in pairs")
 
-    @override
-    def algorithm(self, mesh: Mesh | None) -> OpenES:
+    @property
+    def adam(self) -> optax.GradientTransformation:
+        """Adam, with the step size falling exponentially."""
         share = self.last_step_size / max(self.step_size, 1e-30)
         decay = optax.exponential_decay(self.step_size, self.generations, share)
+        return optax.adam(decay)
+
+    @override
+    def algorithm(self, mesh: Mesh | None) -> Algorithm:
         return OpenES(
-            self.population, self.network.genomes().dimension, sigma=self.sigma, optimizer=optax.adam(decay),
+            self.population, self.network.genomes().dimension, sigma=self.sigma, optimizer=self.adam,
             weight_decay=self.weight_decay, mesh=mesh,
         )  # fmt: skip
