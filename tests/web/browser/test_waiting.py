@@ -103,7 +103,9 @@ def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -
         table.page.goto("about:blank")
         table.open("game=connect_four&against=random")
         table.button("my-games")
-        (row,) = table.page.locator("#games-list li").all()
+        row = table.page.locator("#games-list li")
+        row.first.wait_for()  # the server is asked first
+        assert row.count() == 1
         assert "Tic-tac-toe" in row.text_content() and "4 turns" in row.text_content()
         row.get_by_role("button", name="Go on with").click()
         table.wait_for_no_dialog()
