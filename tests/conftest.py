@@ -34,6 +34,9 @@ jax.config.update("jax_num_cpu_devices", 2)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+# Tracing makes millions of small objects, hardly any of them in a circle: they are looked through where a file ends.
+gc.set_threshold(200_000, 50, 100)
+
 # Compilation makes the first example slow, which says nothing about the others.
 hypothesis.settings.register_profile("jaxgames", deadline=None)
 hypothesis.settings.load_profile("jaxgames")
