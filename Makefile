@@ -40,9 +40,8 @@ lint: $(READY)
 
 # worksteal: each worker begins with a share of the files that lie together, so that few are compiled by both.
 # Most of their time is compiling, so LLVM optimizes less than for users; XLA's own passes are theirs. What calculates
-# much is slower then. Each program is compiled in one piece, as the other core has tests of its own. `make test LLVM=`
-# compiles as users do.
-LLVM := --xla_backend_optimization_level=0 --xla_cpu_parallel_codegen_split_count=1
+# much is slower then. `make test LLVM=` compiles as users do.
+LLVM := --xla_backend_optimization_level=0
 test: $(READY)
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
 
