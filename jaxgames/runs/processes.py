@@ -163,12 +163,16 @@ def _under_slurm() -> bool:
 
 
 def _end(line: str = "") -> None:
-    """Ends this process at once with status 1."""
-    sys.stdout.flush()
-    if line:
-        print(line, file=sys.stderr)
-    sys.stderr.flush()
-    os._exit(1)
+    """Ends this process at once with status 1; the line is the last on stderr."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if line:
+            stderr = os.dup(2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a thread of XLA may be about to tell of the same death
+            os.write(stderr, f"{line}\n".encode())
+    finally:
+        os._exit(1)
 
 
 def _is_of_another(error: BaseException) -> bool:

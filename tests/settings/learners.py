@@ -105,7 +105,7 @@ def alphazero_update(config: alphazero.AlphaZeroConfig) -> Program:
 
 
 def alphazero_later(config: alphazero.AlphaZeroConfig) -> Program:
-    """Where games stand after an update of any state: of new games only those that follow others are seen."""
+    """Where games stand after an update. Its state is given, so an opening shows only where a game follows another."""
     learner = alphazero.make_learner(GAME, config)
 
     def run(state, key):
