@@ -9,7 +9,8 @@ from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import centered_ranks, ranks, raw
-from jaxgames.algos.evolution.strategies.open_es import OpenES
+from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
+from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
 
 CURVATURE = np.linspace(0.5, 2.0, 20).astype(np.float32)
 
@@ -130,3 +131,16 @@ def test_raw_keeps_wrong_scores_out():
     scores = jnp.array([1.0, jnp.nan, 3.0, jnp.inf, -jnp.inf, 3.0])
     np.testing.assert_array_equal(raw(scores), [1, 1, 3, 3, 1, 3])
     np.testing.assert_array_equal(raw(jnp.full(3, jnp.nan)), [0, 0, 0])
+
+
+@pytest.mark.parametrize("settings", [OpenESConfig, LowRankConfig])
+@pytest.mark.parametrize(("first", "last"), [(0.5, 0.005), (0.01, 0.04), (1e-9, 0.01)])
+def test_step_sizes_go_from_the_first_to_the_last(settings, first, last):
+    """Where the gradient stays the same, a step of Adam is its step size."""
+    adam = settings(step_size=first, last_step_size=last, generations=4).adam
+    state, steps = adam.init(jnp.float32(0)), []
+    with jax.numpy_dtype_promotion("standard"):  # optax's own
+        for _ in range(5):
+            step, state = adam.update(jnp.float32(-1), state)
+            steps.append(float(step))
+    np.testing.assert_allclose(steps, np.geomspace(first, last, 5), rtol=1e-4)
