@@ -25,8 +25,8 @@ def while_loop(
 ) -> Carry:
     """`lax.while_loop(more, step, carry)` whose body works on so many lanes.
 
-    XLA never makes one kernel of a loop that scatters, so on CPUs a loop over many lanes counts its rounds by a scatter.
-    Elsewhere it counts nothing, as a scatter would be a kernel more.
+    XLA never makes one kernel of a loop that scatters. So on CPUs a loop over many lanes counts its rounds by a
+    scatter. Elsewhere it counts nothing, as a scatter would be a kernel more.
 
     Args:
         lanes: of the arrays in the body.

@@ -90,9 +90,7 @@ def turns_of_the_loop():
 @pytest.fixture(scope="module")
 def people(turns_of_the_loop):
     many = 10_000
-    limits = Limits(
-        faults=many, messages_per_second=many, burst=many, creations_per_minute=many, load_seconds=0.2
-    )
+    limits = Limits(faults=many, messages_per_second=many, burst=many, creations_per_minute=many, load_seconds=0.2)
     with serving(limits=limits) as (_, http), page(http) as ann, page(http) as eve:
         ann.create("tic_tac_toe")
         eve.create(**TEN)
