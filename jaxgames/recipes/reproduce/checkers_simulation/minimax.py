@@ -130,7 +130,7 @@ def positions(seed: int, depth: int = 4, count: int = 128) -> Any:
 
 def time_per_move(study: Study, variant: str, depth: int) -> Mapping[str, Any]:
     """Milliseconds for each of some moves, one after the other, and all their nodes."""
-    count = study.amount({7: 32, 8: 16, 9: 4}.get(depth, 48), {5: 4, 6: 2}.get(depth, 8))
+    count = study.amount(100, {5: 4, 6: 2}.get(depth, 8))
     settings = {"depth": depth, "positions": count, "seed": study.seed, **VARIANTS[variant]}
 
     def measure() -> Mapping[str, Any]:

@@ -43,7 +43,7 @@ SELF_PLAY: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
         {"opponents": "others*8"},
         {"opponents": "others*2", "generations": "4", "population": "24", "keep": "4", "elites": "4"},
     ),
-    "adamczyk-2018-deep": ({"opponents": "others*4", "generations": "40"}, {}),
+    "adamczyk-2018-deep": ({"opponents": "others*4"}, {}),
 }
 """What is changed of each setting in a whole study, and in a quick one, which leaves out what has no changes.
 
@@ -55,8 +55,8 @@ FEWER = (
     "16 million games in 200 epochs, would take an hour at 5,000 games/s"
 )
 DEEP = (
-    "fewer epochs than 200, in which each network meets 4 of the 200: at 230 games/s the 16 million games of 200 "
-    "epochs, all against all, would take 19 hours"
+    "each network meets 4 of the 200 in an epoch: at 230 games/s the 16 million games of 200 epochs, all against all, "
+    "would take 19 hours"
 )
 
 

@@ -5,6 +5,7 @@ its tables become rows.
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -15,11 +16,10 @@ from jaxtyping import Array, UInt32
 from jaxgames.algos import mcts
 from jaxgames.envs.core import Outcome
 from jaxgames.matches import solved
-from jaxgames.matches.intervals import share_margin
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
-from jaxgames.recipes.reproduce.rows import Row, percent_margin, published
+from jaxgames.recipes.reproduce.rows import Row, mean_row, percent_margin, published
 from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("connect_four_mcts")
@@ -96,42 +96,49 @@ class CountedTurn:
         return jax.vmap(GAME.play)(positions, result.actions)
 
 
-REPEATS = 2
+RUNS = 10
+POSITIONS = solved.MOVE_SCORES, Path(__file__).parent / "move_scores_other_500.jsonl"
+"""Every second one of the 1,000 positions of the thesis, and the others."""
 
 
 def move_scores(study: Study) -> list[Row]:
-    """Perfect and good moves on solved positions, half of those of the thesis."""
-    positions, theirs = solved.read(solved.MOVE_SCORES, study.amount(None, 20)), PUBLISHED["move scores"]
-    rows = _score_rows(study, positions, "random", make_player("random", GAME), theirs["rows"]["random"][0])
+    """Perfect and good moves on the solved positions of the thesis."""
+    theirs, every = PUBLISHED["move scores"], [one for file in POSITIONS for one in solved.read(file)]
+    positions = every[: study.amount(None, 20)]
+    random = make_player("random", GAME)
+    rows = _score_rows(study, positions, "random", random, theirs["rows"]["random"][0], theirs["margins of random"])
     for label, kind in list(SCORED.items())[: study.amount(None, 1)]:
         pairs = zip(theirs["iterations"], theirs["rows"][label], strict=True)
         for count, figures in list(pairs)[: study.amount(None, 1)]:
             player = Player(label, GAME, CountedTurn(kind.rule), (kind.evaluate, jnp.uint32(count)))
-            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, figures)
+            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, figures, theirs["margins"])
     return rows
 
 
 def _score_rows(
-    study: Study, positions: Sequence[solved.Solved], name: str, player: Player, theirs: Sequence[float]
+    study: Study,
+    positions: Sequence[solved.Solved],
+    name: str,
+    player: Player,
+    theirs: Sequence[float],
+    margins: Sequence[float],
 ) -> list[Row]:
-    """Two rows of a player, each position searched a few times."""
-    repeats, cell = study.amount(REPEATS, 1), f"move scores: {name}"
+    """Two rows of a player, the means of some runs on all positions: the interval is that of further runs on these."""
+    runs, cell, kinds = study.amount(RUNS, 2), f"move scores: {name}", ("perfect", "good")
 
     def measure() -> dict[str, Any]:
-        result = solved.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
-        return {"perfect": 100 * result.perfect, "good": 100 * result.good}
+        right, _ = solved.judge_moves(player, list(positions) * runs, seed=study.seed, batch=len(positions))
+        shares = 100 * np.reshape(right, (runs, len(positions), len(kinds))).mean(axis=1)
+        return dict(zip(kinds, shares.T.tolist(), strict=True))
 
-    scores = study.cell(cell, {"positions": len(positions), "repeats": repeats}, measure)
-    rows = []
-    for kind, figure in zip(("perfect", "good"), theirs, strict=True):
-        ours, margin = scores[kind], 100 * share_margin(scores[kind] / 100, len(positions))
-        rows.append(
-            Row(
-                f"{name}, {kind}", figure, ours, ours - margin, ours + margin, "%", "high",
-                PUBLISHED["move scores"]["margin"], seconds=study.seconds_of(cell) / 2,
-            )
-        )  # fmt: skip
-    return rows
+    shares = study.cell(cell, {"positions": len(positions), "runs": runs}, measure)
+    return [
+        mean_row(
+            f"{name}, {kind}", shares[kind], figure, unit="%", best="high", published_margin=margin,
+            seconds=study.seconds_of(cell) / len(kinds),
+        )
+        for kind, figure, margin in zip(kinds, theirs, margins, strict=True)
+    ]  # fmt: skip
 
 
 SPEEDS = {

@@ -112,10 +112,13 @@ def is_chosen(study: Study, cell: str, name: str) -> bool:
     return ONLY is None or name in ONLY.get(cell, ())
 
 
-def by_cp(table: str, study: Study) -> list[Row]:
-    """A table of searches by Cp, which is 2 c, and by another constant or kind of search."""
+def by_cp(table: str, study: Study, against: float | None = None) -> list[Row]:
+    """A table of searches by Cp, which is 2 c, and by another constant or kind of search; `against` is the constant c
+    of UCT, the opponent, None for that of the text.
+    """
     figures, kinds, constant = PUBLISHED[table], KINDS[table], CONSTANTS.get(table)
-    against, halves = AGAINST.get(table, 0.4), [cp / 2 for cp in figures["Cp"]]
+    halves, cell = [cp / 2 for cp in figures["Cp"]], table if against is None else f"{table} against c {against}"
+    against = AGAINST.get(table, 0.4) if against is None else against
     named, word = {}, f"{constant} " if constant else ""
     for label, row in figures["rows"].items():
         named[label] = {f"{word}{label}, Cp {cp}": x for cp, x in zip(figures["Cp"], row, strict=True)}
@@ -123,13 +126,15 @@ def by_cp(table: str, study: Study) -> list[Row]:
         return [
             row
             for label, of_row in named.items()
-            for row in sweep_rows(study, f"{table}: {label}", kinds[label], {"c": halves}, of_row, figures["games"])
+            for row in sweep_rows(
+                study, f"{cell}: {label}", kinds[label], {"c": halves}, of_row, figures["games"], against=against
+            )
         ]
     settings = {"c": halves * len(named)}
     if constant:
         settings[constant] = [float(value) for value in named for _ in halves]
     whole = {name: x for of_row in named.values() for name, x in of_row.items()}
-    return sweep_rows(study, table, kinds, settings, whole, figures["games"], against=against)
+    return sweep_rows(study, cell, kinds, settings, whole, figures["games"], against=against)
 
 
 def table_10(study: Study) -> list[Row]:
