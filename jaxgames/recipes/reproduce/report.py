@@ -21,8 +21,8 @@ class Part:
     """A table or figure of the publication.
 
     `measure(study)` returns its rows; `draw(study, rows, path)` draws its picture as a PNG, if it has one. `reasons`
-    are those of differences and of what is missing, by patterns of what rows are called: of a row that has none of its
-    own. `whole` names tables that are tested together, too. `takes` says how long it measures, where that is long.
+    are those of differences and of what is missing, by patterns of what rows are called, for which a row's own ones
+    stand back. `whole` names tables that are tested together, too. `takes` says how long it measures, if that is long.
     """
 
     key: str
@@ -36,9 +36,9 @@ class Part:
 
     def explained(self, row: Row) -> Row:
         """The row with the reason why it differs or is missing."""
-        if row.why or row.verdict not in NEED_REASONS:
+        if row.verdict not in NEED_REASONS:
             return row
-        why = next((why for pattern, why in self.reasons.items() if fnmatchcase(row.what, pattern)), "")
+        why = next((why for pattern, why in self.reasons.items() if fnmatchcase(row.what, pattern)), row.why)
         return row._replace(why=why or NO_REASON)
 
 
@@ -148,7 +148,8 @@ class System:
             together = [row for part in self.parts if part.whole == name and part.key in tables
                         for row in tables[part.key].rows]  # fmt: skip
             if whole := pooled(together):
-                lines += [f"{name}: {_pooled_text(*whole, unit=together[0].unit)}", ""]
+                told = _pooled_text(*whole, unit=together[0].unit)
+                lines += [f"{name}: {told[0].lower()}{told[1:]}", ""]
         for part in self.parts:
             lines += [f"## {part.title}", ""]
             lines += self._lines(part, tables.get(part.key), made)

@@ -96,7 +96,7 @@ def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
     rows = tables.by_cp("table 6", study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
-    assert len(system_named("connect-four-mcts").parts) == 17
+    assert len(system_named("connect-four-mcts").parts) == 25
 
 
 def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatch):
@@ -130,6 +130,7 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     small = {"GAMES": 64, "SHARD": 64, "TEACHER": "uct:8", "FEW": 200, "SWEPT_POSITIONS": 500}
     one = {kind: {"epochs": "1"} for kind in networks.FORMS}
     small |= {"SWEPT": one, "FINAL": one, "MATCH": {"table 2": 2, "table 12": 2}}
+    small |= {"LENGTHS": {"figure-18": {"epochs": "2", "positions": "200"}}, "LONG": {"epochs": "2"}}
     small |= {"FORMS": {"dense": ({"hidden": "4"}, {"hidden": "8"}), "conv": ({"convolutions": "4", "hidden": "8"},)}}
     for name, value in small.items():
         monkeypatch.setattr(networks, name, value)
@@ -137,6 +138,12 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     measured = [networks.table_1, networks.table_2, networks.table_11, networks.table_12]
     rows = [row for measure in measured for row in measure(study)]
     assert len(rows) == 1 + 2 + 8 + 6 + 8 + 4 + 6 + 24 and all(row.ours is not None for row in rows)
+    for figure in networks.CURVES:
+        rows_of_it = networks.curves(figure, study)
+        assert all(row.ours is not None for row in rows_of_it) and "epoch 2, squared" in rows_of_it[-2].what
+        networks.drawing_curves(figure)(study, rows_of_it, study.path / f"{figure}.png")
+        assert (study.path / f"{figure}.png").read_bytes()[:4] == b"\x89PNG"
+    assert [row.published for row in networks.times(study)] == [317, 433, 662, 919]
     errors = [row.ours for row in rows if "squared" in row.what]
     assert all(0.1 < error < 0.3 for error in errors[1:3]) and all(0.8 < error < 1.1 for error in errors[3:])
     assert {path.name for path in (study.path / "runs").iterdir() if path.name.startswith("sweep")} >= {

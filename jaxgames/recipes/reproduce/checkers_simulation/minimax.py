@@ -159,7 +159,7 @@ def depths(study: Study) -> range:
 def times(study: Study, variant: str = "plain") -> list[Row]:
     """Figure 3.2: plain minimax by depth."""
     rows = []
-    for depth in depths(study) if variant == "plain" else depths(study)[:: study.amount(4, 1)]:
+    for depth in depths(study):
         row = mean_row(
             f"{variant}, depth {depth}", time_per_move(study, variant, depth)["milliseconds"], unit="ms", digits=3
         )

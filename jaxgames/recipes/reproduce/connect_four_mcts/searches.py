@@ -24,13 +24,6 @@ from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("connect_four_mcts")
 QUICK = "not in quick figures"
-CHANCE = "chance, it seems: the cells beside it agree, and of 180 such rows nine are expected to differ"
-WHY: Mapping[str, str] = {
-    "table 8: alpha 0.8, Cp 0.3": CHANCE,
-    "table 4: UCT3, with symmetry: UCT3, with symmetry, Cp 0.7": CHANCE,
-    "table 13: RAVE-LGR, time of 3,000 iterations": CHANCE,
-}
-"""Reasons of differences that were looked into, by the names of cells and rows."""
 BY_ORDER = "; which row it is of we read from the order"
 NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
 """What is to be said of all rows of a cell, by its name."""
@@ -58,11 +51,10 @@ def percent_row(
 ) -> Row:
     """A row of a percentage of the points; the published one has a margin as if no game were drawn."""
     margin = (0.0, 0.0) if theirs is None else percent_margin(theirs, their_games)
-    row = Row(
+    return Row(
         name, theirs, ours["ours"], ours["low"], ours["high"], "%", "high", margin,
         learner=f"{games} games{NOTES.get(cell, '')}", seconds=seconds,
     )  # fmt: skip
-    return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
 
 
 SCORED = {
@@ -152,7 +144,6 @@ SPEEDS = {
     "AMAF-LGR": Kind(mcts.amaf(), REPLIES),
     "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES),
 }
-FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
 
 
 def speeds(study: Study) -> list[Row]:
@@ -169,8 +160,7 @@ def speeds(study: Study) -> list[Row]:
     ]
     for label, rate in list(rates.items())[1:]:
         share, ours = 100 * theirs[label] / theirs["UCT"], 100 * rate / rates["UCT"]
-        row = Row(f"{label}, of UCT's speed", share, ours, unit="%", best="high", digits=0)
-        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
+        rows.append(Row(f"{label}, of UCT's speed", share, ours, unit="%", best="high", digits=0))
     return rows
 
 
@@ -229,3 +219,9 @@ def openings(study: Study) -> list[Row]:
         says = {1: "wins", 0: "draws", -1: "loses"}[worth[column]]
         rows.append(Row(f"mean of column {column.upper()}, which {says}", None, mean, digits=3))
     return rows
+
+
+def kaggle(study: Study) -> list[Row]:
+    """Section 7: the place of the agents in a contest."""
+    place, agents = PUBLISHED["7 place among agents on Kaggle"]
+    return [Row("place in Kaggle's Connect X", None, text=f"{place} or better of more than {agents}")]
