@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos import mcts
+from jaxgames.matches import solved
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
 from jaxgames.recipes.reproduce.connect_four_mcts import budget, matches, networks, searches, tables
@@ -32,6 +33,30 @@ def test_published_tables_have_a_search_for_each_row_and_a_figure_for_each_colum
     assert set(PUBLISHED["table 13"]["rows"]) == set(tables.AGENTS)
     for name, kinds in tables.KINDS.items():
         assert not isinstance(kinds, dict) or set(kinds) == set(PUBLISHED[name]["rows"])
+
+
+def test_move_scores_are_means_of_runs_on_all_positions(tmp_path, monkeypatch):
+    every = [one for file in searches.POSITIONS for one in solved.read(file)]
+    assert len({one.board.tobytes() for one in every}) == 1000
+    assert all(one.score == max(one.moves) for one in every)
+    asked = []
+
+    def judge(player, positions, seed, batch):
+        asked.append((player.name, len(positions), batch))
+        return [(number < 4000, number % 2 == 0) for number in range(len(positions))], 1.0
+
+    monkeypatch.setattr(searches.solved, "judge_moves", judge)
+    monkeypatch.setattr(searches, "SCORED", {"UCT": searches.SCORED["UCT"]})
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    rows = searches.move_scores(study)
+    assert asked[0] == ("random", 10_000, 1000) and len(asked) == 7
+    assert [(row.what, row.ours, row.published) for row in rows[:2]] == [
+        ("random, perfect", 40.0, 25.8), ("random, good", 50.0, 67.8)
+    ]  # fmt: skip
+    assert rows[0].high - rows[0].ours == pytest.approx(
+        1.959964 * 100 * (0.24 / 9) ** 0.5
+    )  # four runs of ten all right
+    assert rows[1].high == 50.0, "all runs alike"
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +165,7 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     assert len(rows) == 1 + 2 + 8 + 6 + 8 + 4 + 6 + 24 and all(row.ours is not None for row in rows)
     for figure in networks.CURVES:
         rows_of_it = networks.curves(figure, study)
-        assert all(row.ours is not None for row in rows_of_it) and "epoch 2, squared" in rows_of_it[-2].what
+        assert all(row.ours is not None for row in rows_of_it) and "squared" in rows_of_it[-2].what
         networks.drawing_curves(figure)(study, rows_of_it, study.path / f"{figure}.png")
         assert (study.path / f"{figure}.png").read_bytes()[:4] == b"\x89PNG"
     assert [row.published for row in networks.times(study)] == [317, 433, 662, 919]

@@ -136,7 +136,7 @@ def curves(figure: str, study: Study) -> list[Row]:
             figures = (None, None)  # drawn without numbers
         errors = {kind: last[f"validation_value_{kind}"] for kind in ("squared", "absolute")}
         seconds = study.seconds_of(f"training {figure} {setting}")
-        rows += _errors(f"{name}, epoch {last['epoch']:g}", figures, errors, seconds)
+        rows += _errors(f"{name}, epoch {last['epoch']:.0f}", figures, errors, seconds)
     return rows
 
 
