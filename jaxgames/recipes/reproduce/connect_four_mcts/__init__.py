@@ -119,10 +119,12 @@ SYSTEM = System(
             note="Networks learn how games of UCT against itself ended. A small sweep takes the place of the text's "
             "automatic search (AutoKeras). Errors on positions that were not learned; values from 0 to 1 (`Norm`), or "
             "from -1 to 1. Naive codes stones as 1 and 2.",
+            reasons={"naive*": networks.WHY_FEW, "*": networks.WHY},
         ),
         Part(
             "table-2", "Table 2: 100 iterations with a network against 400 without", networks.table_2,
             note="A leaf is worth the network's value by its weight, and a rollout's by the rest.",
+            reasons={"*": networks.OTHER_NETWORKS},
         ),
         Part(
             "table-2-times", "Table 2: its column of times", networks.times,
@@ -137,6 +139,7 @@ SYSTEM = System(
             "table-12", "Table 12: networks in the same time", networks.table_12, _LINES,
             "Against UCT with Cp = 0.8 and so many iterations; each agent makes as many as the author's made in that "
             "time. Weight 0.5. Table 13 of the text has the same figures.",
+            {"*": networks.OTHER_NETWORKS},
         ),
         Part(
             "kaggle", "Section 7: the contest", searches.kaggle,

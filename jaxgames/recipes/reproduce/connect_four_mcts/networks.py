@@ -93,13 +93,13 @@ def table_1(study: Study) -> list[Row]:
         form = _form(study, setting)
         best = _trained(study, setting, setting, {**FINAL[_kind(setting)], **form})
         seconds = study.seconds_of(f"training {setting}")
-        rows += _errors(f"{name}, {_told(form)}", theirs["rows"][name], best, seconds, why=WHY)
+        rows += _errors(f"{name}, {_told(form)}", theirs["rows"][name], best, seconds)
     for setting, figures in (("naive", theirs["naive"]), ("dense", (None, None)), ("conv", (None, None))):
         name = f"few {setting}"
         changes = {"epochs": "30", "patience": "10", "positions": str(FEW), **_form(study, setting)}
         best = _trained(study, name, setting, changes)
         seconds = study.seconds_of(f"training {name}")
-        rows += _errors(f"{setting}, {FEW:,} positions", figures, best, seconds, why=WHY_FEW)
+        rows += _errors(f"{setting}, {FEW:,} positions", figures, best, seconds)
     return rows
 
 
@@ -276,13 +276,12 @@ def _errors(
     errors: Mapping[str, float],
     seconds: float,
     margin: float = 0.0005,
-    why: str = "",
 ) -> list[Row]:
     """The two rows of a network."""
     return [
         Row(
             f"{name}, {kind} error", figure, errors[kind], best="low", published_margin=margin, digits=3,
-            why="" if figure is None else why, seconds=seconds / 2,
+            seconds=seconds / 2,
         )
         for kind, figure in zip(("squared", "absolute"), theirs, strict=True)
     ]  # fmt: skip
@@ -315,8 +314,7 @@ def _match(study: Study, table: str, name: str, theirs: float | None, own: Calla
     games, cell = MATCH[table], f"{table}: {name}"
     result = study.match(cell, lambda: (own(), _uct(other)), games, study.seed, {"other": other})
     ours = percents(*(result[name] for name in ("ppg", "ppg_low", "ppg_high")))
-    row = percent_row(table, name, theirs, ours, games, PUBLISHED[table]["games"], study.seconds_of(cell))
-    return row if theirs is None else row._replace(why=OTHER_NETWORKS)
+    return percent_row(table, name, theirs, ours, games, PUBLISHED[table]["games"], study.seconds_of(cell))
 
 
 OTHER_NETWORKS = "other networks than the text's, which learned from other games (table 1)"
