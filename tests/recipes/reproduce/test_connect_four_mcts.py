@@ -116,8 +116,8 @@ def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch
 
 
 def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "ONLY", {})
-    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    monkeypatch.setattr(tables, "QUICK_CELLS", ())
+    study = Study.create(tmp_path / "s", "connect-four-mcts", True, 0, Report(quiet=True))
     rows = tables.by_cp("table 6", study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
