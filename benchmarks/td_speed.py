@@ -62,9 +62,9 @@ class Case(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """Weights that were learned, with which settings."""
+    """Weights that were learned, of which network."""
 
-    config: TDConfig
+    network: dict[str, Any]
     params: Any
 
 
@@ -94,9 +94,10 @@ def main() -> int:
         known = load(options.run) if options.run else None
     compile_times(report)  # before anything that would make it faster
     for case in cases()[-1:] if options.quick else cases():
-        trainer = measure(report, options, case, known)
+        network = network_of(case.config)
+        trainer = measure(report, options, case, known if known and known.network == network else None)
         if not options.run:
-            known = Learned(case.config, jax.device_get(trainer.state.params))
+            known = Learned(network, jax.device_get(trainer.state.params))
     training = max(figure.compile_seconds or 0.0 for figure in report.figures if figure.unit == "plies/s")
     what = "compile a training step (the slowest of the above)"
     report.add(Figure(what, "jaxgames", "s", (training,), at_most=TRAINING_COMPILES, form=".1f"))
@@ -111,7 +112,13 @@ def load(folder: str) -> Learned:
     """The best player of a run."""
     run = Run.open(folder)
     params, _ = load_player_value(run)
-    return Learned(config_of(run.config["learner"]), params)
+    return Learned(network_of(config_of(run.config["learner"])), params)
+
+
+def network_of(config: TDConfig) -> dict[str, Any]:
+    """What says of a learner which network it has."""
+    settings = config.to_json()
+    return {name: settings[name] for name in SAME_NETWORK}
 
 
 class Trainer:
@@ -161,7 +168,7 @@ def measure(report: Report, options: argparse.Namespace, case: Case, known: Lear
     config, everywhere = case.config, jax.device_count()
     learner = make_learner(config)
     state, train = jax.jit(learner.init)(jax.random.key(options.seed)), options.train
-    if known and all(getattr(known.config, name) == getattr(config, name) for name in SAME_NETWORK):
+    if known:
         state = state._replace(params=jax.tree.map(jnp.array, known.params))  # a copy: states are donated
         train = min(MIXING, train)
     updates = max(BLOCK // (config.batch * config.plies), 1)

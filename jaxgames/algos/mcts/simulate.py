@@ -18,7 +18,7 @@ from jaxgames.algos.mcts.path import EvaluatedLeaf, Path, Segment, SelectedLeaf,
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.algos.mcts.tree import ENDED, UNEXPANDED, Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
-from jaxgames.ops import clock
+from jaxgames.ops import clock, loops
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
@@ -251,7 +251,7 @@ def _walk_down(
         return _Walk(walk.depth + 1, row, edge, child, active), path
 
     # All lanes, until few are left.
-    walk, path = lax.while_loop(more, step, (start, buffers[0]))
+    walk, path = loops.while_loop(len(lanes), more, step, (start, buffers[0]))
     segments = [Segment(lanes, start.depth, walk.depth, path)]
     if is_last:
         return walk, segments

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
@@ -28,7 +27,7 @@ from jaxgames.algos.evolution.games.policies import (
 )
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.ops import checks
+from jaxgames.ops import checks, loops
 from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in, random_bits
@@ -322,7 +321,8 @@ def _two_sets(
         return (number < most_plies) & left
 
     sets = sets[0].of_candidates(order), sets[1]
-    number, _, (ours, theirs) = lax.while_loop(more, ply, (jnp.int32(0), jnp.bool_(True), sets))
+    lanes = sets[0].playing.size
+    number, _, (ours, theirs) = loops.while_loop(lanes, more, ply, (jnp.int32(0), jnp.bool_(True), sets))
     one, other = ours.results(order), theirs.of_candidates(order).results(order)
     odd = number % 2 == 1
     return tuple(jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair) for pair in ((one, other), (other, one)))
@@ -345,7 +345,7 @@ def _one_set(move: Callable, games: _GameSet, order: _Order, most_plies: int, ca
 
     if candidates_begin:
         games = games.of_candidates(order)
-    games = lax.while_loop(more, plies, (jnp.int32(0), games))[1]
+    games = loops.while_loop(games.playing.size, more, plies, (jnp.int32(0), games))[1]
     return (games if candidates_begin else games.of_candidates(order)).results(order)
 
 
