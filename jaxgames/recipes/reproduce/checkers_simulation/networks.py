@@ -43,8 +43,11 @@ SELF_PLAY: Mapping[str, tuple[str, str, Mapping[str, str], Mapping[str, str]]] =
         "adamczyk-2018", "one hidden layer", {"opponents": "others*8"},
         {"opponents": "others*2", "generations": "4", "population": "24", "keep": "4", "elites": "4"},
     ),
-    "adamczyk-2018-deep": ("adamczyk-2018-deep", "ten hidden layers", {"opponents": "others*4"}, {}),
-    "all-against-all": ("adamczyk-2018", "one hidden layer, all against all", {"opponents": "others*200"}, {}),
+    "adamczyk-2018-deep": (
+        "adamczyk-2018-deep", "ten hidden layers", {"opponents": "others*4", "generations": "40"}, {},
+    ),
+    "deep-whole": ("adamczyk-2018-deep", "ten hidden layers", {"opponents": "others*4"}, {}),
+    "all-against-all": ("adamczyk-2018", "one hidden layer", {"opponents": "others*200"}, {}),
 }  # fmt: skip
 """Of each training its setting, what it is called, and what is changed of it in a whole study and in a quick one, which
 leaves out what has no changes.
@@ -149,11 +152,9 @@ DRAWN = ("adamczyk-2018", "adamczyk-2018-deep")
 """The trainings whose curves are drawn."""
 
 
-def all_against_all(study: Study) -> list[Row]:
-    """The same of one hidden layer, where each network meets all others in every epoch, as in the program."""
-    if study.quick:
-        return [Row("won against random moves", None, why="not in a quick study")]
-    return rows_of(study, "all-against-all")
+def whole(training: str, study: Study) -> list[Row]:
+    """The same of a training that is left out of quick figures."""
+    return rows_of(study, training) or [Row("won against random moves", None, why="not in a quick study")]
 
 
 def rows_of(study: Study, training: str) -> list[Row]:
