@@ -53,7 +53,8 @@ SYSTEM = System(
             "games/s.", takes="half an hour",
         ),
         Part(
-            "self-play-all", "The same of one hidden layer, all against all", partial(networks.whole, "all-against-all"),
+            "self-play-all", "The same of one hidden layer, all against all",
+            partial(networks.whole, "all-against-all"),
             reasons={"* random moves, epoch 200": networks.FEWER}, takes="an hour",
         ),
         Part("against-minimax", "Section 4.3: networks against minimax", networks.against_minimax),
