@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,7 +116,7 @@ LONG = {"epochs": "50", "patience": "50"}
 
 
 def curves(figure: str, study: Study) -> list[Row]:
-    """The errors at the end of training curves, with the numbers of positions of these."""
+    """The lowest and the last errors of training curves, with the numbers of positions of these."""
     if study.quick:
         return [Row(f"{name}, squared error", None, why=QUICK) for name in CURVES[figure].values()]
     theirs, rows = PUBLISHED["table 1"], []
@@ -130,13 +131,15 @@ def curves(figure: str, study: Study) -> list[Row]:
             Row("of which are learned at most", games["learned"], 2 * data["training"], digits=0),
         ]  # fmt: skip
     for setting, name in CURVES[figure].items():
-        last = _metrics(study, figure, setting)[-1]
+        metrics = _metrics(study, figure, setting)
         figures = theirs["naive"] if setting == "naive" else theirs["rows"][name + "Norm" * setting.endswith("-unit")]
         if figure == "figure-18" and setting != "naive":
             figures = (None, None)  # drawn without numbers
-        errors = {kind: last[f"validation_value_{kind}"] for kind in ("squared", "absolute")}
+        best = min(metrics, key=itemgetter("validation_value_squared"))
         seconds = study.seconds_of(f"training {figure} {setting}")
-        rows += _errors(f"{name}, epoch {last['epoch']:.0f}", figures, errors, seconds)
+        for line, published, which in ((best, figures, "best epoch"), (metrics[-1], (None, None), "last epoch")):
+            errors = {kind: line[f"validation_value_{kind}"] for kind in ("squared", "absolute")}
+            rows += _errors(f"{name}, {which} ({line['epoch']:.0f})", published, errors, seconds)
     return rows
 
 
