@@ -18,7 +18,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="where reports go (reproductions, or reproductions-quick)")
     parser.add_argument("--seed", type=seed, help="of all random numbers (0)")
     parser.add_argument("--resume", action="store_true", help="go on with a reproduction that was stopped")
-    parser.add_argument("--again", metavar="FOLDER", help="only make the page anew from report.json in FOLDER")
+    parser.add_argument("--parts", metavar="KEY,...", help="only these parts of the report; what it has already stays")
+    parser.add_argument(
+        "--again", metavar="FOLDER", nargs="+",
+        help="only make the page anew from report.json in FOLDER, with the parts that reports in more folders have",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="reports as JSON, nothing else")
     parser.set_defaults(command=run)
 
@@ -31,32 +35,35 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.runs import check_extras
 
     if options.again:
-        if options.quick or options.out or options.resume or options.seed is not None:
+        if options.quick or options.out or options.resume or options.parts or options.seed is not None:
             raise ValueError("--again makes a page of figures that are there: give it the system and FOLDER only")
-        again = report_again(options.again)
+        folder, *newer = options.again
+        again = report_again(system_named(options.system), folder, newer)
         if options.json:
             print_json(again)
         else:
-            _show(again, Path(options.again) / "index.md")
+            _show(again, Path(folder) / "index.md")
         return
     check_extras()
+    keys = options.parts.split(",") if options.parts else ()
     systems = [system_named(name) for name in (SYSTEMS if options.system == "all" else [options.system])]
     out = Path(options.out or ("reproductions-quick" if options.quick else "reproductions"))
     report, reports = Report(quiet=options.json), []
     studies = []
-    for system in systems:  # all folders are checked before the first system runs
+    for system in systems:  # all are checked before the first system runs
+        system.chosen(keys)
         folder = out / system.name
         begins = not options.resume or (options.system == "all" and not folder.exists())
         begin = Study.create if begins else Study.resume
         studies.append(begin(folder, system.name, options.quick, options.seed or 0, report))
     try:
         for system, study in zip(systems, studies, strict=True):
-            reports.append(system.reproduce(study))
+            reports.append(system.reproduce(study, keys))
             if not options.json:
                 _show(reports[-1], study.path / "report.md")
     except KeyboardInterrupt as stop:
-        quick = " --quick" if options.quick else ""
-        advice = f"go on with: jaxgames reproduce {options.system}{quick} --out {out} --resume"
+        said = (" --quick" if options.quick else "") + (f" --parts {options.parts}" if options.parts else "")
+        advice = f"go on with: jaxgames reproduce {options.system}{said} --out {out} --resume"
         raise type(stop)(advice) from None
     if options.json:
         print_json(reports[0] if options.system != "all" else {"reports": reports})

@@ -128,7 +128,7 @@ VERBS: dict[str, tuple[str, dict[str, str | tuple[str, str]]]] = {
         {
             "system": ("reproduce td-gammon", "reproduce all"), "--out": "--out P",
             "--quick": ("reproduce td-gammon --out P", "reproduce td-gammon --out P --quick"),
-            "--seed": "--seed 1", "--resume": "--resume", "--again": "--again A",
+            "--seed": "--seed 1", "--resume": "--resume", "--again": "--again A", "--parts": "--parts a,b",
         },
     ),
     "export onnx": (
@@ -190,6 +190,7 @@ REFUSED = {
     "tournament --out O --resume --games 4": "give it --out FOLDER and nothing else",
     "reproduce td-gammon --again A --seed 0": "--again makes a page of figures that are there",
     "reproduce td-gammon --again A --quick": "--again makes a page of figures that are there",
+    "reproduce td-gammon --again A --parts a": "--again makes a page of figures that are there",
     "train td --out O --set a=1 --set a=2": "a is set twice, to 1 and 2; expected once",
     "train td --out O --set population=4 --population 5": "population is set twice, to 4 and 5",
     "train --out O --resume --seed 1": "give it --out and nothing else",
@@ -304,7 +305,10 @@ def observe(monkeypatch, capsys, tmp_path):
 
     four = jaxgames.make("connect_four")
     recipe = {"begin": begin, "resume": lambda run, report: begin("resumed", run, report), "show": print}
-    system = {"reproduce": lambda study: REPORT}
+    system = {
+        "reproduce": lambda study, keys: calls.append(("parts", seen(keys))) or REPORT,
+        "chosen": lambda keys: None,
+    }
     for place, result in {
         "jaxgames.players.plugins.load": lambda path: ["mine"],
         "jaxgames.matches.match": PLAYED,

@@ -116,9 +116,7 @@ def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> se
     return found
 
 
-def _orders_to_win(
-    board: np.ndarray, columns: list[str], connect: int, steps: Iterator[int]
-) -> Iterator[list[int]]:
+def _orders_to_win(board: np.ndarray, columns: list[str], connect: int, steps: Iterator[int]) -> Iterator[list[int]]:
     """Orders for a won board: its last stone completed every line, so that nothing is won without it."""
     last = "XO"[(int(np.count_nonzero(board)) + 1) % 2]
     for column, stones in enumerate(columns):

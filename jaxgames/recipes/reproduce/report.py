@@ -2,7 +2,10 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,9 @@ from jaxgames.runs.files import plain, replace
 class Part:
     """A table or figure of the publication.
 
-    `measure(study)` returns its rows; `draw(study, rows, path)` draws its picture as a PNG, if it has one.
+    `measure(study)` returns its rows; `draw(study, rows, path)` draws its picture as a PNG, if it has one. `reasons`
+    are those of differences and of what is missing, by patterns of what rows are called, for which a row's own ones
+    stand back. `whole` names tables that are tested together, too. `takes` says how long it measures, if that is long.
     """
 
     key: str
@@ -25,11 +30,23 @@ class Part:
     measure: Callable[[Study], Sequence[Row]]
     draw: Callable[[Study, Sequence[Row], Path], None] | None = None
     note: str = ""
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    whole: str = ""
+    takes: str = ""
+
+    def explained(self, row: Row) -> Row:
+        """The row with the reason why it differs or is missing."""
+        if row.verdict not in NEED_REASONS:
+            return row
+        why = next((why for pattern, why in self.reasons.items() if fnmatchcase(row.what, pattern)), row.why)
+        return row._replace(why=why or NO_REASON)
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A part that was measured. `seconds` is wall time, `picture` the file name of a PNG."""
+    """A part that was measured. `seconds` is wall time, `picture` the file name of a PNG, `environment` that of its
+    own measurement.
+    """
 
     key: str
     title: str
@@ -37,6 +54,7 @@ class Table:
     seconds: float
     note: str = ""
     picture: str | None = None
+    environment: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -53,37 +71,128 @@ class System:
     citation: str
     parts: tuple[Part, ...]
 
-    def reproduce(self, study: Study) -> dict[str, Any]:
-        """Measures all parts and writes `report.md`, `report.json` and the pictures. Returns the report."""
-        tables = []
-        for number, part in enumerate(self.parts, 1):
-            study.report.say(f"{self.name} {number}/{len(self.parts)}: {part.title}")
+    def chosen(self, keys: Sequence[str] = ()) -> list[Part]:
+        """The parts with these keys, or all. Raises `ValueError` if there is none with one of them."""
+        known = [part.key for part in self.parts]
+        for key in keys:
+            if key not in known:
+                raise ValueError(f"{self.name} has no part {key!r}; expected some of {', '.join(known)}")
+        return [part for part in self.parts if part.key in keys or not keys]
+
+    def reproduce(self, study: Study, keys: Sequence[str] = ()) -> dict[str, Any]:
+        """Measures all parts, or those with these keys, and writes `report.md`, `report.json` and the pictures. Parts
+        that the folder's report has stay in it. Returns the report.
+        """
+        file, parts = study.path / "report.json", self.chosen(keys)
+        tables = {table.key: table for table in tables_of(read_report(study.path))} if file.exists() else {}
+        made = {**environment(), "commit": commit()}
+        for number, part in enumerate(parts, 1):
+            study.report.say(f"{self.name} {number}/{len(parts)}: {part.title}")
             before = study.seconds
             rows = tuple(part.measure(study))
-            unexplained = [row.what for row in rows if not row.is_explained and not study.quick]
-            if unexplained:
-                study.report.say(f"  to be explained: {', '.join(unexplained)}")
             picture = f"{part.key}.png" if part.draw else None
             if part.draw and picture:
                 part.draw(study, rows, study.path / picture)
-            tables.append(Table(part.key, part.title, rows, study.seconds - before, part.note, picture))
-            report = self._report(study, tables)
-            replace(study.path / "report.json", to_json(report).encode())
-            replace(study.path / "report.md", to_markdown(report, tables).encode())
+            tables[part.key] = Table(part.key, part.title, rows, study.seconds - before, part.note, picture, made)
+            report = self.report(tables, {"quick": study.quick, "seed": study.seed, "environment": made})
+            replace(file, to_json(report).encode())
+            replace(study.path / "report.md", self.to_markdown(report).encode())
         return report
 
-    def _report(self, study: Study, tables: Sequence[Table]) -> dict[str, Any]:
+    def report(self, tables: Mapping[str, Table], of: Mapping[str, Any]) -> dict[str, Any]:
+        """A report of tables by their keys, as its parts name and explain them; `of` has what is not in tables."""
+        self.chosen(list(tables))
+        fresh = [
+            dataclasses.replace(
+                table, title=part.title, note=part.note, rows=tuple(map(part.explained, table.rows)),
+            )
+            for part in self.parts
+            if (table := tables.get(part.key))
+        ]  # fmt: skip
         return {
             "system": self.name,
             "title": self.title,
             "citation": self.citation,
-            "command": f"jaxgames reproduce {self.name}{' --quick' if study.quick else ''}",
-            "quick": study.quick,
-            "seed": study.seed,
-            "seconds": study.seconds,
-            "environment": environment(),
-            "parts": [table.to_dict() for table in tables],
+            "command": f"jaxgames reproduce {self.name}{' --quick' if of['quick'] else ''}",
+            "seconds": sum(table.seconds for table in fresh),
+            **{name: of[name] for name in ("quick", "seed", "environment", "note") if name in of},
+            "parts": [table.to_dict() for table in fresh],
         }
+
+    def to_markdown(self, report: Mapping[str, Any]) -> str:
+        """The page of a report."""
+        tables, made = {table.key: table for table in tables_of(report)}, report["environment"]
+        lines = [f"# {report['title']}", "", report["citation"], ""]
+        if report["quick"]:
+            lines += ["**Quick figures**: little was trained and measured, only to see that everything runs.", ""]
+        counts = {name: sum(row.verdict == name for x in tables.values() for row in x.rows) for name in VERDICTS}
+        tally = [f"{count} {name}" for name, count in counts.items() if count]
+        missing = [part for part in self.parts if part.key not in tables]
+        if missing:
+            tally.append(f"{len(missing)} of {len(self.parts)} parts not measured")
+        lines += [
+            f"Rows: {', '.join(tally)}. Made by `{report['command']}` in {_duration(report['seconds'])}, "
+            f"{_made_with(made)}, jaxgames {made['versions']['jaxgames']}, seed {report['seed']}; what was measured "
+            "at another time says so.",
+            "",
+            "A row *agrees* if the 95 % interval of the difference of both figures holds zero, *too wide* if it would "
+            "do so as well were the published figure zero or twice as large. What is *set* is an input, chosen as in "
+            "the text; what is *not confirmed* is said in words in the text, and our interval does not show it. A dash "
+            "stands where the text has no figure. All of *differs*, *better*, *not confirmed* and *not done* have a "
+            "reason, or say that it is not known.",
+            "",
+        ]
+        if report.get("note"):
+            lines += [report["note"], ""]
+        for name in dict.fromkeys(part.whole for part in self.parts if part.whole):
+            together = [row for part in self.parts if part.whole == name and part.key in tables
+                        for row in tables[part.key].rows]  # fmt: skip
+            if whole := pooled(together):
+                told = _pooled_text(*whole, unit=together[0].unit)
+                lines += [f"{name}: {told[0].lower()}{told[1:]}", ""]
+        for part in self.parts:
+            lines += [f"## {part.title}", ""]
+            lines += self._lines(part, tables.get(part.key), made)
+        return "\n".join(lines)
+
+    def _lines(self, part: Part, table: Table | None, made: Mapping[str, Any]) -> list[str]:
+        lines = [part.note, ""] if part.note else []
+        if table is None:
+            takes = f", in {part.takes}" if part.takes else ""
+            return [*lines, f"Not measured: `jaxgames reproduce {self.name} --parts {part.key}` does{takes}.", ""]
+        if table.picture:
+            lines += [f"![{part.title}]({table.picture})", ""]
+        if table.rows:
+            lines += ["| | published | ours | 95 % | verdict |", "|---|---|---|---|---|"]
+            lines += [
+                "| " + " | ".join(text.replace("|", "\\|") for text in cells_of(row)) + " |" for row in table.rows
+            ]
+            lines += [""]
+        if whole := pooled(table.rows):
+            lines += [_pooled_text(*whole, unit=table.rows[0].unit), ""]
+        when = "" if table.environment in ({}, made) else f", {_made_with(table.environment)}"
+        return [*lines, f"Wall time: {_duration(table.seconds)}{when}.", ""]
+
+
+NEED_REASONS = ("differs", "better", "not confirmed", "not done")
+NO_REASON = "the reason is not known"
+
+
+def commit() -> str | None:
+    """The commit of this code, with `-dirty` if it was changed since; None outside a repository."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=10"]
+    try:
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+def _made_with(made: Mapping[str, Any]) -> str:
+    """Cores, system, release of JAX and commit."""
+    machine, versions = made["machine"], made["versions"]
+    told = f"on {machine['cores']} cores ({machine['system']}, jax {versions['jax']}"
+    return f"{told}, commit {made['commit']})" if made.get("commit") else f"{told})"
 
 
 def to_json(report: Mapping[str, Any]) -> str:
@@ -124,44 +233,6 @@ def cells_of(row: Row) -> tuple[str, str, str, str, str]:
     return what, published, ours, interval, verdict
 
 
-def to_markdown(report: dict[str, Any], tables: Sequence[Table]) -> str:
-    """The page of a report."""
-    machine, versions = report["environment"]["machine"], report["environment"]["versions"]
-    lines = [f"# {report['title']}", "", report["citation"], ""]
-    if report["quick"]:
-        lines += ["**Quick figures**: little was trained and measured, only to see that everything runs.", ""]
-    counts = {name: sum(row.verdict == name for table in tables for row in table.rows) for name in VERDICTS}
-    tally = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    lines += [
-        f"Rows: {tally}. Made by `{report['command']}` in {_duration(report['seconds'])} on {machine['cores']} cores "
-        f"({machine['system']}, jax {versions['jax']}, jaxgames {versions['jaxgames']}, seed {report['seed']}).",
-        "",
-        "A row *agrees* if the 95 % interval of the difference of both figures holds zero, *too wide* if it would do "
-        "so as well were the published figure zero or twice as large. What is *set* is an input, chosen as in the "
-        "text; what is *not confirmed* is said in words in the text, and our interval does not show it. A dash stands "
-        "where the text has no figure.",
-        "",
-    ]
-    if report.get("note"):
-        lines += [report["note"], ""]
-    for table in tables:
-        lines += [f"## {table.title}", ""]
-        if table.note:
-            lines += [table.note, ""]
-        if table.picture:
-            lines += [f"![{table.title}]({table.picture})", ""]
-        if table.rows:
-            lines += ["| | published | ours | 95 % | verdict |", "|---|---|---|---|---|"]
-            lines += [
-                "| " + " | ".join(text.replace("|", "\\|") for text in cells_of(row)) + " |" for row in table.rows
-            ]
-            lines += [""]
-        if whole := pooled(table.rows):
-            lines += [_pooled_text(*whole, unit=table.rows[0].unit), ""]
-        lines += [f"Wall time: {_duration(table.seconds)}.", ""]
-    return "\n".join(lines)
-
-
 def _pooled_text(count: int, mean: float, low: float, high: float, unit: str) -> str:
     """What all rows of a table show together."""
     told = f"Over these {count} rows ours is {abs(mean):.2f} {unit} {'higher' if mean > 0 else 'lower'} on average "
@@ -169,22 +240,49 @@ def _pooled_text(count: int, mean: float, low: float, high: float, unit: str) ->
     return told + ("." if low <= 0 <= high else ", which is more than chance, whatever single rows say.")
 
 
-def report_again(folder: str | Path) -> dict[str, Any]:
-    """Makes `index.md` of a folder anew from the figures in its `report.json`, and the verdicts there. Returns the
-    report. Raises `ValueError` if there is none.
-    """
-    folder = Path(folder)
+def read_report(folder: str | Path) -> dict[str, Any]:
+    """The report in a folder. Raises `ValueError` if there is none."""
     try:
-        report: dict[str, Any] = json_text.loads((folder / "report.json").read_bytes())
+        report: dict[str, Any] = json_text.loads((Path(folder) / "report.json").read_bytes())
     except (OSError, ValueError):
         raise ValueError(f"{folder} holds no report.json; expected the folder of a reproduction") from None
-    tables = [
+    return report
+
+
+def tables_of(report: Mapping[str, Any]) -> list[Table]:
+    """The tables of a report."""
+    return [
         Table(**{**part, "rows": [Row(**{name: x[name] for name in Row._fields if name in x}) for x in part["rows"]]})
         for part in report["parts"]
     ]
-    report["parts"] = [table.to_dict() for table in tables]
+
+
+def report_again(system: System, folder: str | Path, newer: Iterable[str | Path] = ()) -> dict[str, Any]:
+    """Makes `index.md` of a folder anew from the figures in its `report.json`, and the verdicts and reasons there.
+    Parts that reports in the `newer` folders have, later ones first, take the place of its own, with their pictures.
+    Returns the report. Raises `ValueError` if there is none, or one of another system, or quick figures are to be mixed
+    with others.
+    """
+    folder = Path(folder)
+    report = read_report(folder)
+    tables, pictures = {table.key: table for table in tables_of(report)}, {}
+    for place in (folder, *map(Path, newer)):
+        found = read_report(place)
+        for what in ("system", "quick"):
+            expected = system.name if what == "system" else report[what]
+            if found[what] != expected:
+                raise ValueError(f"{place} has a report of {what} {found[what]!r}; expected {expected!r}")
+        if place == folder:
+            continue
+        for table in tables_of(found):
+            tables[table.key] = dataclasses.replace(table, environment=table.environment or found["environment"])
+            if table.picture:
+                pictures[table.picture] = place / table.picture
+    report = system.report(tables, report)
+    for name, path in pictures.items():
+        shutil.copyfile(path, folder / name)
     replace(folder / "report.json", to_json(report).encode())
-    replace(folder / "index.md", to_markdown(report, tables).encode())
+    replace(folder / "index.md", system.to_markdown(report).encode())
     return report
 
 

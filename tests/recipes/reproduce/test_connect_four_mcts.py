@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos import mcts
+from jaxgames.matches import solved
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
 from jaxgames.recipes.reproduce.connect_four_mcts import budget, matches, networks, searches, tables
@@ -32,6 +33,30 @@ def test_published_tables_have_a_search_for_each_row_and_a_figure_for_each_colum
     assert set(PUBLISHED["table 13"]["rows"]) == set(tables.AGENTS)
     for name, kinds in tables.KINDS.items():
         assert not isinstance(kinds, dict) or set(kinds) == set(PUBLISHED[name]["rows"])
+
+
+def test_move_scores_are_means_of_runs_on_all_positions(tmp_path, monkeypatch):
+    every = [one for file in searches.POSITIONS for one in solved.read(file)]
+    assert len({one.board.tobytes() for one in every}) == 1000
+    assert all(one.score == max(one.moves) for one in every)
+    asked = []
+
+    def judge(player, positions, seed, batch):
+        asked.append((player.name, len(positions), batch))
+        return [(number < 4000, number % 2 == 0) for number in range(len(positions))], 1.0
+
+    monkeypatch.setattr(searches.solved, "judge_moves", judge)
+    monkeypatch.setattr(searches, "SCORED", {"UCT": searches.SCORED["UCT"]})
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    rows = searches.move_scores(study)
+    assert asked[0] == ("random", 10_000, 1000) and len(asked) == 7
+    assert [(row.what, row.ours, row.published) for row in rows[:2]] == [
+        ("random, perfect", 40.0, 25.8), ("random, good", 50.0, 67.8)
+    ]  # fmt: skip
+    assert rows[0].high - rows[0].ours == pytest.approx(
+        1.959964 * 100 * (0.24 / 9) ** 0.5
+    )  # four runs of ten all right
+    assert rows[1].high == 50.0, "all runs alike"
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +116,12 @@ def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch
 
 
 def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "ONLY", {})
-    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    monkeypatch.setattr(tables, "QUICK_CELLS", ())
+    study = Study.create(tmp_path / "s", "connect-four-mcts", True, 0, Report(quiet=True))
     rows = tables.by_cp("table 6", study)
     assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
-    assert len(system_named("connect-four-mcts").parts) == 17
+    assert len(system_named("connect-four-mcts").parts) == 25
 
 
 def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatch):
@@ -130,6 +155,7 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     small = {"GAMES": 64, "SHARD": 64, "TEACHER": "uct:8", "FEW": 200, "SWEPT_POSITIONS": 500}
     one = {kind: {"epochs": "1"} for kind in networks.FORMS}
     small |= {"SWEPT": one, "FINAL": one, "MATCH": {"table 2": 2, "table 12": 2}}
+    small |= {"LENGTHS": {"figure-18": {"epochs": "2", "positions": "200"}}, "LONG": {"epochs": "2"}}
     small |= {"FORMS": {"dense": ({"hidden": "4"}, {"hidden": "8"}), "conv": ({"convolutions": "4", "hidden": "8"},)}}
     for name, value in small.items():
         monkeypatch.setattr(networks, name, value)
@@ -137,6 +163,12 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     measured = [networks.table_1, networks.table_2, networks.table_11, networks.table_12]
     rows = [row for measure in measured for row in measure(study)]
     assert len(rows) == 1 + 2 + 8 + 6 + 8 + 4 + 6 + 24 and all(row.ours is not None for row in rows)
+    for figure in networks.CURVES:
+        rows_of_it = networks.curves(figure, study)
+        assert all(row.ours is not None for row in rows_of_it) and "squared" in rows_of_it[-2].what
+        networks.drawing_curves(figure)(study, rows_of_it, study.path / f"{figure}.png")
+        assert (study.path / f"{figure}.png").read_bytes()[:4] == b"\x89PNG"
+    assert [row.published for row in networks.times(study)] == [317, 433, 662, 919]
     errors = [row.ours for row in rows if "squared" in row.what]
     assert all(0.1 < error < 0.3 for error in errors[1:3]) and all(0.8 < error < 1.1 for error in errors[3:])
     assert {path.name for path in (study.path / "runs").iterdir() if path.name.startswith("sweep")} >= {

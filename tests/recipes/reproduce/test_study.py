@@ -12,7 +12,7 @@ from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import SYSTEMS, Part, Row, Study, System, system_named
-from jaxgames.recipes.reproduce.report import cells_of, report_again
+from jaxgames.recipes.reproduce.report import cells_of, read_report, report_again, tables_of
 from jaxgames.recipes.reproduce.rows import pooled, published, range_row
 
 QUIET = Report(quiet=True)
@@ -72,18 +72,101 @@ def test_rows_that_agree_may_differ_as_a_whole():
     assert pooled([*rows, Row("left out", 50.0, unit="%", best="high", why="no time")])[0] == 9
 
 
-def test_a_page_is_made_anew_from_its_figures(tmp_path: Path, capsys):
+def test_a_page_is_made_anew_from_its_figures(tmp_path: Path, capsys, monkeypatch):
     rows = [Row("a", 1.0, 1.0, is_set=True), Row("b", 1.0, 2.0, 1.5, 2.5, "%", "high", (0.1, 0.2), why="because")]
     study = Study.create(tmp_path / "a", "x", False, 0, QUIET)
-    report = System("x", "A System", "A. Author, *A Title*, 2001", (Part("t", "T", lambda _: rows),)).reproduce(study)
+    system = System("x", "A System", "A. Author, *A Title*, 2001", (Part("t", "T", lambda _: rows),))
+    report = system.reproduce(study)
     page, stored = (study.path / "report.md").read_text(), (study.path / "report.json").read_text()
     (study.path / "report.json").write_text(stored.replace('"set"', '"agrees"'))  # by an older rule
-    assert main(["reproduce", "td-gammon", "--again", str(study.path), "--json"]) == 0
+    monkeypatch.setattr("jaxgames.recipes.reproduce.system_named", lambda name: system)
+    assert main(["reproduce", "x", "--again", str(study.path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["parts"] == json.loads(stored)["parts"]
     assert (study.path / "index.md").read_text() == page and (study.path / "report.json").read_text() == stored
     assert "1 better, 1 set" in page and report["parts"][0]["rows"][1]["verdict"] == "better"
     (study.path / "report.json").write_text(json.dumps(report | {"note": "A remark."}))
-    assert "\nA remark.\n" in (report_again(study.path), (study.path / "index.md").read_text())[1]
+    assert "\nA remark.\n" in (report_again(system, study.path), (study.path / "index.md").read_text())[1]
+
+
+@pytest.fixture
+def parts(tmp_path: Path):
+    """A system of two parts, whose figures a list says; makes a report of some of them in a folder."""
+    ours = [2.0, 2.0]
+
+    def draw(study, rows, path):
+        path.write_text(f"picture of {rows[0].ours}")
+
+    made = tuple(
+        Part(key, f"Part {key}", lambda _, i=i: [Row("it", 1.0, ours[i]), Row("that", 1.0, 3.0)], draw,
+             reasons={"i*": "because"}, takes="an hour")
+        for i, key in enumerate("ab")
+    )  # fmt: skip
+    system = System("x", "A System", "A. Author, *A Title*, 2001", made)
+
+    def measure(folder: str, *keys: str):
+        place = tmp_path / folder
+        study = (Study.resume if place.exists() else Study.create)(place, "x", False, 0, QUIET)
+        return system.reproduce(study, keys)
+
+    return system, ours, measure, tmp_path
+
+
+def test_parts_are_measured_one_by_one(parts):
+    """What a report has stays; what it has not is said, with the command; each difference has its reason."""
+    _, ours, measure, path = parts
+    report = measure("a", "b")
+    assert [part["key"] for part in report["parts"]] == ["b"]
+    page = (path / "a" / "report.md").read_text()
+    assert "Not measured: `jaxgames reproduce x --parts a` does, in an hour." in page
+    assert "1 of 2 parts not measured" in page
+    assert [row["why"] for row in report["parts"][0]["rows"]] == ["because", "the reason is not known"]
+    ours[:] = 5.0, 6.0
+    assert [part["rows"][0]["ours"] for part in measure("a", "a")["parts"]] == [5.0, 2.0]
+    assert "Not measured" not in (path / "a" / "report.md").read_text()
+    with pytest.raises(ValueError, match="x has no part 'c'; expected some of a, b"):
+        measure("a", "c")
+
+
+def test_newer_parts_take_the_place_of_older_ones(parts):
+    system, ours, measure, path = parts
+    measure("old")
+    ours[:] = 5.0, 6.0
+    measure("new", "b")
+    other = (path / "new" / "report.json").read_text()
+    (path / "new" / "report.json").write_text(other.replace('"jax": "', '"jax": "9'))
+    report = report_again(system, path / "old", [path / "new"])
+    assert [part["rows"][0]["ours"] for part in report["parts"]] == [2.0, 6.0]
+    assert (path / "old" / "a.png").read_text() == "picture of 2.0"
+    assert (path / "old" / "b.png").read_text() == "picture of 6.0"
+    jax_of = [part["environment"]["versions"]["jax"] for part in report["parts"]]
+    assert jax_of[1] == "9" + jax_of[0] == "9" + report["environment"]["versions"]["jax"]
+    page = (path / "old" / "index.md").read_text()
+    assert page.count(f"jax {jax_of[0]}") == page.count(f"jax {jax_of[1]}") == 1
+    (path / "new" / "report.json").write_text(other.replace('"quick": false', '"quick": true'))
+    with pytest.raises(ValueError, match="has a report of quick True; expected False"):
+        report_again(system, path / "old", [path / "new"])
+
+
+def test_tables_that_belong_together_are_tested_together(tmp_path: Path):
+    rows = [Row(f"{i}", 50.0, 51.0, 49.5, 52.5, "%", "high") for i in range(5)]
+    made = tuple(Part(key, key, lambda _: rows, whole="Both tables") for key in "ab")
+    study = Study.create(tmp_path / "s", "x", False, 0, QUIET)
+    System("x", "A System", "A. Author, *A Title*, 2001", made).reproduce(study)
+    page = (study.path / "report.md").read_text()
+    assert "Both tables: over these 10 rows ours is 1.00 % higher" in page and page.count("rows ours is") == 1
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_committed_reports_leave_nothing_unsaid(name: str):
+    """Every difference and all that is missing has its reason; verdicts, pages and pictures are those of the code."""
+    folder, system = Path(__file__).parents[3] / "docs" / "reproductions" / name, system_named(name)
+    report = read_report(folder)
+    fresh = system.report({table.key: table for table in tables_of(report)}, report)
+    assert fresh == report and system.to_markdown(report) == (folder / "index.md").read_text("utf-8")
+    for part in report["parts"]:
+        assert part["picture"] is None or (folder / part["picture"]).exists()
+        for row in part["rows"]:
+            assert row["why"] or row["verdict"] in ("agrees", "set", "-", "too wide"), (part["key"], row["what"])
 
 
 def test_cells_are_measured_once(tmp_path: Path):
@@ -204,6 +287,10 @@ def test_every_system_says_who_wrote_it():
             "empty/td-gammon does not exist; expected one that was begun, without --resume",
         ),
         (["reproduce", "td-gammon", "--again", "empty"], "empty holds no report.json"),
+        (
+            ["reproduce", "td-gammon", "--parts", "table-5"],
+            "td-gammon has no part 'table-5'; expected some of step-sizes, table-5-1",
+        ),
         (["reproduce", "td-gammon", "--seed", "-1"], "expected a whole number"),
     ],
 )

@@ -14,7 +14,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
 from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, trained
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, trained, trials
 
 PUBLISHED = published("td_gammon")
 
@@ -133,3 +133,32 @@ def test_the_wish_is_td_for_longer_and_its_last_network_plays(tmp_path, monkeypa
     quick = Study.create(tmp_path / "quick", "td-gammon", True, 5, Report(quiet=True))
     (row,) = tables.longer(quick)
     assert row.ours is None and "quick" in row.why and len(met) == 3
+
+
+def test_step_sizes_are_compared_by_the_lowest_and_the_highest(tmp_path, monkeypatch):
+    """And who played cannot play again: people are told, not measured."""
+    begun = []
+
+    def train(study, name, recipe, setting, changes, **more):
+        RECIPES[recipe].settings[setting].change(changes)
+        begun.append((recipe, changes))
+
+    def result_of(study, name):
+        ppg = -float(name.rpartition(" ")[2])
+        met = {"ppg": ppg, "ppg_low": ppg - 0.3, "ppg_high": ppg + 0.4}
+        return {"matches": [met | {"b": "random"}, met | {"b": "pubeval"}]}
+
+    monkeypatch.setattr(Study, "train", train)
+    monkeypatch.setattr(Study, "result_of", result_of)
+    study = Study.create(tmp_path / "s", "td-gammon", False, 0, Report(quiet=True))
+    rows = trials.step_sizes(study)
+    sizes = PUBLISHED["4.3"]["step sizes tried"]
+    assert len(rows) == 3 * (len(sizes) + 1) and len(begun) == 12
+    assert begun[0] == ("td-gammon", {"schedule": "constant", "step_size": "0.05"})
+    assert begun[-1] == ("backgammon-hill-climb", {"schedule": "constant", "factor": "0.5"})
+    for gain in rows[len(sizes) :: len(sizes) + 1]:
+        assert (gain.ours, gain.low, gain.high) == pytest.approx((0.45, -0.05, 0.95))
+        assert gain.verdict == "not confirmed"
+    told = trials.people(study)
+    assert len(told) == 8 and all(row.verdict == "not done" for row in told) and told[-1].text == "0.3 to 0.6"
+    assert told[0].published * 10 == 13 - 5 and told[4].published * 45 == pytest.approx(42 - 24)

@@ -65,8 +65,23 @@ def test_parts_of_the_evolution(study, monkeypatch):
         (run.path / "networks").mkdir()
         for number in range(1, 9):
             networks_file(run, number).write_text(NETS)
-    monkeypatch.setattr(Study, "train", lambda self, name, *_, **__: runs[name].path)
+    begun = []
+    monkeypatch.setattr(
+        Study, "train", lambda self, name, *of: begun.append((name, *of)) or runs[name.split(",")[0]].path
+    )
     monkeypatch.setattr(Study, "seconds_of", lambda self, name: 2.0)
+    monkeypatch.setattr(tic_tac_toe_evolution, "ROUNDS", 8)
+    monkeypatch.setattr(tic_tac_toe_evolution, "SIDE_ROUNDS", 4)
+    whole = Study.create(study.path.parent / "whole", "x", False, 0, Report(quiet=True))
+    with monkeypatch.context() as fast:
+        nothing = {name: np.zeros(2) for name in (*names, "illegal")}
+        fast.setattr(tic_tac_toe_evolution, "measured", lambda network, rows: nothing)
+        rows = tic_tac_toe_evolution.for_whole_trainings(whole)
+    assert len(rows) == 7 + 8 and all("after 8 rounds" in row.what for row in rows)
+    assert {(name, setting): changes for name, _, setting, changes in begun} == {
+        (name, name.split(",")[0]): {"generations": "8"}
+        for name in ("illegal-loses, whole", "original", "crossover, whole")
+    }  # fmt: skip
     report = tic_tac_toe_evolution.SYSTEM.reproduce(study)
     parts = {part["key"]: part for part in report["parts"]}
     rerun = parts["rerun"]["rows"]
@@ -105,6 +120,10 @@ def test_parts_of_the_self_taught_network(study, monkeypatch):
 
     run = made_up_run(study.path / "runs" / "all", {"games": 2000}, [line(step) for step in range(1, 21)])
     monkeypatch.setattr(Study, "train", lambda self, *_, **__: run.path)
+    whole = Study.create(study.path.parent / "whole", "x", False, 0, Report(quiet=True))
+    gains = {row.what: row for row in self_taught_tic_tac_toe.long(whole)}
+    assert len(gains) == 2 * len(names) and 4 < gains["gain by self-play"].ours < 6
+    assert gains["empty squares 0: gain"].verdict == "agrees", "far below, as the text says"
     report = self_taught_tic_tac_toe.SYSTEM.reproduce(study)
     rows = {row["what"]: row for part in report["parts"] for row in part["rows"]}
     assert rows["good results per 100 games at the end, mean"]["verdict"] == "agrees"

@@ -130,7 +130,7 @@ def positions(seed: int, depth: int = 4, count: int = 128) -> Any:
 
 def time_per_move(study: Study, variant: str, depth: int) -> Mapping[str, Any]:
     """Milliseconds for each of some moves, one after the other, and all their nodes."""
-    count = study.amount({7: 32, 8: 16, 9: 4}.get(depth, 48), {5: 4, 6: 2}.get(depth, 8))
+    count = study.amount(100, {5: 4, 6: 2}.get(depth, 8))
     settings = {"depth": depth, "positions": count, "seed": study.seed, **VARIANTS[variant]}
 
     def measure() -> Mapping[str, Any]:
@@ -159,7 +159,7 @@ def depths(study: Study) -> range:
 def times(study: Study, variant: str = "plain") -> list[Row]:
     """Figure 3.2: plain minimax by depth."""
     rows = []
-    for depth in depths(study) if variant == "plain" else depths(study)[:: study.amount(4, 1)]:
+    for depth in depths(study):
         row = mean_row(
             f"{variant}, depth {depth}", time_per_move(study, variant, depth)["milliseconds"], unit="ms", digits=3
         )

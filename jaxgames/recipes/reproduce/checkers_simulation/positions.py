@@ -71,6 +71,8 @@ def measure(study: Study) -> list[Row]:
     total = PUBLISHED["2.1 positions"]["total"] / unit
     position = jax.eval_shape(make("checkers").init_position, jax.random.key(0))
     words = (position.own, position.opponent, position.kings)
+    board = sum(8 * np.dtype(word.dtype).itemsize for word in words)
+    move = (make("checkers").num_actions - 1).bit_length()
     return [
         Row(
             "the printed formula", total, formula() / unit, unit="x 10^20", digits=3,
@@ -88,7 +90,13 @@ def measure(study: Study) -> list[Row]:
             why="the number that is usually given for the game; neither the text nor the formula has it",
         ),
         Row(
-            "bits of a board", PUBLISHED["5.1 bits"]["board"], sum(8 * np.dtype(word.dtype).itemsize for word in words),
-            digits=0, why="own pieces, the other's, and kings: a word of 32 bits each, here as there",
+            "bits of a board", PUBLISHED["5.1 bits"]["board"], board, digits=0,
+            why="own pieces, the other's, and kings: a word of 32 bits each, here as there",
+        ),
+        Row(
+            "bits of a record: a board and a best move of each side", PUBLISHED["5.1 bits"]["record"],
+            board + 2 * move,
+            digits=0, best="low", why="a move is one of 128 actions here, 7 bits; there 43, with a list of what it "
+            "captures. Tables of best moves are not made here: those of endgames hold results",
         ),
     ]  # fmt: skip

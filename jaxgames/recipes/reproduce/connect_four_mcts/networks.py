@@ -2,6 +2,8 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -14,6 +16,7 @@ from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.data_sets import solved_tests
 from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.players import Player
+from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
 from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
     PUBLISHED,
@@ -57,7 +60,7 @@ WHY = (
     "509,066 positions with their mirror images, ours more; its positions of validation had mirror images among those "
     "it learned from, and it learned for 300 epochs, ours for 40 (dense) and 10 (convolutions)"
 )
-WHY_FEW = "other games, other positions of validation; the text does not say for how long it learned: ours 30 epochs"
+WHY_FEW = "other games, other positions of validation; ours learned for 30 epochs, the text's for 100, as in figure 18"
 
 
 class Mixed(NamedTuple):
@@ -91,14 +94,91 @@ def table_1(study: Study) -> list[Row]:
         form = _form(study, setting)
         best = _trained(study, setting, setting, {**FINAL[_kind(setting)], **form})
         seconds = study.seconds_of(f"training {setting}")
-        rows += _errors(f"{name}, {_told(form)}", theirs["rows"][name], best, seconds, why=WHY)
+        rows += _errors(f"{name}, {_told(form)}", theirs["rows"][name], best, seconds)
     for setting, figures in (("naive", theirs["naive"]), ("dense", (None, None)), ("conv", (None, None))):
         name = f"few {setting}"
         changes = {"epochs": "30", "patience": "10", "positions": str(FEW), **_form(study, setting)}
         best = _trained(study, name, setting, changes)
         seconds = study.seconds_of(f"training {name}")
-        rows += _errors(f"{setting}, {FEW:,} positions", figures, best, seconds, why=WHY_FEW)
+        rows += _errors(f"{setting}, {FEW:,} positions", figures, best, seconds)
     return rows
+
+
+CURVES: Mapping[str, Mapping[str, str]] = {
+    "figure-18": {"naive": "Naiv", "dense": "DenseNet", "conv": "ConvNet"},
+    "figure-19": {"dense-unit": "DenseNet", "conv-unit": "ConvNet"},
+    "figure-20": {"dense": "DenseNet", "conv": "ConvNet"},
+}
+"""The recipe's settings of each figure of training curves, and what they are called there."""
+LENGTHS = {"figure-18": {"epochs": "100", "patience": "100", "positions": str(FEW)}}
+"""What is set of them: in the last two figures the curves are nearly flat after 50 of 300 epochs, says the text."""
+LONG = {"epochs": "50", "patience": "50"}
+
+
+def curves(figure: str, study: Study) -> list[Row]:
+    """The lowest and the last errors of training curves, with the numbers of positions of these."""
+    if study.quick:
+        return [Row(f"{name}, squared error", None, why=QUICK) for name in CURVES[figure].values()]
+    theirs, rows = PUBLISHED["table 1"], []
+    if figure == "figure-18":
+        data, games = _data(study), PUBLISHED["5.3 data"]
+        rows = [
+            Row("games of two searches", games["games"], GAMES, digits=0, is_set=True),
+            Row(
+                "positions, each with its mirror image, learned and of validation", games["positions"],
+                2 * (data["training"] + data["validation"]), digits=0,
+            ),
+            Row("of which are learned at most", games["learned"], 2 * data["training"], digits=0),
+        ]  # fmt: skip
+    for setting, name in CURVES[figure].items():
+        metrics = _metrics(study, figure, setting)
+        figures = theirs["naive"] if setting == "naive" else theirs["rows"][name + "Norm" * setting.endswith("-unit")]
+        if figure == "figure-18" and setting != "naive":
+            figures = (None, None)  # drawn without numbers
+        best = min(metrics, key=itemgetter("validation_value_squared"))
+        seconds = study.seconds_of(f"training {figure} {setting}")
+        for line, published, which in ((best, figures, "best epoch"), (metrics[-1], (None, None), "last epoch")):
+            errors = {kind: line[f"validation_value_{kind}"] for kind in ("squared", "absolute")}
+            rows += _errors(f"{name}, {which} ({line['epoch']:.0f})", published, errors, seconds)
+    return rows
+
+
+def _metrics(study: Study, figure: str, setting: str) -> Sequence[Mapping[str, Any]]:
+    """The lines of a training that have errors on positions that were not learned."""
+    name, data = f"{figure} {setting}", _data(study)["folder"]
+    changes = {**LENGTHS.get(figure, LONG), **FORMS[_kind(setting)][-1]}
+    study.train(name, RECIPE, setting, changes, data=str(data), final_games=2)
+    return [line for line in Run.open(study.path / "runs" / name).metrics() if "validation_value_squared" in line]
+
+
+def drawing_curves(figure: str) -> Callable[[Study, Sequence[Row], Path], None]:
+    """Draws the errors over epochs."""
+
+    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
+        panels = []
+        for kind in ("squared", "absolute"):
+            lines = []
+            for setting, name in ({} if study.quick else CURVES[figure]).items():
+                metrics = _metrics(study, figure, setting)
+                x, y = ([line[key] for line in metrics] for key in ("epoch", f"validation_value_{kind}"))
+                lines.append(pictures.PlottedLine(x, y, name, style="-"))
+            panels.append(pictures.Diagram(lines, f"{kind} error", "epochs"))
+        pictures.draw(panels, path, columns=2, size=(4.5, 2.8))
+
+    return draw
+
+
+def times(study: Study) -> list[Row]:
+    """Table 2's column of times: seconds of the 800 games of each network, at both weights."""
+    theirs = PUBLISHED["table 2"]["seconds"]
+    if study.quick:
+        return [Row(f"{name}, 800 games", seconds, unit="s", why=QUICK) for name, seconds in theirs.items()]
+    table_2(study)
+    cells = {name: [f"table 2: {name}, weight {x}" for x in PUBLISHED["table 2"]["weights"]] for name in theirs}
+    return [
+        Row(f"{name}, 800 games", seconds, sum(map(study.seconds_of, cells[name])), unit="s", best="low", digits=0)
+        for name, seconds in theirs.items()
+    ]
 
 
 def table_2(study: Study) -> list[Row]:
@@ -199,13 +279,12 @@ def _errors(
     errors: Mapping[str, float],
     seconds: float,
     margin: float = 0.0005,
-    why: str = "",
 ) -> list[Row]:
     """The two rows of a network."""
     return [
         Row(
             f"{name}, {kind} error", figure, errors[kind], best="low", published_margin=margin, digits=3,
-            why="" if figure is None else why, seconds=seconds / 2,
+            seconds=seconds / 2,
         )
         for kind, figure in zip(("squared", "absolute"), theirs, strict=True)
     ]  # fmt: skip
@@ -238,8 +317,7 @@ def _match(study: Study, table: str, name: str, theirs: float | None, own: Calla
     games, cell = MATCH[table], f"{table}: {name}"
     result = study.match(cell, lambda: (own(), _uct(other)), games, study.seed, {"other": other})
     ours = percents(*(result[name] for name in ("ppg", "ppg_low", "ppg_high")))
-    row = percent_row(table, name, theirs, ours, games, PUBLISHED[table]["games"], study.seconds_of(cell))
-    return row if theirs is None else row._replace(why=OTHER_NETWORKS)
+    return percent_row(table, name, theirs, ours, games, PUBLISHED[table]["games"], study.seconds_of(cell))
 
 
 OTHER_NETWORKS = "other networks than the text's, which learned from other games (table 1)"

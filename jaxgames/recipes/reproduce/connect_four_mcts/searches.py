@@ -5,6 +5,7 @@ its tables become rows.
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -15,22 +16,14 @@ from jaxtyping import Array, UInt32
 from jaxgames.algos import mcts
 from jaxgames.envs.core import Outcome
 from jaxgames.matches import solved
-from jaxgames.matches.intervals import share_margin
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
-from jaxgames.recipes.reproduce.rows import Row, percent_margin, published
+from jaxgames.recipes.reproduce.rows import Row, mean_row, percent_margin, published
 from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("connect_four_mcts")
 QUICK = "not in quick figures"
-CHANCE = "chance, it seems: the cells beside it agree, and of 180 such rows nine are expected to differ"
-WHY: Mapping[str, str] = {
-    "table 8: alpha 0.8, Cp 0.3": CHANCE,
-    "table 4: UCT3, with symmetry: UCT3, with symmetry, Cp 0.7": CHANCE,
-    "table 13: RAVE-LGR, time of 3,000 iterations": CHANCE,
-}
-"""Reasons of differences that were looked into, by the names of cells and rows."""
 BY_ORDER = "; which row it is of we read from the order"
 NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
 """What is to be said of all rows of a cell, by its name."""
@@ -58,11 +51,10 @@ def percent_row(
 ) -> Row:
     """A row of a percentage of the points; the published one has a margin as if no game were drawn."""
     margin = (0.0, 0.0) if theirs is None else percent_margin(theirs, their_games)
-    row = Row(
+    return Row(
         name, theirs, ours["ours"], ours["low"], ours["high"], "%", "high", margin,
         learner=f"{games} games{NOTES.get(cell, '')}", seconds=seconds,
     )  # fmt: skip
-    return row._replace(why=WHY.get(f"{cell}: {name}", "")) if row.verdict == "differs" else row
 
 
 SCORED = {
@@ -96,42 +88,49 @@ class CountedTurn:
         return jax.vmap(GAME.play)(positions, result.actions)
 
 
-REPEATS = 2
+RUNS = 10
+POSITIONS = solved.MOVE_SCORES, Path(__file__).parent / "move_scores_other_500.jsonl"
+"""Every second one of the 1,000 positions of the thesis, and the others."""
 
 
 def move_scores(study: Study) -> list[Row]:
-    """Perfect and good moves on solved positions, half of those of the thesis."""
-    positions, theirs = solved.read(solved.MOVE_SCORES, study.amount(None, 20)), PUBLISHED["move scores"]
-    rows = _score_rows(study, positions, "random", make_player("random", GAME), theirs["rows"]["random"][0])
+    """Perfect and good moves on the solved positions of the thesis."""
+    theirs, every = PUBLISHED["move scores"], [one for file in POSITIONS for one in solved.read(file)]
+    positions = every[: study.amount(None, 20)]
+    random = make_player("random", GAME)
+    rows = _score_rows(study, positions, "random", random, theirs["rows"]["random"][0], theirs["margins of random"])
     for label, kind in list(SCORED.items())[: study.amount(None, 1)]:
         pairs = zip(theirs["iterations"], theirs["rows"][label], strict=True)
         for count, figures in list(pairs)[: study.amount(None, 1)]:
             player = Player(label, GAME, CountedTurn(kind.rule), (kind.evaluate, jnp.uint32(count)))
-            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, figures)
+            rows += _score_rows(study, positions, f"{label}, {count} iterations", player, figures, theirs["margins"])
     return rows
 
 
 def _score_rows(
-    study: Study, positions: Sequence[solved.Solved], name: str, player: Player, theirs: Sequence[float]
+    study: Study,
+    positions: Sequence[solved.Solved],
+    name: str,
+    player: Player,
+    theirs: Sequence[float],
+    margins: Sequence[float],
 ) -> list[Row]:
-    """Two rows of a player, each position searched a few times."""
-    repeats, cell = study.amount(REPEATS, 1), f"move scores: {name}"
+    """Two rows of a player, the means of some runs on all positions: the interval is that of further runs on these."""
+    runs, cell, kinds = study.amount(RUNS, 2), f"move scores: {name}", ("perfect", "good")
 
     def measure() -> dict[str, Any]:
-        result = solved.score(player, list(positions) * repeats, seed=study.seed, batch=len(positions))
-        return {"perfect": 100 * result.perfect, "good": 100 * result.good}
+        right, _ = solved.judge_moves(player, list(positions) * runs, seed=study.seed, batch=len(positions))
+        shares = 100 * np.reshape(right, (runs, len(positions), len(kinds))).mean(axis=1)
+        return dict(zip(kinds, shares.T.tolist(), strict=True))
 
-    scores = study.cell(cell, {"positions": len(positions), "repeats": repeats}, measure)
-    rows = []
-    for kind, figure in zip(("perfect", "good"), theirs, strict=True):
-        ours, margin = scores[kind], 100 * share_margin(scores[kind] / 100, len(positions))
-        rows.append(
-            Row(
-                f"{name}, {kind}", figure, ours, ours - margin, ours + margin, "%", "high",
-                PUBLISHED["move scores"]["margin"], seconds=study.seconds_of(cell) / 2,
-            )
-        )  # fmt: skip
-    return rows
+    shares = study.cell(cell, {"positions": len(positions), "runs": runs}, measure)
+    return [
+        mean_row(
+            f"{name}, {kind}", shares[kind], figure, unit="%", best="high", published_margin=margin,
+            seconds=study.seconds_of(cell) / len(kinds),
+        )
+        for kind, figure, margin in zip(kinds, theirs, margins, strict=True)
+    ]  # fmt: skip
 
 
 SPEEDS = {
@@ -145,7 +144,6 @@ SPEEDS = {
     "AMAF-LGR": Kind(mcts.amaf(), REPLIES),
     "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES),
 }
-FASTER_ROLLOUTS = "our plain rollouts are vector code on bits, beside which all that is looked up or counted costs more"
 
 
 def speeds(study: Study) -> list[Row]:
@@ -162,8 +160,7 @@ def speeds(study: Study) -> list[Row]:
     ]
     for label, rate in list(rates.items())[1:]:
         share, ours = 100 * theirs[label] / theirs["UCT"], 100 * rate / rates["UCT"]
-        row = Row(f"{label}, of UCT's speed", share, ours, unit="%", best="high", digits=0)
-        rows.append(row._replace(why=FASTER_ROLLOUTS) if row.verdict == "differs" else row)
+        rows.append(Row(f"{label}, of UCT's speed", share, ours, unit="%", best="high", digits=0))
     return rows
 
 
@@ -222,3 +219,9 @@ def openings(study: Study) -> list[Row]:
         says = {1: "wins", 0: "draws", -1: "loses"}[worth[column]]
         rows.append(Row(f"mean of column {column.upper()}, which {says}", None, mean, digits=3))
     return rows
+
+
+def kaggle(study: Study) -> list[Row]:
+    """Section 7: the place of the agents in a contest."""
+    place, agents = PUBLISHED["7 place among agents on Kaggle"]
+    return [Row("place in Kaggle's Connect X", None, text=f"{place} or better of more than {agents}")]

@@ -1,7 +1,7 @@
 """Matches of searches, tables 3 to 10 and 13: players, settings and games of each, and pictures of these tables."""
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,11 +48,8 @@ CONSTANTS = {"table 5": "alpha", "table 6": "k", "table 8": "alpha", "table 9": 
 AGAINST = {"table 3": 0.5}
 """The constant c of UCT, the opponent, where it is not 0.4."""
 
-ONLY: Mapping[str, Collection[str]] | None = None
-"""The rows to be measured by the name of their cell, where a run has not the time for all of them."""
 QUICK_CELLS = ("table 3", "table 6", "table 7: kept, none forgotten", "table 9", "table 4: UCT2, with symmetry")
 """What quick figures are of: each search compiles for some seconds."""
-LEFT_OUT = "left out of this run for time; `jaxgames reproduce` measures it"
 
 
 def sweep_rows(
@@ -80,42 +77,36 @@ def sweep_rows(
         factor: so many times as many games as usual.
     """
     pairs, simulations = factor * study.amount(PAIRS, QUICK_PAIRS), study.amount(SIMULATIONS, QUICK_SIMULATIONS)
-    chosen = [number for number, name in enumerate(figures) if is_chosen(study, cell, name)]
-    settings = {name: [values[number] for number in chosen] for name, values in settings.items()}
+    if study.quick and cell not in QUICK_CELLS:
+        return [left_out(name, theirs) for name, theirs in figures.items()]
     told = {"pairs": pairs, "simulations": simulations, "against": {"c": against}, **settings}
 
     def measure() -> dict[str, Any]:
         own = sweep(kind.rule, kind.evaluate, settings, pairs, simulations, kind.keep)
         other = sweep(opponent.rule, opponent.evaluate, {"c": [against]}, pairs, simulations, opponent.keep)
-        results = play(own, other, len(chosen), pairs, study.seed, study.amount(SLOTS, QUICK_SLOTS))
+        results = play(own, other, len(figures), pairs, study.seed, study.amount(SLOTS, QUICK_SLOTS))
         return {"cells": [percents(*result) | {"games": 2 * pairs} for result in results]}
 
-    results = dict(zip(chosen, study.cell(cell, told, measure)["cells"], strict=True)) if chosen else {}
-    seconds = study.seconds_of(cell) / len(chosen) if chosen else 0.0
+    results = study.cell(cell, told, measure)["cells"]
+    seconds = study.seconds_of(cell) / len(results)
     return [
-        percent_row(cell, name, theirs, results[number], 2 * pairs, games, seconds)
-        if number in results
-        else left_out(study, name, theirs)
-        for number, (name, theirs) in enumerate(figures.items())
+        percent_row(cell, name, theirs, ours, 2 * pairs, games, seconds)
+        for (name, theirs), ours in zip(figures.items(), results, strict=True)
     ]
 
 
-def left_out(study: Study, name: str, theirs: float) -> Row:
-    """A row that is not measured."""
-    return Row(name, theirs, unit="%", best="high", why=QUICK if study.quick else LEFT_OUT)
+def left_out(name: str, theirs: float) -> Row:
+    """A row that is no part of quick figures."""
+    return Row(name, theirs, unit="%", best="high", why=QUICK)
 
 
-def is_chosen(study: Study, cell: str, name: str) -> bool:
-    """Whether a row is to be measured."""
-    if study.quick:
-        return cell in QUICK_CELLS
-    return ONLY is None or name in ONLY.get(cell, ())
-
-
-def by_cp(table: str, study: Study) -> list[Row]:
-    """A table of searches by Cp, which is 2 c, and by another constant or kind of search."""
+def by_cp(table: str, study: Study, against: float | None = None) -> list[Row]:
+    """A table of searches by Cp, which is 2 c, and by another constant or kind of search; `against` is the constant c
+    of UCT, the opponent, None for that of the text.
+    """
     figures, kinds, constant = PUBLISHED[table], KINDS[table], CONSTANTS.get(table)
-    against, halves = AGAINST.get(table, 0.4), [cp / 2 for cp in figures["Cp"]]
+    halves, cell = [cp / 2 for cp in figures["Cp"]], table if against is None else f"{table} against c {against}"
+    against = AGAINST.get(table, 0.4) if against is None else against
     named, word = {}, f"{constant} " if constant else ""
     for label, row in figures["rows"].items():
         named[label] = {f"{word}{label}, Cp {cp}": x for cp, x in zip(figures["Cp"], row, strict=True)}
@@ -123,13 +114,15 @@ def by_cp(table: str, study: Study) -> list[Row]:
         return [
             row
             for label, of_row in named.items()
-            for row in sweep_rows(study, f"{table}: {label}", kinds[label], {"c": halves}, of_row, figures["games"])
+            for row in sweep_rows(
+                study, f"{cell}: {label}", kinds[label], {"c": halves}, of_row, figures["games"], against=against
+            )
         ]
     settings = {"c": halves * len(named)}
     if constant:
         settings[constant] = [float(value) for value in named for _ in halves]
     whole = {name: x for of_row in named.values() for name, x in of_row.items()}
-    return sweep_rows(study, table, kinds, settings, whole, figures["games"], against=against)
+    return sweep_rows(study, cell, kinds, settings, whole, figures["games"], against=against)
 
 
 def table_10(study: Study) -> list[Row]:
@@ -172,8 +165,8 @@ def table_13(study: Study) -> list[Row]:
     for label, agent in AGENTS.items():
         for number, (scale, theirs) in enumerate(zip(figures["iterations"], figures["rows"][label], strict=True), 1):
             name = f"{label}, time of {scale:,} iterations"
-            if not ((label, number) == ("RAVE-LGR", 1) if study.quick else is_chosen(study, "table 13", name)):
-                rows.append(left_out(study, name, theirs))
+            if study.quick and (label, number) != ("RAVE-LGR", 1):
+                rows.append(left_out(name, theirs))
                 continue
             own, other = (
                 Keeper(*one.kind[:2], *(max(8, int(factor * x * one.iterations)) for x in (number, scales)))
