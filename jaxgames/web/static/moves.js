@@ -36,11 +36,12 @@ export function initMoves(app) {
 
   function entry(turn, number) {
     const value = turn.value === null || turn.value === undefined ? null : `, ${signed(turn.value)} for ${app.sideName(0)}`;
-    const dice = turn.dice ? h("span", { class: "dice" }, turn.dice.join("")) : null;
+    const dice = turn.dice ? h("span", { class: "dice" }, turn.dice.join("-")) : null;
     return h(
       "button",
       { type: "button", "data-ply": number, "aria-label": `${app.sideName(turn.seat)} ${turn.dice ? `${turn.dice.join("-")} ` : ""}${turn.text}${value ?? ""}`, onclick: () => lookAt(number) },
       dice,
+      dice && " ",
       turn.text,
     );
   }

@@ -124,7 +124,7 @@ def test_checker_by_checker(browser: Any, server: Server) -> None:
         version = table.look()["version"]
         table.button("end-turn")
         table.wait(version)
-        assert table.moves()[0] == "318/5 6/5"  # the roll, and the turn
+        assert table.moves()[0] == "3-1 8/5 6/5"  # the roll, and the turn
         version = table.look()["version"]
         table.button("undo")
         table.wait_for_moves(0)
