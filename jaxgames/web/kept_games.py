@@ -136,9 +136,7 @@ class KeptGames:
             self._base.execute(
                 f"UPDATE games SET {column} = NULL WHERE {where} AND {column} = ?", (session, number, owner)
             )
-        self._base.execute(
-            f"DELETE FROM games WHERE {where} AND owner0 IS NULL AND owner1 IS NULL", (session, number)
-        )
+        self._base.execute(f"DELETE FROM games WHERE {where} AND owner0 IS NULL AND owner1 IS NULL", (session, number))
 
     def _clear(self) -> None:
         before = time.time() - _UNLISTED_SECONDS

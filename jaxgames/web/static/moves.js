@@ -24,6 +24,7 @@ export function initMoves(app) {
 
   const ply = () => app.look?.ply ?? app.state.ply;
   app.lookAt = lookAt;
+  app.turns = turns;
   app.stepBy = (turns) => lookAt(ply() + turns);
   for (const [id, go] of Object.entries({ first: () => lookAt(0), previous: () => app.stepBy(-1), next: () => app.stepBy(1), last: () => lookAt(Infinity) })) {
     byId(id).addEventListener("click", go);
