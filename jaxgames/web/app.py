@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import importlib.metadata
+import json
 from collections.abc import AsyncIterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,10 @@ from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
+from jaxgames.web.page_files import PageFile, page_file, page_files
 from jaxgames.web.training import Trainings
 
 MISSING = "the web page needs fastapi and uvicorn; install with: pip install 'jaxgames[web]'"
-MEDIA = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
-}
-"""The kinds of files that the page is made of; no others are served."""
 
 
 class WebServer:
@@ -67,7 +57,7 @@ class WebServer:
         self.trainings = Trainings(self.offered.runs)
         self.engine = Engine(self.offered, limits, folder)
         self.lobby = Lobby(self.engine, limits, None if keep is None else RoomKeeper(KeptGames(keep)))
-        self._files = _page_files()
+        self._files = page_files()
         self._warm = warm
         self._games: dict[str, Any] | None = None
         self.app = Guard(self._make_app(), names, local)
@@ -112,7 +102,7 @@ class WebServer:
 
     def _make_app(self) -> Any:
         try:
-            from fastapi import FastAPI, WebSocket
+            from fastapi import FastAPI, Request, WebSocket
             from fastapi.responses import JSONResponse, Response
             from starlette.exceptions import HTTPException
         except ImportError as error:
@@ -123,31 +113,36 @@ class WebServer:
         def api(content: Any) -> Response:
             return JSONResponse(content, headers={"cache-control": "no-store"})
 
-        def page_file(name: str) -> Response:
-            path = self._files.get(name)
-            if path is None:
+        def sent(request: Any, file: PageFile | None, name: str = "") -> Response:
+            if file is None:
                 raise HTTPException(404, f"there is no file {name[:80]!r} here")
-            return Response(path.read_bytes(), media_type=MEDIA[path.suffix], headers={"cache-control": "no-cache"})
+            headers = {"cache-control": "no-cache", "etag": file.tag, "vary": "accept-encoding"}
+            if request.headers.get("if-none-match") == file.tag:
+                return Response(status_code=304, headers=headers)
+            if "gzip" not in request.headers.get("accept-encoding", ""):
+                return Response(file.plain, media_type=file.media, headers=headers)
+            return Response(file.small, media_type=file.media, headers={**headers, "content-encoding": "gzip"})
 
         @app.exception_handler(HTTPException)
         async def refused(_: Any, error: Any) -> Response:
             return JSONResponse({"error": str(error.detail)}, error.status_code)
 
         @app.get("/")
-        async def play_page() -> Response:
-            return page_file("index.html")
+        async def play_page(request: Request) -> Response:
+            return sent(request, self._files["index.html"])
 
         @app.get("/train")
-        async def train_page() -> Response:
-            return page_file("train.html")
+        async def train_page(request: Request) -> Response:
+            return sent(request, self._files["train.html"])
 
         @app.get("/static/{name:path}")
-        async def static_file(name: str) -> Response:
-            return page_file(name)
+        async def static_file(request: Request, name: str) -> Response:
+            return sent(request, self._files.get(name), name)
 
         @app.get("/api/games")
-        async def games() -> Response:
-            return api(await self.engine.run("compile", self.games))
+        async def games(request: Request) -> Response:
+            content = await self.engine.run("compile", self.games)
+            return sent(request, page_file("application/json", json.dumps(content).encode()))
 
         @app.get("/api/runs")
         async def runs() -> Response:
@@ -224,16 +219,6 @@ async def _send(websocket: Any, client: Client) -> None:
             await websocket.send_text(text)
         code, reason = client.closed or (1000, "")
         await websocket.close(code, reason)
-
-
-def _page_files() -> dict[str, Path]:
-    """The files of the page by their names below `/static/`, found once: no request becomes a path."""
-    root = Path(str(resources.files("jaxgames.web") / "static"))
-    files = {}
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and path.suffix in MEDIA:
-            files[path.relative_to(root).as_posix()] = path
-    return files
 
 
 def _names(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from jaxgames.web.limits import Limits, Rate
 
 
 class Client:
-    """A connection. `put` never waits: a reader that is too slow is disconnected."""
+    """A connection. `put` never waits: a reader that is too slow is disconnected, and what waits for it is dropped."""
 
     def __init__(self, limits: Limits):
         self.name = ""
@@ -28,11 +28,22 @@ class Client:
         """A message to be sent."""
         if self.closed is None:
             text = message if isinstance(message, str) else to_text(message)
-            if self._queue.qsize() >= self._limits.queue or self._bytes > self._limits.queue_bytes:
+            if self._queue.qsize() >= self._limits.queue or self._waits_for_too_much():
+                self._drop()
                 self.close(1008, "this page reads too slowly")
                 return
             self._bytes += len(text)
             self._queue.put_nowait(text)
+
+    def _waits_for_too_much(self) -> bool:
+        """Whether all in the session together are over the bound, and this one has more than its share of it."""
+        clients, most = self.room.clients if self.room is not None else (self,), self._limits.queue_bytes
+        return self._bytes * len(clients) > most and sum(client._bytes for client in clients) > most
+
+    def _drop(self) -> None:
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._bytes = 0
 
     def answer(self, message_id: int | None) -> None:
         """Says that a message was understood."""

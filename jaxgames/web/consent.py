@@ -77,6 +77,7 @@ RULES: Mapping[str, Verdicts] = {
     "undo_step": MOVE,
     "end_turn": MOVE,
     "resign": MOVE,
+    "claim": MOVE,
     "offer": MOVE,
     "answer": MOVE,
     "undo": REOPEN,

@@ -4,6 +4,7 @@ What takes time is awaited first; then a room is changed at once.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -137,6 +138,23 @@ async def _resign(room: Room, client: Client, message: Message) -> None:
     room.changed()
 
 
+async def _claim(room: Room, client: Client, message: Message) -> None:
+    seats = room.seats_of(client.token)
+    if not seats or room.over:
+        raise ValueError("the game is over" if room.over else "you only watch; who plays may claim a win")
+    if not room.is_left(seats):
+        raise ValueError("nobody has left the game: a win can be claimed from a person who is gone")
+    wait = room.chairs[1 - seats[0]].gone + room.limits.away_seconds - time.monotonic()
+    if wait > 0:
+        raise ValueError(f"they may come back: a win can be claimed in {math.ceil(wait)} s")
+    if room.session.actions:
+        room.session.undo()
+        room.steps = []
+    room.session.resign(seat=1 - seats[0] ^ room.first, reason="left the game")
+    room.offer = None
+    room.changed()
+
+
 async def _offer(room: Room, client: Client, message: Message) -> None:
     seats = room.seats_of(client.token)
     if not seats or room.over:
@@ -217,13 +235,13 @@ async def _set_up(room: Room, message: Message) -> tuple[str, int]:
     except TimeoutError:
         raise ValueError("the board takes too long to check; give the moves that lead to it instead") from None
     await room.engine.prepare(game)
-    await room.engine.run("play", check_start, game, position)
+    await room.engine.run("play", check_start, game, position, 0)
     return position, seat
 
 
-def check_start(game: Game, position: str) -> Session:
+def check_start(game: Game, position: str, seed: int) -> Session:
     """A session from a position. Raises `ValueError` where the game is over already."""
-    session = Session(game, position)
+    session = Session(game, position, seed)
     if session.over:
         raise ValueError(f"position {position!r}: the game is over there; start from one in which it goes on")
     return session
@@ -241,7 +259,7 @@ async def start(room: Room, choice: GameChoice, position: str | None, to_move: i
         session = await room.engine.run("play", lambda: Session(game, seed=bits))
         drawn = (bits & 1) * bool(game.outcome_probabilities)
         return session, drawn if to_move is None or not game.outcome_probabilities else to_move, True
-    session = await room.engine.run("play", check_start, game, position)
+    session = await room.engine.run("play", check_start, game, position, room.engine.bits())
     first = view.first(session.start)
     if first is not None and to_move not in (None, first):
         raise ValueError(f"in this position it is the turn of {view.sides[first]}")
@@ -264,6 +282,8 @@ async def _begin(
         room.begin(choice, session, first, drawn)
         room.chairs = chairs
         room.match = None if room.match is None or room.match.played >= room.match.games else room.match
+        if message.get("exchange"):
+            room.exchange()
         room.changed()
 
     _agreed(room, client, message, act)
@@ -297,9 +317,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
 
 async def _swap(room: Room, client: Client, message: Message) -> None:
     def act() -> None:
-        room.chairs.reverse()
-        if room.match is not None:
-            room.match.swapped = not room.match.swapped
+        room.exchange()
         room.offer = None
         room.changed()
 
@@ -366,7 +384,7 @@ async def _match(room: Room, client: Client, message: Message) -> None:
 
 
 async def _speed(room: Room, client: Client, message: Message) -> None:
-    room.speed = message["seconds"]
+    room.chosen_speed = message["seconds"]
     room.changed()
 
 
@@ -435,6 +453,7 @@ HANDLERS: dict[str, Handler] = {
     "undo": _undo,
     "redo": _redo,
     "resign": _resign,
+    "claim": _claim,
     "offer": _offer,
     "answer": _answer,
     "hint": hints.hint,

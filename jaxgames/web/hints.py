@@ -27,6 +27,7 @@ class Analyses:
     def __init__(self, room: Room):
         self._room, self._tasks = room, dict[str, asyncio.Task[None]]()
         self._place: tuple[Any, int] = (None, -1)
+        self._newest: dict[str | None, Finding] = {}
 
     def restart(self) -> None:
         """Begins anew where the position is another one; ends what nobody looks at."""
@@ -38,9 +39,15 @@ class Analyses:
             if place != self._place or spec not in wanted:
                 task.cancel()
                 del self._tasks[spec]
+        if place != self._place:
+            self._newest.clear()
         self._place = place
         for spec in wanted - set(self._tasks):
             self._tasks[spec] = room.engine.spawn(self._analyse(spec))
+
+    def newest(self, spec: str | None) -> Finding | None:
+        """What a player has found so far in the position before the turn under way."""
+        return self._newest.get(spec)
 
     def again(self, spec: str) -> None:
         """Begins the analysis by one player anew, for somebody who has come to it."""
@@ -56,6 +63,7 @@ class Analyses:
         async for finding in _findings(room, lane, state, patient=True):
             if room.session is not session or len(session.turns) != ply:
                 return
+            self._newest[spec] = finding
             _note(room, ply, seat, finding)
             message = _shown(room, finding, state, seat, ply, spec)
             for client in list(room.clients):
@@ -128,11 +136,18 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     lane = await room.engine.lane(spec, room.choice.game)
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
-    actions: list[int] = await room.engine.run("analysis", _known_turn, lane.player, trial)
+    finding = None if session.actions and not session.turn_complete else room.analyses.newest(client.analyst)
+    actions: list[int]
+    if finding is not None and finding.turns:  # what is shown beside the board
+        actions = list(finding.turns[0].actions)
+        for action in actions:
+            trial.play_action(action, hand_over=False)
+    else:
+        actions = await room.engine.run("analysis", _known_turn, lane.player, trial)
     if not actions and not lane.is_ready():
         text = f"{lane.player.name} is being compiled; the hint takes a moment the first time"
         client.put({"type": "notice", "kind": "compiling", "text": text})
-    known = bool(actions)
+    known = bool(actions) and finding is None
     while not known and not trial.turns and not trial.turn_complete:
         chosen = await lane.choose(trial.state, 0)
         for action in chosen:

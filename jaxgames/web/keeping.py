@@ -84,12 +84,14 @@ def kept(room: Room) -> KeptGame:
         "seed": session.seed,
         "chance": session.chance,
         "actions": list(session.actions),
+        "undone": _undone(session),
+        "offer": None if room.offer is None else room.offer.what,
         "first": room.first,
         "drawn_start": room.drawn_start,
         "loaded": room.loaded,
         "broken_off": room.broken_off,
         "match": None if room.match is None else room.match.shown(),
-        "speed": room.speed,
+        "speed": room.chosen_speed,
         "paused": room.paused,
         "display": room.display,
         "chats": list(room.chats),
@@ -112,20 +114,41 @@ async def _restored(engine: Engine, limits: Limits, game: KeptGame) -> Room:
     content = game.content
     choice = choose_game(content["game"], content["options"])
     await engine.prepare(choice.game)
-    record = from_dict(content["record"])
-    session = await engine.run("file", Session.replay, record, content["seed"], (None, None), content["chance"])
+    session = await engine.run("file", _replayed, content)
     room = Room(engine, limits)
     room.id, room.host, room.number = game.session, content["host"], game.number - 1
     room.begin(choice, session, content["first"], content["drawn_start"])
     room.loaded, room.broken_off, room.display = content["loaded"], content["broken_off"], content["display"]
-    room.speed, room.paused = content["speed"], content["paused"]
+    room.chosen_speed, room.paused = content["speed"], content["paused"]
     room.match = None if content["match"] is None else MatchScore.of(content["match"])
     room.counted = room.over
     room.chats.extend(content["chats"])
     room.chairs = [await _chair(engine, room, fields) for fields in content["chairs"]]
+    if content["offer"] is not None:
+        _say(room, f"the offer ({content['offer']}) is gone, as the server began again; make it once more")
     if content["actions"]:
         room.play(content["actions"])
     return room
+
+
+def _undone(session: Session) -> list[Any]:
+    """The turns that were taken back and can be played again, as in a record; none after a word that ended the game."""
+    turns = [] if session.end is not None else session.undone[::-1]
+    return [[turn.chance, turn.text] if turn.chance else turn.text for turn in turns]
+
+
+def _replayed(content: Mapping[str, Any]) -> Session:
+    """The game that was kept, with the turns that were taken back."""
+    record, undone = content["record"], content["undone"]
+    whole = from_dict({**record, "turns": [*record["turns"], *undone]})
+    session = Session.replay(whole, content["seed"], chance="" if undone else content["chance"])
+    for _ in undone:
+        session.undo()
+    return session
+
+
+def _say(room: Room, text: str) -> None:
+    room.chats.append({"name": "", "seat": None, "text": text, "at": int(time.time())})
 
 
 async def _chair(engine: Engine, room: Room, fields: Mapping[str, Any]) -> Chair:
@@ -138,7 +161,7 @@ async def _chair(engine: Engine, room: Room, fields: Mapping[str, Any]) -> Chair
             chair = Chair(lane, fields["spec"])
         except ValueError as error:
             room.paused = True
-            room.chats.append({"name": "", "seat": None, "text": str(error)[:200], "at": int(time.time())})
+            _say(room, str(error)[:200])
             chair.name = ""
     chair.seconds, chair.owner = fields["seconds"], fields["owner"]
     return chair

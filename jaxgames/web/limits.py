@@ -27,7 +27,7 @@ class Limits:
         turns: of a game, after which it is broken off.
         move_seconds: that a program may take for a turn before it is stopped.
         setup_seconds: that a board set up by hand may take to be checked; `load_seconds`: the games of a file.
-        queue: messages that wait for a slow reader; `queue_bytes`: their size.
+        queue: messages that wait for a slow reader; `queue_bytes`: their size, of all in a session together.
         away_seconds: without a connection, after which the seat of a person may be given to another one.
         idle_minutes: without a message though pages are open, after which a session ends; `left_minutes`: without
             a connection; `left_seconds_if_full`: the same when there is no room for a new one.

@@ -32,6 +32,7 @@ class Room:
         analyses: the `hints.Analyses` of those who want evaluations.
         number: of the game in this session, from 1.
         loaded: turns that were not played here.
+        chosen_speed: seconds between moves of programs, once somebody has chosen them.
         keep: called when something has changed that is to be kept.
     """
 
@@ -46,7 +47,8 @@ class Room:
         self.session: Session
         self.view: View
         self.first, self.start_text, self.drawn_start = 0, "", True
-        self.version, self.speed, self.paused, self.one_turn, self.display = 0, 0.5, False, False, True
+        self.version, self.paused, self.one_turn, self.display = 0, False, False, True
+        self.chosen_speed: float | None = None
         self.offer: Offer | None = None
         self.match: MatchScore | None = None
         self.values: dict[int, float] = {}
@@ -90,7 +92,21 @@ class Room:
         """Whether what everybody is told holds no evaluations, as two people play."""
         return self.between_people and not self.over
 
+    def is_left(self, seats: list[int]) -> bool:
+        """Whether the person on the other seat has been here and is not any more."""
+        other = self.chairs[1 - seats[0]]
+        here = any(other.is_of(client.token) for client in self.clients)
+        return self.between_people and len(seats) == 1 and not here
+
     # The game.
+
+    @property
+    def speed(self) -> float:
+        """Seconds between moves of programs. Games in a row that nobody plays wait for nobody, unless it was chosen."""
+        if self.chosen_speed is not None:
+            return self.chosen_speed
+        goes_on = self.match is not None and self.match.played < self.match.games
+        return 0.0 if goes_on and not any(chair.is_person for chair in self.chairs) else 1.0
 
     @property
     def to_move(self) -> int | None:
@@ -278,6 +294,7 @@ class Room:
             "end_turn": mine and session.turn_complete,
             "draw": bool(seats) and not self.over and not self.choice.game.outcome_probabilities,
             "resign": bool(seats) and not self.over,
+            "claim": bool(seats) and not self.over and self.is_left(seats),
         }
         you = {"host": self.is_host(client.token), "seats": seats, "name": client.name}
         return {"you": you, "can": can, "analysis": client.analyst is not None}
@@ -411,11 +428,15 @@ class Room:
     async def _next_game(self) -> None:
         """The next one of games in a row, sides swapped."""
         session, first = await self.engine.run("play", self.fresh)
+        self.exchange()
+        self.begin(self.choice, session, first, self.drawn_start)
+        self.changed()
+
+    def exchange(self) -> None:
+        """Has both sides change seats."""
         self.chairs.reverse()
         if self.match is not None:
             self.match.swapped = not self.match.swapped
-        self.begin(self.choice, session, first, self.drawn_start)
-        self.changed()
 
     def fresh(self) -> tuple[Session, int]:
         """A session from the same start as this one, or from a new opening roll; and who moves first."""

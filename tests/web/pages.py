@@ -14,7 +14,7 @@ class Page:
     """One connection; `state` is the last state that was read."""
 
     def __init__(self, socket):
-        self.socket, self.state, self.welcome = socket, None, None
+        self.socket, self.state, self.welcome, self.chats = socket, None, None, []
         self._number = 0
 
     def send(self, kind, **fields):
@@ -29,6 +29,8 @@ class Page:
             message = self.socket.receive_json()
             if message["type"] == "state":
                 self.state = message
+            if message["type"] == "chats":
+                self.chats = message["lines"]
             if wanted(message) if callable(wanted) else message["type"] == wanted:
                 return message
             assert message["type"] != "error" and message.get("kind") != "error", message

@@ -6,7 +6,7 @@ import pytest
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.sessions.session import Session
-from jaxgames.web.analysis import analyse, has_values
+from jaxgames.web.analysis import Finding, RatedTurn, analyse, has_values
 from jaxgames.web.hints import _known_turn
 from jaxgames.web.programs import ProgramCache
 from tests.web.pages import PERSON, RANDOM, page, serving
@@ -81,6 +81,7 @@ def test_a_page_gets_analyses_of_each_position_for_seat_0(http):
         assert found["value"] < -0.9 and found["ply"] == 0 and found["spec"] == "champion"  # O, seat 1, wins
         best = found["moves"][0]
         assert (best["text"], best["to"], best["from"], best["best"]) == ("6", 5, None, True) and best["value"] > 0.9
+        assert ann.ask("hint")["text"] == "6"
         ann.do("turn", text="2")
         found = ann.until(lambda m: m["type"] == "analysis" and m["ply"] == 1 and m["final"])
         assert found["value"] > 0.9 or found["moves"][0]["visits"]
@@ -161,3 +162,18 @@ def test_a_program_takes_a_draw_only_if_it_is_not_better(http):
         assert "declines the draw" in ann.refuse("offer", what="draw")
         ann.create("tic_tac_toe", [RANDOM, PERSON])
         assert "declines the draw" in ann.refuse("offer", what="draw")  # it cannot say
+
+
+def test_a_hint_is_what_the_analysis_shows_as_best():
+    with serving() as (server, http), page(http) as ann:
+        ann.create("tic_tac_toe")
+        room = server.lobby.rooms[ann.welcome["session"]]
+        (client,) = room.clients
+        client.analyst = "alphabeta:1"
+        found = [RatedTurn((cell,), str(cell + 1), 0.0, None) for cell in (7, 4)]
+        room.analyses._newest["alphabeta:1"] = Finding(0.0, found, [], "", 0, False)
+        answer = ann.ask("hint")
+        assert (answer["text"], answer["actions"]) == ("8", [7])  # not the middle, which it would take
+        client.analyst = None
+        ann.do("turn", text="5")
+        assert room.analyses.newest("alphabeta:1") is None  # that was of the position before

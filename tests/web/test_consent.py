@@ -21,6 +21,7 @@ MESSAGES = {
     "undo_step": [{}],
     "end_turn": [{}],
     "resign": [{}, {"seat": 0}, {"seat": 1}],
+    "claim": [{}],
     "offer": [{"what": "draw"}],
     "answer": [{"accept": True}],
     "undo": [{}],

@@ -1,14 +1,21 @@
 """Games over the WebSocket: persons, programs, tokens, offers, saved_games."""
 
+import re
+
 import pytest
 
 from tests.web.pages import PERSON, RANDOM, page, serving
 
 
 @pytest.fixture(scope="module")
-def http():
-    with serving() as (_, client):
-        yield client
+def served():
+    with serving() as both:
+        yield both
+
+
+@pytest.fixture(scope="module")
+def http(served):
+    return served[1]
 
 
 @pytest.fixture
@@ -251,6 +258,43 @@ def test_games_in_a_row_swap_sides_and_are_counted(ann):
     match = state["match"]
     assert match["swapped"] and match["wins"][0] + match["wins"][1] + match["draws"] == 6
     assert match["points"] == match["wins"] and state["over"]
+
+
+def test_the_pause_that_is_shown_is_kept_and_rows_of_programs_wait_for_nobody(ann):
+    ann.create("tic_tac_toe", [RANDOM, RANDOM])
+    assert ann.state["speed"] == 1
+    ann.do("pause", on=True)
+    assert ann.do("match", games=3)["speed"] == 0
+    ann.send("pause", on=False)
+    assert ann.wait(lambda s: s["match"]["played"] == 3)["speed"] == 1
+    ann.do("speed", seconds=5)
+    assert ann.do("match", games=3)["speed"] == 5
+    ann.do("seat", seat=0, to=PERSON)
+
+
+def test_play_again_exchanges_sides(ann, bob):
+    two_people(ann, bob)
+    ann.do("resign")
+    bob.wait(lambda s: s["over"])
+    state = bob.do("new", exchange=True)
+    assert [seat["name"] for seat in state["seats"]] == ["Bob", "Ann"] and state["you"]["seats"] == [0]
+    ann.create("tic_tac_toe", [PERSON, RANDOM])
+    state = ann.do("new", exchange=True)
+    assert state["you"]["seats"] == [1] and state["seats"][0]["spec"] == "random"
+
+
+def test_a_win_is_claimed_from_who_is_gone_for_a_minute(served, ann):
+    server, http = served
+    with page(http) as bob:
+        two_people(ann, bob)
+        assert not ann.state["can"]["claim"] and "nobody has left" in ann.refuse("claim")
+    ann.wait(lambda s: s["can"]["claim"])
+    assert re.fullmatch("they may come back: a win can be claimed in (59|60) s", ann.refuse("claim"))
+    server.lobby.rooms[ann.welcome["session"]].chairs[1].gone -= 60
+    over = ann.do("claim")["over"]
+    assert (over["winner"], over["reason"]) == (0, "left the game") and not ann.state["can"]["claim"]
+    ann.create("tic_tac_toe", [PERSON, RANDOM])
+    assert "nobody has left" in ann.refuse("claim")
 
 
 def test_pause_and_one_turn_at_a_time(ann):

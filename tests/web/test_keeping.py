@@ -71,6 +71,26 @@ def test_chance_goes_on_as_it_would_have(file):
         assert ann.state["board"]["dice"] == rolled == dice(http, ann)
 
 
+def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is_said_to_be_gone(file):
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("backgammon", position="4HPwATDgc/ABMA:31", owner=ANN)
+        session, token = ann.welcome["session"], ann.welcome["token"]
+        while ann.state["ply"] < 3:
+            ann.do("end_turn") if ann.state["can"]["end_turn"] else ann.step()
+        states = [shown(ann.state), shown(ann.do("undo")), shown(ann.do("undo"))]
+    with serving(keep=file) as (_, http), page(http) as ann, page(http) as bob:
+        ann.join(session, token)
+        assert ann.state["redo"] == 2
+        assert [shown(ann.state), shown(ann.do("redo")), shown(ann.do("redo"))] == states[::-1]
+        link = ann.ask("invite", seat=1)
+        bob.join(link["session"], link["token"])
+        ann.do("swap")
+        bob.wait(lambda s: s["offer"])
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.join(session, token)
+        assert ann.state["offer"] is None and "the offer (swap) is gone" in ann.chats[-1]["text"]
+
+
 def test_everybody_lists_opens_saves_and_deletes_what_they_have_played(file):
     with serving(keep=file) as (_, http), page(http) as ann, page(http) as bob, page(http) as eve:
         session, *_ = two(http, ann, bob, "tic_tac_toe")

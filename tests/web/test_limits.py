@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -156,6 +157,22 @@ def test_a_page_that_reads_too_slowly_is_disconnected():
     for _ in range(3):
         client.put({"text": "x" * 60})
     assert client.closed == (1008, "this page reads too slowly")
+
+
+def test_the_pages_of_a_session_hold_no_more_than_its_bound_together():
+    limits = Limits(queue_bytes=1000)
+    clients = [Client(limits) for _ in range(10)]
+    for client in clients:
+        client.room = SimpleNamespace(clients=clients)
+    one, other, third, *_ = clients
+    for client in (one, other) * 3 + (one,):
+        client.put("x" * 150)
+    assert one.closed is other.closed is None  # 1,050 wait
+    third.put("a word")  # who has less than a tenth is not to blame
+    other.put("x" * 150)
+    assert other.closed == (1008, "this page reads too slowly") and other._bytes == 0 and other._queue.qsize() == 1
+    one.put("x" * 150)
+    assert one.closed is third.closed is None  # there is room again
 
 
 def test_a_board_that_takes_too_long_to_check_is_refused(monkeypatch):

@@ -71,7 +71,7 @@ export function initAnalysis(app) {
     const part = Math.min(Math.max((own / most + 1) / 2, 0.02), 0.98);
     bar.style.setProperty("--bar-bottom", FILLS[app.kind.tones[bottom]]);
     bar.style.setProperty("--bar-top", FILLS[app.kind.tones[1 - bottom]]);
-    byId("evaluation-fill").style.height = `${100 * part}%`;
+    bar.style.setProperty("--part", `${100 * part}%`);
     const text = byId("evaluation-text");
     setText(text, value === null ? "" : Math.abs(value).toFixed(1));
     text.classList.toggle("above", own < 0);

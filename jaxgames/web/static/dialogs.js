@@ -22,16 +22,17 @@ export function initDialogs(app) {
     return app.state.seats.map(({ kind, spec }) => (kind === "person" ? { kind } : { kind, spec }));
   }
 
-  app.openNewGame = () => {
+  /** Asks for a new game; `asked` is what a link to a position proposes: {position, seats}. */
+  app.openNewGame = (asked = {}) => {
     const { game, state } = app;
     const options = game.options.map((option) => optionField(option, state.options[option.name]));
-    const pickers = seatsNow().map((seat, index) => playerPicker(game, `${game.sides[index]}${game.chance ? "" : index ? "" : ", begins"}`, seat));
-    const position = h("input", { name: "position", placeholder: "the usual start", spellcheck: "false", autocomplete: "off" });
+    const pickers = (asked.seats ?? seatsNow()).map((seat, index) => playerPicker(game, `${game.sides[index]}${game.chance ? "" : index ? "" : ", begins"}`, seat));
+    const position = h("input", { name: "position", value: asked.position, placeholder: "the usual start", spellcheck: "false", autocomplete: "off" });
     const shown = h("button", { type: "button", class: "link", onclick: () => {
       position.value = (app.look ?? app.state).position;
     } }, "the position shown");
     const form = h("form", {},
-      h("h2", { id: "game-dialog-title" }, `New game of ${game.title}`),
+      h("h2", { id: "game-dialog-title" }, asked.position ? "Who plays?" : `New game of ${game.title}`),
       options.length ? h("div", { class: "fields" }, ...options) : null,
       ...pickers.map(({ fieldset }) => fieldset),
       h("div", { class: "stack" }, h("label", { class: "stack" }, "Position to start from", position), h("span", {}, "Or ", shown)),

@@ -31,6 +31,7 @@ const app = {
   flipped: null, // chosen by hand; null: as the seat asks
   pending: null, // a move that was sent and not answered yet
   offline: false, // whether the board is only what it was when the connection was lost
+  asked: null, // what a link to a position proposes, until it has been asked
   before: null, // what was played in a session that is not there any more
   settings,
 
@@ -184,11 +185,16 @@ async function createFrom(address) {
   const known = new Set(game.options.map(({ name }) => name));
   const options = Object.fromEntries(Object.entries(address.options).filter(([name]) => known.has(name)));
   const seats = [{ kind: "person" }, { kind: "player", spec: address.against ?? game.default_player }];
+  if (address.seat) {
+    seats.reverse();
+  }
+  const asks = address.position !== null && address.against === null; // a link to a position plays nothing by itself
   const fields = { game: game.id, options, position: address.position, to_move: null, name: settings.name, owner: ownerKey() };
   const attempts = [
-    { ...fields, seats: address.seat ? seats.reverse() : seats },
+    { ...fields, seats: asks ? [{ kind: "person" }, { kind: "person" }] : seats },
     { ...fields, options: {}, position: null, seats: [{ kind: "person" }, { kind: "player", spec: game.default_player }] },
   ];
+  app.asked = asks ? { position: address.position, seats } : null;
   for (const attempt of attempts) {
     if (await app.send("create", attempt)) {
       return;
@@ -226,6 +232,10 @@ const RECEIVERS = {
     tell(before, message);
     if (!before || before.game !== message.game) {
       app.resumeAnalysis();
+    }
+    if (app.asked) {
+      app.openNewGame(app.asked);
+      app.asked = null;
     }
     app.refresh();
   },

@@ -24,6 +24,7 @@ export function initMoves(app) {
 
   const ply = () => app.look?.ply ?? app.state.ply;
   app.lookAt = lookAt;
+  app.turns = turns;
   app.stepBy = (turns) => lookAt(ply() + turns);
   for (const [id, go] of Object.entries({ first: () => lookAt(0), previous: () => app.stepBy(-1), next: () => app.stepBy(1), last: () => lookAt(Infinity) })) {
     byId(id).addEventListener("click", go);
@@ -36,11 +37,12 @@ export function initMoves(app) {
 
   function entry(turn, number) {
     const value = turn.value === null || turn.value === undefined ? null : `, ${signed(turn.value)} for ${app.sideName(0)}`;
-    const dice = turn.dice ? h("span", { class: "dice" }, turn.dice.join("")) : null;
+    const dice = turn.dice ? h("span", { class: "dice" }, turn.dice.join("-")) : null;
     return h(
       "button",
       { type: "button", "data-ply": number, "aria-label": `${app.sideName(turn.seat)} ${turn.dice ? `${turn.dice.join("-")} ` : ""}${turn.text}${value ?? ""}`, onclick: () => lookAt(number) },
       dice,
+      dice && " ",
       turn.text,
     );
   }

@@ -21,7 +21,7 @@ export function playerPicker(game, legend, seat) {
 
   function draw(values, options) {
     const player = entry();
-    help.textContent = player?.help ?? "Somebody at this page, or at another one by a link.";
+    help.textContent = player?.help?.replaceAll("`", "") ?? "Somebody at this page, or at another one by a link.";
     fields.replaceChildren(...(player?.arguments ?? []).map((argument, index) => argumentField(argument, values[index] ?? argument.default)));
     fields.hidden = !player?.arguments?.length;
     more.lastChild.replaceChildren(...(player?.options ?? []).map((option) => optionField(option, options[option.name])));
@@ -54,7 +54,7 @@ function argumentField({ name, label, choices, default: usual, least, most, most
   const shown = value ?? usual ?? choices?.[0] ?? "";
   const title = label ?? (seconds ? "Number, or time such as 2s" : TITLES[name]) ?? name.toLowerCase();
   if (choices) {
-    const select = h("select", { "data-argument": name }, ...choices.map((choice) => h("option", { value: choice }, String(choice) || "usual")));
+    const select = h("select", { "data-argument": name }, ...choices.map((choice) => h("option", { value: choice }, String(choice) || "best")));
     select.value = shown;
     return h("label", { class: "stack" }, title, select);
   }

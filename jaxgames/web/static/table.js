@@ -55,7 +55,8 @@ export function initTable(app) {
   app.view = view;
 
   const actions = {
-    again: () => app.send("new"),
+    again: () => app.send("new", { exchange: true }),
+    claim: () => app.send("claim"),
     "end-turn": handOver,
     "undo-step": () => app.send("undo_step"),
     undo: () => app.send("undo"),
@@ -141,6 +142,7 @@ export function initTable(app) {
       exchanged &&= roll === rolled;
       rolled = roll;
       board.exchanged = exchanged;
+      board.before = shown.to_move === null ? null : app.turns()[shown.ply - 1]?.dice;
     }
     return [shown, board];
   }
@@ -241,6 +243,7 @@ export function initTable(app) {
       byId(id).disabled = !on || Boolean(app.setup);
     }
     byId("again").hidden = app.state.over === null || Boolean(app.look) || rowGoesOn(app.state) || !(you.host || you.seats.length);
+    byId("claim").hidden = !can.claim;
     byId("end-turn").hidden = !(can.end_turn || mustPass());
     setText(byId("end-turn").lastChild, mustPass() ? "Pass" : "Done");
     byId("undo-step").hidden = !can.undo_step;

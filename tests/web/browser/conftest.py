@@ -98,7 +98,7 @@ def make_training(folder: Path) -> Path:
     return run.path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("web")
     made = Server(folder, str(make_training(folder / "first-steps")))

@@ -124,7 +124,8 @@ def test_checker_by_checker(browser: Any, server: Server) -> None:
         version = table.look()["version"]
         table.button("end-turn")
         table.wait(version)
-        assert table.moves()[0] == "318/5 6/5"  # the roll, and the turn
+        assert table.moves()[0] == "3-1 8/5 6/5"  # the roll, and the turn
+        assert table.page.locator(".die.dark.before").count() in (2, 4)  # what the other side has rolled
         version = table.look()["version"]
         table.button("undo")
         table.wait_for_moves(0)
@@ -209,6 +210,14 @@ def test_set_up_by_hand_and_by_text(browser: Any, server: Server) -> None:
         assert "position=B%3AW15%2C30%3ABK11" in table.page.url
         table.play(11, 18)
         assert table.moves()[0] == "11x18"
+        link = table.page.evaluate("location.hash").replace("session", "of")  # such as somebody else gets it
+        with opened(browser, server.url) as guest:
+            guest.page.goto(f"{server.url}/{link}")
+            guest.wait_for("document.getElementById('game-dialog').open")
+            assert guest.moves() == [] and guest.page.locator("#game-dialog h2").text_content() == "Who plays?"
+            guest.page.locator("#game-dialog select.who").last.select_option("random")
+            guest.page.locator("#game-dialog").get_by_role("button", name="Start").click()
+            guest.wait_for("document.getElementById('plate-top').textContent.includes('random')")
         field = table.page.locator("#position")
         field.fill("B:W15,30:BK1x")
         field.press("Enter")
@@ -375,6 +384,11 @@ def test_narrow_screen(browser: Any, server: Server, game: str) -> None:
             table.page.touchscreen.tap(*after["middles"][target])
             table.wait(now["version"])
         picture(table, PICTURES, f"{game}-narrow")
+        widths = "[...document.querySelectorAll('.place')].map((place) => place.getBoundingClientRect().width)"
+        assert min(table.page.evaluate(widths)) >= 24
+        table.page.set_viewport_size({"width": 740, "height": 360})
+        assert table.page.locator("#board").bounding_box()["height"] <= 360
+        assert table.page.evaluate("document.documentElement.scrollWidth") <= 740
 
 
 def test_page_of_the_trainings(browser: Any, server: Server) -> None:

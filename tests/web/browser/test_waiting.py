@@ -50,9 +50,9 @@ def test_draws(browser: Any, server: Server) -> None:
                 bob.wait_for_status("Draw: draw agreed")
             else:
                 ann.wait_for("document.getElementById('notice').textContent.includes('declines')")
-        ann.button("again")
-        bob.wait_for_status("Black to move")
-        ann.wait_for_status("Your turn")
+        ann.button("again")  # with the sides exchanged
+        ann.wait_for_status("Black to move")
+        bob.wait_for_status("Your turn")
         assert not ann.page.locator("#again").is_visible()
 
 

@@ -1,5 +1,5 @@
 // Backgammon: {points: [[n0, n1]] * 24, bar: [n0, n1], off: [n0, n1], dice: the roll or null, left: dice still to play}, and
-// turn, the side to act, and numbering, the side by which points are numbered on the board.
+// turn, the side to act, before, what the other side rolled last, and numbering, the side by which points are numbered.
 // Places are the points 1 to 24 in the numbering of side 0, which is white and sits at the bottom, then "bar" and "off",
 // which are those of the player to act. Home boards and trays lie on the right.
 
@@ -9,9 +9,9 @@ const SHOWN = 5; // checkers drawn on a point; of more the last one bears their 
 const POINT = 44;
 const RADIUS = 20;
 const PITCH = 40;
-const BAR = 50;
-const TRAY = 50;
-const MARGIN = 14;
+const BAR = 44;
+const TRAY = 38;
+const MARGIN = 8;
 const STRIP = 24; // the strips with the numbers of the points
 const MIDDLE = 64; // between the points: room for the dice
 const HALF = 6 * POINT;
@@ -75,6 +75,9 @@ function die(value, x, y, name) {
   const pips = PIPS[value].map(([across, down]) => circle(x + 9 * across, y + 9 * down, 3.4, "pip"));
   return group(name, rect(x - DIE / 2, y - DIE / 2 + 2, DIE, DIE, "shadow", { rx: 8 }), rect(x - DIE / 2, y - DIE / 2, DIE, DIE, "face", { rx: 8 }), ...pips);
 }
+
+/** The middle of the half in which the dice of a side lie. */
+const middleOf = (side, flipped) => MARGIN + HALF / 2 + (atTop(side, flipped) ? 0 : HALF + BAR);
 
 /** The dice in the order in which they are shown, and which of them are played. A double has four. */
 function diceShown(board) {
@@ -143,7 +146,7 @@ export const backgammon = {
       label: `bar, ${counted(board.bar[0], "white checker")}, ${counted(board.bar[1], "black checker")}`,
     });
     made.push({
-      id: "off", x: TRAY_X, y: atTop(side, flipped) ? TOP : BOTTOM - SHOWN * PITCH, width: TRAY, height: SHOWN * PITCH,
+      id: "off", x: TRAY_X - MARGIN, y: atTop(side, flipped) ? TOP : BOTTOM - SHOWN * PITCH, width: TRAY + 2 * MARGIN, height: SHOWN * PITCH,
       label: `borne off, ${board.off[0]} white, ${board.off[1]} black`,
     });
     return made;
@@ -194,13 +197,13 @@ export const backgammon = {
         drawn.push(label(TRAY_X + TRAY / 2, y, String(board.off[side]), 14, "frame-note strong"));
       }
     }
-    const dice = diceShown(board);
-    const side = board.turn ?? 0;
-    const middle = MARGIN + HALF / 2 + (atTop(side, flipped) ? 0 : HALF + BAR);
-    dice.forEach(({ value, played }, index) => {
-      const x = middle + (index - (dice.length - 1) / 2) * (DIE + 12);
-      drawn.push(die(value, x, CENTRE, `die ${TONES[side]}${played ? " played" : ""}`));
+    const roll = (side, dice, sign) => dice.forEach(({ value, played }, index) => {
+      const x = middleOf(side, flipped) + (index - (dice.length - 1) / 2) * (DIE + 12);
+      drawn.push(die(value, x, CENTRE, `die ${TONES[side]}${sign}${played ? " played" : ""}`));
     });
+    const side = board.turn ?? 0;
+    roll(side, diceShown(board), "");
+    roll(1 - side, diceShown({ dice: board.before }), " before");
     return drawn;
   },
 
@@ -272,7 +275,7 @@ export const backgammon = {
 
   /** Whether (x, y) is on the dice, which a click exchanges. */
   onDice(board, flipped, x, y) {
-    const middle = MARGIN + HALF / 2 + (atTop(board.turn ?? 0, flipped) ? 0 : HALF + BAR);
+    const middle = middleOf(board.turn ?? 0, flipped);
     return Math.abs(y - CENTRE) < DIE / 2 + 4 && Math.abs(x - middle) < 2 * DIE + 24;
   },
 };
