@@ -3,6 +3,8 @@
 import ast
 import collections
 import contextlib
+import datetime
+import functools
 import importlib.metadata
 import os
 import platform
@@ -99,28 +101,58 @@ def commit() -> dict[str, Any]:
     return {"commit": found, "clean": None if found is None or changed is None else not changed}
 
 
-def changed_since(sha: str, paths: tuple[str, ...]) -> bool | None:
-    """Whether the code below `paths` is not as it was at a commit; None if git cannot tell.
+def changed_since(sha: str, paths: tuple[str, ...]) -> str | None:
+    """The day on which the code below `paths` changed last since a commit: `2026-11-24`.
 
-    Code that only moved from one of the files to another has not changed, nor has what Python does not run: comments,
-    docstrings, where a name is imported from.
+    "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
+    changed, nor has what Python does not run: comments, docstrings, where a name is imported from.
     """
+    names = differing((sha,), paths)
+    if not names:
+        return names if names is None else ""
+    for line in (git("log", "--format=%H %as", f"{sha}..", "--", *names) or "").splitlines():
+        later, day = line.split()
+        if differing((f"{later}~1", later), names):
+            return day
+    return datetime.date.today().isoformat()  # not committed yet
+
+
+def differing(commits: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The files that say other things at one commit than at another, or than now; none where code only moved."""
     # A file that was renamed is listed twice: as gone and as new.
-    listed = git("diff", "--name-only", "--no-renames", sha, "--", *paths)
+    listed = git("diff", "--raw", "--no-renames", "--no-abbrev", *commits, "--", *paths)
     if listed is None:
         return None
     before: collections.Counter[str] = collections.Counter()
     now: collections.Counter[str] = collections.Counter()
-    for name in listed.splitlines():
-        before.update(statements(name, git("show", f"{sha}:{name}") or ""))
-        now.update(statements(name, (ROOT / name).read_text("utf-8") if (ROOT / name).exists() else ""))
-    return before != now
+    names = []
+    for line in listed.splitlines():
+        found, name = line.split("\t")
+        old, new = found.split()[2:4]
+        said, says = committed(name, old), committed(name, new) if len(commits) == 2 else present(name, ROOT)
+        before.update(said)
+        now.update(says)
+        if said != says:
+            names.append(name)
+    return () if before == now else tuple(names)
 
 
-def statements(name: str, text: str) -> list[str]:
+@functools.cache
+def committed(name: str, blob: str) -> tuple[str, ...]:
+    """What a file says in git, by its number there; nothing where it was not there yet, or is gone."""
+    return statements(name, (git("cat-file", "blob", blob) or "") if blob.strip("0") else "")
+
+
+@functools.cache
+def present(name: str, root: Path) -> tuple[str, ...]:
+    """What a file says now; nothing where it is gone."""
+    return statements(name, (root / name).read_text("utf-8") if (root / name).exists() else "")
+
+
+def statements(name: str, text: str) -> tuple[str, ...]:
     """What a file says at its top level, statement by statement, without imports; a file of data is one piece."""
     if not name.endswith(".py"):
-        return [text]
+        return (text,)
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -128,7 +160,7 @@ def statements(name: str, text: str) -> list[str]:
         for field in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, field, None), list):
                 setattr(node, field, [one for one in getattr(node, field) if not without_effect(one)])
-    return [ast.dump(node) for node in tree.body]
+    return tuple(ast.dump(node) for node in tree.body)
 
 
 def without_effect(node: ast.stmt) -> bool:

@@ -2,22 +2,24 @@
 
 By default all of them, as in `docs/benchmarks.md`: a table for each machine, in it a column for each series of JAX
 (`jax 0.12`); peer and ratio of a row are those of its newest. `--short` prints the few rows of the README, of the
-machine that measured last. A row is marked stale where its code has changed since the commit on which it was measured;
-code that only moved to another file has not.
+machine that measured last. A row is marked stale where its code has changed since the commit on which it was measured,
+with the day of the last change; code that only moved to another file has not changed.
 """
 
 import argparse
 import functools
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from _common import RESULTS
-from _machine import changed_since, machine_name, series
+from _machine import ROOT, changed_since, machine_name, series
 
-STALE = " *(stale)*"
+STALE = " *(stale: its code changed on {day})*"
+MARKED = r" \*\(stale.*?\)\*"
 CODE = {
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
     "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/nets"),
@@ -44,8 +46,8 @@ GAMES = {
     "backgammon": "backgammon",
 }
 """Games as rows name them, and their folders: a row that names one does not depend on the rules of the others."""
-UNTIMED = ":(exclude)jaxgames/ops/device_memory.py"
-"""Asked while a program is traced, never while it runs."""
+UNTIMED = ("checks", "device_memory", "json_text", "settings")
+"""Modules of `ops` that are asked while a program is traced or files are read, never while a program runs."""
 SHORT = {
     ("policy_loop", "Connect Four, policy loop, batch 1,024"): "a network plays 1,024 games of Connect Four",
     ("ppo", "Connect Four, PPO, batch 1,024"): "the same network plays and learns them by PPO",
@@ -173,15 +175,35 @@ def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
     sha = comparison.get("commit") or result.get("commit")
     name = f"{result['subject']} {comparison.get('what', '')}"
     games = tuple(folder for game, folder in GAMES.items() if game in name)
-    return STALE if sha and is_stale(result["subject"], games, sha) else ""
+    day = changed(result["subject"], games, sha) if sha else None
+    return STALE.format(day=day) if day else ""
 
 
 @functools.cache
-def is_stale(subject: str, games: tuple[str, ...], sha: str) -> bool:
-    """Whether the code of a subject is not as it was at a commit; without `games`, with the rules of all games."""
-    code = ("jaxgames/envs", "jaxgames/ops", f"benchmarks/{subject}.py", *CODE.get(subject, ("jaxgames",)))
+def changed(subject: str, games: tuple[str, ...], sha: str) -> str | None:
+    """When the code of a subject changed last since a commit, see `changed_since`.
+
+    Without `games` with the rules of all games.
+    """
+    code = ("jaxgames/envs", *CODE.get(subject, ("jaxgames",)))
     others = [f":(exclude)jaxgames/envs/{folder}" for folder in GAMES.values() if games and folder not in games]
-    return bool(changed_since(sha, (*code, *others, UNTIMED)))
+    others.append(":(exclude)jaxgames/envs/testing")
+    return changed_since(sha, (*code, *ops_of(code), f"benchmarks/{subject}.py", *others))
+
+
+@functools.cache
+def ops_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules of `ops` that code uses, and those that these use."""
+    files = [file for path in map(ROOT.joinpath, paths) for file in ([path] if path.is_file() else path.rglob("*.py"))]
+    ops = {file.stem: file for file in sorted((ROOT / "jaxgames" / "ops").glob("*.py")) if file.stem not in UNTIMED}
+    used: list[str] = []
+    while files:
+        text = files.pop().read_text("utf-8")
+        named = set(re.findall(r"\w+", " ".join(re.findall(r"jaxgames\.ops(?:\.| import )(.*)", text))))
+        for name in sorted(named & ops.keys() - set(used)):
+            used.append(name)
+            files.append(ops[name])
+    return tuple(f"jaxgames/ops/{name}.py" for name in sorted(used))
 
 
 def times(ratio: float | None) -> str:

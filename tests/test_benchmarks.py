@@ -1,5 +1,6 @@
 """The benchmarks' shared helpers, and one benchmark run from end to end; what they measure is no matter of tests."""
 
+import datetime
 import importlib
 import json
 import subprocess
@@ -365,55 +366,60 @@ def test_runs_are_merged(helpers):
 
 
 def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
+    """With the day on which it changed last; what only moved, what is not run and what is not used has not changed."""
+    for module in (helpers.machine, helpers.table):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     git = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
-    monkeypatch.setattr(helpers.machine, "ROOT", tmp_path)
-    result = {"subject": "search", "commit": None}
-    assert helpers.machine.commit() == {"commit": None, "clean": None} and helpers.table.mark({}, result) == ""
+    days = iter(range(1, 29))
+
+    def commit(path, text):
+        """Commits a file on the next day: its number."""
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        git(["git", "add", "-A"])
+        day = next(days)
+        date = ["--date", f"2026-01-{day:02}T12:00"]
+        git(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", text, *date])
+        return day
+
+    def mark(sha, what="", subject="search"):
+        for cached in (helpers.table.changed, helpers.table.ops_of, helpers.machine.present):
+            cached.cache_clear()
+        return helpers.table.mark({"what": what, "commit": sha}, {"subject": subject, "commit": None})
+
+    def stale(day):
+        return helpers.table.STALE.format(day=f"2026-01-{day:02}")
+
+    assert helpers.machine.commit() == {"commit": None, "clean": None} and mark(None) == ""
     git(["git", "init", "-q"])
-    code = tmp_path / "jaxgames" / "algos" / "mcts" / "search.py"
-    code.parent.mkdir(parents=True)
-    identity = ["-c", "user.name=n", "-c", "user.email=e"]
-    for text in ("1", "2"):
-        code.write_text(text)
-        git(["git", "add", "-A"])
-        git(["git", *identity, "commit", "-qm", text])
-    sha = helpers.machine.commit()["commit"]
+    code, ops = "jaxgames/algos/mcts/search.py", "jaxgames/ops"
+    commit(code, "1")
+    second = commit(code, "from jaxgames.ops import checks, loops\n2")
+    first, sha = "HEAD~1", helpers.machine.commit()["commit"]
     assert helpers.machine.commit()["clean"]
-    assert helpers.table.mark({}, result | {"commit": sha}) == ""
-    assert helpers.table.mark({"commit": f"{sha}~1"}, result | {"commit": sha}) == helpers.table.STALE
-    assert helpers.table.mark({}, {"subject": "games", "commit": f"{sha}~1"}) == ""
-    assert helpers.table.mark({}, result | {"commit": "0" * 40}) == ""
-    untimed = tmp_path / "jaxgames" / "ops" / "device_memory.py"
-    untimed.parent.mkdir()
-    untimed.write_text("1")
-    git(["git", "add", "-A"])
-    git(["git", *identity, "commit", "-qm", "memory"])
-    helpers.table.is_stale.cache_clear()
-    assert helpers.table.mark({}, result | {"commit": sha}) == ""
-    rules = tmp_path / "jaxgames" / "envs" / "backgammon" / "game.py"
-    rules.parent.mkdir(parents=True)
-    rules.write_text("1")
-    git(["git", "add", "-A"])
-    git(["git", *identity, "commit", "-qm", "backgammon"])
-    helpers.table.is_stale.cache_clear()
-    marked = ("checkers, PUCT", ""), ("backgammon, PUCT", helpers.table.STALE), ("all games", helpers.table.STALE)
-    for what, wanted in marked:
-        assert helpers.table.mark({"what": what}, result | {"commit": sha}) == wanted
-    code.write_text('"""Docs."""\nimport math\nbatch = 3  # games\ndef f(x):\n    """Of x."""\n    return x + batch\n')
-    git(["git", "add", "-A"])
-    git(["git", *identity, "commit", "-qm", "code"])
-    result["commit"] = helpers.machine.commit()["commit"]
-    moved = code.with_name("f.py")
-    code.write_text('"""Batches."""\n\nbatch = 3\n')
-    moved.write_text("from search import batch\n\n\n@override\ndef f(x):\n    return x + batch\n")
-    for last, wanted in (("x + batch", ""), ("x - batch", helpers.table.STALE)):
-        moved.write_text(moved.read_text().replace("x + batch", last))
-        git(["git", "add", "-A"])
-        helpers.table.is_stale.cache_clear()
-        assert helpers.table.mark({}, result) == wanted
-    newest = result["commit"]
-    code.write_text("3")
-    assert newest != sha and helpers.machine.commit() == {"commit": newest, "clean": False}
+    assert mark(sha) == mark("0" * 40) == mark(first, subject="games") == ""
+    assert mark(first) == stale(second)
+    commit(f"{ops}/checks.py", "1")  # is used while a program is traced
+    commit(f"{ops}/subsets.py", "1")  # is not used
+    assert mark(sha) == ""
+    used = [commit(f"{ops}/loops.py", "from jaxgames.ops import bits"), commit(f"{ops}/bits.py", "1")]
+    assert [mark(f"HEAD~{back}") for back in (2, 1, 0)] == [stale(used[1]), stale(used[1]), ""]
+    day = commit("jaxgames/envs/backgammon/game.py", "1")
+    for what, wanted in (("checkers, PUCT", ""), ("backgammon, PUCT", stale(day)), ("all games", stale(day))):
+        assert mark("HEAD~1", what) == wanted
+    commit(code, '"""Docs."""\nimport math\nbatch = 3  # games\ndef f(x):\n    """Of x."""\n    return x + batch\n')
+    sha = helpers.machine.commit()["commit"]
+    (tmp_path / code).write_text('"""Batches."""\n\nbatch = 3\n')
+    body = "from search import batch\n\n\n@override\ndef f(x):\n    return x + batch\n"
+    commit("jaxgames/algos/mcts/f.py", body)
+    assert mark(sha) == ""
+    day = commit("jaxgames/algos/mcts/f.py", body.replace("+", "-"))
+    commit("jaxgames/algos/mcts/f.py", body.replace("+", "-") + "# A comment.\n")
+    assert mark(sha) == stale(day)
+    sha = helpers.machine.commit()["commit"]
+    (tmp_path / code).write_text("3")
+    assert mark(sha) == helpers.table.STALE.format(day=datetime.date.today())
+    assert helpers.machine.commit() == {"commit": sha, "clean": False}
 
 
 def test_every_result_names_its_commit_and_code_that_exists(helpers):
