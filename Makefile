@@ -121,21 +121,24 @@ certify: $(READY)
 	$(MAKE) test-oldest
 	$(MAKE) mutants
 
-# The champion as a submission to Kaggle's Connect X, played by Kaggle's own referee in a virtual environment of its own
-# (1.6 GB), 200 games against each of its players; then its moves on solved positions beside those of the champion.
+# Submissions to Kaggle's Connect X, the champion and a search by simulations, played by Kaggle's own referee in a virtual
+# environment of its own (1.6 GB), 200 games against each of its players; then their moves on solved positions beside those
+# of our players.
 KAGGLE := .venv-kaggle
 KAGGLE_OUT := build/kaggle
+KAGGLE_PLAYERS := champion rave:800
 $(KAGGLE)/.ready:
 	$(PYTHON) -m venv --clear $(KAGGLE)
 	$(KAGGLE)/bin/python $(PIP) kaggle-environments
 	@touch $@
 
 test-kaggle: $(READY) $(KAGGLE)/.ready
-	@mkdir -p $(KAGGLE_OUT) && rm -f $(KAGGLE_OUT)/submission.py
-	$(BIN)/jaxgames export kaggle champion --out $(KAGGLE_OUT)/submission.py
-	$(KAGGLE)/bin/python tests/kaggle/referee.py $(KAGGLE_OUT)/submission.py --out $(KAGGLE_OUT)/referee.json
-	for player in champion kaggle:$(KAGGLE_OUT)/submission.py; do $(BIN)/jaxgames score connect_four $$player \
-		--positions jaxgames/matches/move_scores_500.jsonl; done
+	@mkdir -p $(KAGGLE_OUT) && rm -f $(KAGGLE_OUT)/*
+	for player in $(KAGGLE_PLAYERS); do file=$(KAGGLE_OUT)/$${player%:*}; \
+		$(BIN)/jaxgames export kaggle $$player --out $$file.py && \
+		$(KAGGLE)/bin/python tests/kaggle/referee.py $$file.py --out $$file.json || exit 1; \
+		for one in $$player kaggle:$$file.py; do $(BIN)/jaxgames score connect_four $$one \
+			--positions jaxgames/matches/move_scores_500.jsonl || exit 1; done; done
 
 # 1,000 games played by GNU Backgammon itself (apt install gnubg) against a player of ours, read back under our rules; then
 # the same match by its Python package.

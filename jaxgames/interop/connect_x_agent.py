@@ -103,6 +103,16 @@ class ConnectXBoard:
         """The lowest empty square of each column."""
         return taken + self.bottom & self.squares
 
+    def has_line(self, stones):
+        """Whether they hold a line."""
+        for step in self.steps:
+            runs = stones
+            for _ in range(self.connect - 1):
+                runs &= runs >> step
+            if runs:
+                return True
+        return False
+
     def winning(self, stones):
         """The squares that would each complete a line; they may be taken."""
         found, most = 0, self.connect - 1
@@ -220,17 +230,22 @@ def prepare(rows, columns, connect):
     return PLAYERS[rows, columns, connect]
 
 
-def think(cells, mark, rows, columns, connect, seconds=SECONDS):
-    """The best column for `mark` (1 or 2) on a board of cells, row by row from the top; also its value and depth."""
-    deadline = time.perf_counter() + seconds
-    board, value = prepare(rows, columns, connect)
+def position_of(cells, mark, rows, columns):
+    """The stones of `mark` (1 or 2), and all stones, on a board of cells, row by row from the top."""
     own = taken = 0
     for place, cell in enumerate(cells):
         if cell:
             square = 1 << place % columns * (rows + 1) + rows - 1 - place // columns
             taken |= square
             own |= square if cell == mark else 0
-    return DeepeningSearch(board, value, deadline).root(own, taken)
+    return own, taken
+
+
+def think(cells, mark, rows, columns, connect, seconds=SECONDS):
+    """The best column for `mark` (1 or 2) on a board of cells, row by row from the top; also its value and depth."""
+    deadline = time.perf_counter() + seconds
+    board, value = prepare(rows, columns, connect)
+    return DeepeningSearch(board, value, deadline).root(*position_of(cells, mark, rows, columns))
 
 
 def agent(observation, configuration):

@@ -1,6 +1,7 @@
 """Players of Connect Four as submissions to Kaggle's Connect X, and submissions as players of ours."""
 
 import base64
+import inspect
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxgames.algos import mcts
+from jaxgames.algos.mcts.rules.amaf import AMAF, RAVE
+from jaxgames.algos.mcts.rules.rule import UCT
 from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
+from jaxgames.interop.connect_x_agent import ConnectXBoard, position_of
 from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of, value_head_of
 from jaxgames.nets.mlp import layers_of
 from jaxgames.players.host import HostTurn
@@ -23,36 +28,78 @@ from jaxgames.players.specs import PlayerEntry
 
 __all__ = ["submission", "submission_player"]
 
-SOURCE = Path(__file__).with_name("connect_x_agent.py")
+ALPHA_BETA = Path(__file__).with_name("connect_x_agent.py")
+TREES = Path(__file__).with_name("connect_x_mcts.py")
+SECONDS = 1.0
+MOST_SECONDS = 1.5
+"""For a move, where the player has a number of simulations, and at most: the referee allows 2."""
+RULES: dict[type, Callable[[Any], tuple[str, float, float]]] = {
+    UCT: lambda rule: ("uct", rule.c, 0.0),
+    RAVE: lambda rule: ("rave", rule.c, rule.k),
+    AMAF: lambda rule: ("amaf", rule.c, rule.alpha),
+}
+"""The rules that a submission knows, and how it is told of them."""
 MOST_BYTES = 1_000_000
 """What a submission may measure."""
 
 
 def submission(player: Player) -> str:
-    """The Python file of a submission: alpha-beta for as long as a move may take, with the network of `player`.
+    """The Python file of a submission, by what `player` is.
 
-    Of a network with a policy the values are used. A player that searches without a network becomes the same search,
-    which counts threats at its horizon. Raises
-    `ValueError` for a player of another game, one that neither searches nor has a network, and one that is too large.
+    With a network: alpha-beta for as long as a move may take, with its values at the horizon. `uct`, `rave` or `amaf`:
+    the same search by simulations, as many of them as fit into a second. Alpha-beta without a network counts threats
+    at its horizon. Raises `ValueError` for a player of another game, one that neither searches nor has a network, one
+    that searches in another way, and one that is too large.
     """
     game = player.game
     if not isinstance(game, ConnectFour):
         raise ValueError(f"{player.name} plays {game.id}; Kaggle's Connect X is connect_four")
     policy = policy_network_of(player)
     network = network_of(player) if policy is None else value_head_of(player, policy)
-    if network is None and not isinstance(player.turn, MinimaxTurn | MCTSTurn):
+    if network is None and isinstance(player.turn, MCTSTurn):
+        return _filled(_tree_source(), {"MADE_OF": player.name} | _tree_constants(player, player.turn))
+    if network is None and not isinstance(player.turn, MinimaxTurn):
         raise ValueError(f"{player.name} neither searches nor has a network: there is nothing to export")
     constants: dict[str, Any] = {"MADE_OF": player.name, "BOARD": (game.rows, game.cols, game.connect)}
     if network is not None:
         constants["ACTIVATIONS"] = (network.mlp.activation, network.mlp.output)
         constants["WEIGHTS"] = base64.b64encode(_weights(game, network)).decode()
-    text = SOURCE.read_text("utf-8")
+    return _filled(ALPHA_BETA.read_text("utf-8"), constants)
+
+
+def _filled(text: str, constants: dict[str, Any]) -> str:
+    """A file with its constants. Raises `ValueError` where it is too large for the referee."""
     for name, value in constants.items():
         before = next(line for line in text.splitlines() if line.startswith(f"{name} = "))
         text = text.replace(before, f"{name} = {value!r}", 1)
     if len(text.encode()) > MOST_BYTES:
-        raise ValueError(f"{player.name}: the file would have {len(text):,} bytes; expected at most {MOST_BYTES:,}")
+        name = constants["MADE_OF"]
+        raise ValueError(f"{name}: the file would have {len(text):,} bytes; expected at most {MOST_BYTES:,}")
     return text
+
+
+def _tree_source() -> str:
+    """The search by simulations with the board that it imports."""
+    board = "\n\n".join(inspect.getsource(part) for part in (ConnectXBoard, position_of))
+    lines = TREES.read_text("utf-8").splitlines(keepends=True)
+    place = next(i for i, line in enumerate(lines) if line.startswith("from jaxgames"))
+    lines[place] = f'MADE_OF = ""\nSECONDS = 0.0\n\n\n{board}\n\n'
+    return "".join(lines)
+
+
+def _tree_constants(player: Player, turn: MCTSTurn) -> dict[str, Any]:
+    rule = RULES.get(type(turn.rule))
+    plain = (player.params, turn.trees, turn.discount) == (mcts.rollout(), 1, 1.0) and type(turn) is MCTSTurn
+    if rule is None or not plain:
+        raise ValueError(
+            f"{player.name} searches as no submission does; expected uct, rave or amaf with plain rollouts and one tree"
+        )
+    seconds = SECONDS if turn.seconds is None else turn.seconds
+    if seconds > MOST_SECONDS:
+        raise ValueError(f"{player.name} thinks too long for Kaggle's 2 seconds; expected at most {MOST_SECONDS} s")
+    # With a budget of time `turn.simulations` are those between two looks at the clock.
+    simulations = turn.simulations if turn.seconds is None else 10**9
+    return {"SECONDS": seconds, "SIMULATIONS": simulations, "RULE": rule(turn.rule), "FINAL": turn.final}
 
 
 def submission_player(game: Game, file: str) -> Player:

@@ -1,6 +1,7 @@
 """Players as files for other programs: ONNX networks, submissions to Kaggle's Connect X."""
 
 import json
+import time
 from types import SimpleNamespace
 
 import jax
@@ -9,6 +10,7 @@ import pytest
 
 import jaxgames
 from jaxgames import cli, players
+from jaxgames.algos import mcts
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
@@ -94,6 +96,34 @@ def test_a_submission_stands_alone(submission):
     assert imported == {"base64", "io", "time", "typing", "numpy"}
 
 
+@pytest.mark.parametrize("name", ["uct", "rave", "amaf"])
+def test_a_submission_searches_as_the_player_does(tmp_path, name):
+    """The same visits of the moves at the root, on average; the time is up before the simulations are."""
+    player = players.make(f"{name}:60", GAME)
+    names: dict = {}
+    exec(kaggle.submission(player), names)
+    moves = "44444412"  # one column is full
+    state = GAME.from_string(moves)
+    found = mcts.search(GAME, jax.tree.map(lambda x: np.stack([x] * 256), state), jax.random.key(0), 60, select=name)
+    ours = np.asarray(found.visits, np.float64)
+    cells = to_plain(state._position, 6, 7).ravel().tolist()
+    board, theirs = names["ConnectXBoard"](6, 7, 4), []
+    for _ in range(100):
+        search = names["TreeSearch"](board, *names["position_of"](cells, 1, 6, 7))
+        search.run(60, time.perf_counter() + 60)
+        by_stone = dict(zip(search.root.stones, search.root.visits, strict=True))
+        theirs.append([sum(n for stone, n in by_stone.items() if stone & column) for column in board.columns])
+    assert np.sum(theirs, 1).tolist() == [60] * 100
+    error = ours.std(0) * (1 / 256 + 1 / 100) ** 0.5
+    assert (np.abs(ours.mean(0) - np.mean(theirs, 0)) <= 4.5 * error).all()
+    assert names["MADE_OF"] == player.name and [*names][-1] == "agent"
+    _, worth = names["think"](cells, 1, 6, 7, 4, seconds=0)
+    assert worth in (0.0, 0.5, 1.0)  # after one simulation
+    won = [0] * 35 + [1, 1, 1, 0, 2, 2, 2]
+    observation, configuration = SimpleNamespace(board=won, mark=1), SimpleNamespace(rows=6, columns=7, inarow=4)
+    assert names["agent"](observation, configuration) == 3
+
+
 def test_its_network_is_the_player_s(submission):
     _, names = submission
     last, single = positions(200)
@@ -163,6 +193,9 @@ def test_a_submission_is_a_player(submission, data_dir, monkeypatch):
     ("command", "message"),
     [
         ("export kaggle random --out {path}/a.py", "random neither searches nor has a network: there is nothing"),
+        ("export kaggle uct:5s --game connect_four --out {path}/a.py", "uct:5s thinks too long for Kaggle's 2 seconds"),
+        ("export kaggle lgr:50 --game connect_four --out {path}/a.py", "lgr:50 searches as no submission does"),
+        ("export kaggle uct:50,trees=2 --game connect_four --out {path}/a.py", "expected uct, rave or amaf with plain"),
         ("export kaggle champion --game checkers --out {path}/a.py", "plays checkers; Kaggle's Connect X is connect_"),
         ("export kaggle champion --out {path}/no/a.py", "a.py cannot be made: there is no folder"),
         ("export kaggle champion --out {path}", "exists already and is never overwritten"),
