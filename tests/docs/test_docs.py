@@ -112,16 +112,19 @@ def compiled_quickly():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-PAGES = ["index", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
-"""The page on writing a game takes 15 s; `test_registry.py` plays the same game in the quick tier."""
+PAGES = ["index", "start", "how-to", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
+PAGES += ["tutorials/learner", "tutorials/evolution"]
+SLOW = ("games/your-own", "tutorials/learner", "tutorials/evolution")
+"""The page on writing a game takes 15 s, `test_registry.py` plays the same game in the quick tier. Tutorials train."""
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.slow) if page == "games/your-own" else page for page in PAGES]
+    "page", [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in PAGES]
 )
-def test_python_runs_as_pasted(page, monkeypatch, compiled_quickly):
+def test_python_runs_as_pasted(page, monkeypatch, tmp_path, compiled_quickly):
     """And prints what the comment beside the `print` begins with."""
     monkeypatch.setitem(registry.GAMES, "othello", Othello)  # so that the page's own entry is taken back
+    monkeypatch.chdir(tmp_path)
     printed: list[str] = []
     names = {"Othello": Othello, "print": lambda *values: printed.append(" ".join(map(str, values)))}
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text("utf-8"), re.DOTALL)
