@@ -1,5 +1,6 @@
 """Keywords of `jaxgames`, `jaxgames.envs` and the games: playing, counting, drawing."""
 
+import functools
 import tempfile
 from pathlib import Path
 from unittest import mock
@@ -59,7 +60,8 @@ def conformance_begun(**keywords):
     """What the check plays, as it is begun."""
     left_out = {f"_check_{name}": mock.DEFAULT for name in ("types", "start", "symmetries")}
     begun = mock.Mock(side_effect=StopIteration)
-    with mock.patch.multiple(conformance, _check_play=begun, **left_out):
+    shapes = mock.Mock(side_effect=lambda function: functools.partial(jax.eval_shape, function))
+    with mock.patch.multiple(conformance, _check_play=begun, _jit=shapes, **left_out):
         try:
             jaxgames.check_game(DASH, **keywords)
         except StopIteration:

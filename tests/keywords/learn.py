@@ -24,7 +24,6 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Part, Study, System, study
 from tests.keywords.play import in_folder
 from tests.keywords.rows import beside, held, said, tried
-from tests.settings.learners import searched as one_search
 from tests.settings.traces import Program
 
 TTT = jaxgames.make("tic_tac_toe")
@@ -76,11 +75,6 @@ def searched_positions(rule=None, evaluator=None, memory=None, **keywords):
     return program(run, BITS)
 
 
-def by_rule(rule):
-    """A search by a rule with some keywords."""
-    return lambda **k: searched(select=rule(**k))
-
-
 def fixed_depth(search):
     """The program of a search to a fixed depth."""
     return lambda **k: program(lambda key: search(TTT, STATES, 2, **(k | ({"key": key} if "key" in k else {}))))
@@ -89,16 +83,9 @@ def fixed_depth(search):
 # Learners.
 
 
-def on_devices(learner):
-    """The program of an update on each of two devices."""
-    state = jax.eval_shape(learner.init, KEY)
-
-    def updates(states, keys):
-        return jax.vmap(learner.update, axis_name="games")(states, keys)
-
-    two = jax.tree.map(lambda x: jax.ShapeDtypeStruct((2, *x.shape), x.dtype), state)
-    with mock.patch.object(mcts, "search", one_search):
-        return program(updates, two, jax.random.split(KEY, 2))
+def on_devices(sums):
+    """The program of a sum on each of two devices."""
+    return program(lambda numbers: jax.vmap(sums, axis_name="games")(numbers), jnp.ones(2))
 
 
 SMALL_NET = nets.NetworkSpec(hidden=(2,))
@@ -117,7 +104,7 @@ def td_config(method, **more):
 def td_learner(method):
     """A learner by a method, as a function of its keywords."""
     made = td.make_learner(td_config(method))
-    return lambda **k: said(lambda: on_devices(type(made)(made.config, **k)))
+    return lambda **k: said(lambda: on_devices(type(made)(made.config, **k).psum))
 
 
 def restored(load):
@@ -334,9 +321,9 @@ ROWS = {
     "algos.mcts.evaluators.mast.mast": tried(
         lambda **k: searched(evaluate=mcts.mast(**k)), temperature=0.5, max_plies=3
     ),
-    "algos.mcts.rules.ucd.uct1": tried(by_rule(mcts.uct1), **UCD, update="all"),
-    "algos.mcts.rules.ucd.uct2": tried(by_rule(mcts.uct2), **UCD, update="all"),
-    "algos.mcts.rules.ucd.uct3": tried(by_rule(mcts.uct3), **UCD),
+    "algos.mcts.rules.ucd.uct1": tried(mcts.uct1, **UCD, update="all"),
+    "algos.mcts.rules.ucd.uct2": tried(mcts.uct2, **UCD, update="all"),
+    "algos.mcts.rules.ucd.uct3": tried(mcts.uct3, **UCD),
     "algos.minimax.alphabeta": tried(
         fixed_depth(minimax.alphabeta), key=KEY, evaluate=lambda positions: jnp.ones(len(positions.cells))
     ),
@@ -344,12 +331,12 @@ ROWS = {
         fixed_depth(minimax.minimax), key=KEY, evaluate=lambda positions: jnp.ones(len(positions.cells))
     ),
     "algos.alphazero.learner.AlphaZeroLearner": tried(
-        lambda **k: on_devices(alphazero.AlphaZeroLearner(TTT, ALPHAZERO.make_network(TTT), ALPHAZERO, **k)),
+        lambda **k: on_devices(alphazero.AlphaZeroLearner(TTT, ALPHAZERO.make_network(TTT), ALPHAZERO, **k)._mean),
         axis="games",
     ),
     "algos.alphazero.learner.make_learner": tried(
-        lambda **k: program(alphazero.make_learner(TTT, **{"config": ALPHAZERO, **k}).init),
-        config=ALPHAZERO.replace(batch=3),
+        lambda **k: alphazero.make_learner(TTT, **k),
+        config=ALPHAZERO,
         network=nets.PolicyValueNet(9, (3,)),
     ),
     "algos.alphazero.learner.load_network": tried(
@@ -360,7 +347,7 @@ ROWS = {
     ),
     "algos.td.saved.load_player_value": tried(restored(load_player_value), step=3),
     "algos.imitation.learner.make_learner": tried(
-        lambda **k: imitation.make_learner(TTT, **k).config, config=imitation.ImitationConfig(SMALL_NET)
+        lambda **k: imitation.make_learner(TTT, **k), config=imitation.ImitationConfig(SMALL_NET)
     ),
     "algos.imitation.merge.prepare": held(
         **dict.fromkeys(("tests", "validation", "split", "seed"), "data_sets.make.merge_data")

@@ -62,13 +62,20 @@ def first_action(state):
     return int(np.argmax(state.legal_action_mask))
 
 
+def last_action(state):
+    """Another one."""
+    return int(np.flatnonzero(state.legal_action_mask)[-1])
+
+
 def lowest(states, bits):
     """A player of JAX."""
     return jnp.argmax(states.legal_action_mask, axis=-1).astype(jnp.int32)
 
 
 BOTH = RANDOM[0], players.jax_player(lowest).make(TTT, "lowest")
-HOST = players.Player("first", TTT, players.python_player(first_action).make(TTT, "first").turn)
+HOST, LAST = (
+    players.Player("it", TTT, players.python_player(move).make(TTT, "it").turn) for move in (first_action, last_action)
+)
 
 
 TOLD = {"seconds", "games_per_second", "compile_seconds", "milliseconds", "seed", "behind", "most_games", "truncate"}
@@ -113,7 +120,7 @@ def met(records=None, **keywords):
     """A tournament of three players, the records of its games, and how many games were played at once."""
     log: list = []
     keywords.setdefault("finished", lambda pair, found, games: log.append((pair, len(games))))
-    with spied(TOURNAMENT, "match") as matches:
+    with spied(TOURNAMENT, "match") as matches, mock.patch.object(TOURNAMENT, "_times_per_move", lambda *_: ()):
         names, given = keywords.pop("players", RANDOM), {"games": 8, "batch": 16, **keywords}
         found = played(said(lambda: tournament(names, **given)))
     return found, log, [one[4] for one in matches]
@@ -442,7 +449,7 @@ ROWS = {
         seed=1,
         note={"of": "x"},
     ),
-    "data_sets.makers.played_games": tried(made, seed=1, moves_of="first", games_per_shard=4, most_plies=4),
+    "data_sets.makers.played_games": tried(made, seed=1, moves_of="first", games_per_shard=6, most_plies=4),
     "sessions.session.Session": tried(
         begun_session,
         start="4HPwATDgc/ABMA",
@@ -477,7 +484,7 @@ ROWS = {
     ),
     "interop.gnubg.serve": tried(served, host="0.0.0.0", say=Heard(), connections=several(1, 2)),
     "interop.gymnasium.env": tried(
-        agent_alone, opponent="random", seat=several("first", "second"), render_mode=several("ansi", "svg")
+        agent_alone, opponent=LAST, seat=several("first", "second"), render_mode=several("ansi", "svg")
     ),
     "interop.hub.hub_player": tried(asked_program, time=several(2.5, beside(2.5, depth=3)), depth=3),
     "interop.openspiel.openspiel_player": tried(bot_made, c=0.5, seed=7),

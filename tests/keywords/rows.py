@@ -63,10 +63,12 @@ def held(**tests: str) -> Tried:
     return Tried(lambda: None, {}, tests)
 
 
-def result(row: Tried, keywords: Mapping[str, Any]) -> Any:
+def result(row: Tried, keywords: Mapping[str, Any]) -> tuple[Any, Any]:
     """What a call gives, so that it can be compared, and what it told those who listened."""
-    found = plain(row.call(**keywords))
-    return found, [plain(value.told) for value in keywords.values() if isinstance(value, Heard) and value.told]
+    found = row.call(**keywords)
+    return found if isinstance(found, Program) else plain(found), [
+        plain(value.told) for value in keywords.values() if isinstance(value, Heard) and value.told
+    ]
 
 
 def said(call: Callable[[], Any]) -> Any:
@@ -75,6 +77,11 @@ def said(call: Callable[[], Any]) -> Any:
         return call()
     except (ValueError, TypeError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def differ(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Whether two results are different."""
+    return plain(one) != plain(other)
 
 
 def plain(value: Any) -> Any:
