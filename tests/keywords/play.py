@@ -153,15 +153,8 @@ def judged(judge):
     return call
 
 
-TOURED = TOURNAMENT.TournamentResult(
-    "tic_tac_toe",
-    ("a", "b"),
-    8,
-    0,
-    1,
-    {(0, 1): dataclasses.replace(MATCH.match(*RANDOM[:2], 8), ppg_low=-0.9, ppg_high=0.8)},
-    (1.0, 1.0),
-)
+MET = MATCH.MatchResult("tic_tac_toe", "a", "b", 0, 8, 0.5, 0.2, 0.9, *[0.0] * 7, 0, 5.0, 1.0, 1.0, 1)
+TOURED = TOURNAMENT.TournamentResult("tic_tac_toe", ("a", "b"), 8, 0, 1, {(0, 1): MET}, (1.0, 1.0))
 
 # Players.
 
@@ -380,7 +373,7 @@ ROWS = {
         games=4,
         seed=1,
         batch=32,
-        known={(0, 1): TOURED.matches[0, 1]},
+        known={(0, 1): MET},
         finished=Heard(),
         progress=Heard(),
         record=True,
