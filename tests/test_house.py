@@ -31,7 +31,7 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "typing_extensions", "numpy", "jaxgames"}
 LONGEST = 500
 
-NO_ROOMS = ("arguments", "docs", "examples", "mutants", "settings")
+NO_ROOMS = ("arguments", "docs", "examples", "keywords", "mutants", "settings")
 """Folders of tests that are of no room."""
 
 GAMES_NAMED = {"algos/td/config.py": 1}

@@ -1,7 +1,8 @@
 """Every use of random bits has bits of its own, and always the same ones: paths from the key to each, in `keys.txt`.
 
 Whoever changes them changes what a seed means: trainings, matches and searches then give other bits. If that should be,
-remove `keys.txt`, and this test writes it anew.
+remove `keys.txt`, and this test writes it anew. How a seed becomes a key or the bits of NumPy, and that whatever has a
+seed or a key uses it, is in `test_seeds.py`.
 """
 
 import dataclasses

@@ -24,6 +24,7 @@ from jaxgames.matches.knockout import _decide
 from jaxgames.nets import MLP, NetworkSpec
 from jaxgames.sessions import Session
 from jaxgames.web import hints
+from jaxgames.web.seats import MatchScore
 from tests.matches.test_knockout import Script
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Lead
@@ -252,3 +253,14 @@ def test_bars_of_the_page(seat, monkeypatch):
     room.over, room.points = True, lambda: (2.0, -2.0)
     hints._note(room, 0, seat, SimpleNamespace(value=None))
     assert room.values == {0: 2.0}
+
+
+@pytest.mark.parametrize("points", [[2, -2], [-1, 1], [0, 0]])
+def test_games_in_a_row(points):
+    """The score is that of players: a game after the seats were exchanged counts as the exchanged game before."""
+    before, after = MatchScore(5), MatchScore(5)
+    before.add(points)
+    after.swapped = True
+    after.add(points[::-1])
+    assert before.shown() == {**after.shown(), "swapped": False}
+    assert before.points == [max(one, 0) for one in points] and before.draws == (points == [0, 0])

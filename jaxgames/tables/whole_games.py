@@ -57,7 +57,7 @@ class TicTacToeIndex:
     """All positions of tic-tac-toe. A key is the cells of the player to move, and then those of the other."""
 
     bits: ClassVar[int] = 18
-    game: TicTacToe = TicTacToe()
+    game: ClassVar[TicTacToe] = TicTacToe()
 
     def key(self, positions: Cells) -> UInt32[Array, "..."]:
         """The keys of positions."""

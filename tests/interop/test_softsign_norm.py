@@ -40,6 +40,13 @@ def test_numbers_are_read_and_written_exactly():
     assert (again.kernel == odd).all() and (again.bias == layer.bias).all()
 
 
+def test_rows_in_any_order_come_back():
+    order = (1, 2, 3, 4, 5, 6, 7, 8, 0)  # not its own way back
+    rows = np.arange(693, dtype=np.float32)[None]
+    networks = softsign_norm.from_rows(rows, SIZES, order)
+    np.testing.assert_array_equal(softsign_norm.to_rows(networks, order), rows)
+
+
 @pytest.mark.parametrize("activated", ["text", "rows"])
 def test_rows_play_on_boards_read_row_by_row(text, activated):
     """A row's outputs, in the order of a row's cells, are those of the text's network in the order of its own."""

@@ -2,8 +2,11 @@
 
 import dataclasses
 import json
+from importlib import import_module
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from jaxgames.cli import main
@@ -15,6 +18,7 @@ from jaxgames.players.generic import greedy
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.lookup import BearOffLookup
 
+module = import_module("jaxgames.matches.rollout")
 GAME = Backgammon()
 LOOKUP = BearOffLookup(BearOffs(points=3, checkers=3))
 TRIALS = 500
@@ -64,6 +68,14 @@ def test_exact_values_leave_no_luck(table, player_of):
     assert abs(found.plain_equity - exact) < 4 * found.plain_standard_error and found.plain_standard_error > 0.02
     assert found.win_rate == pytest.approx((1 + found.plain_equity) / 2)
     assert found.truncated == found.gammon_rate == 0 and found.trials == TRIALS
+
+
+def test_each_batch_has_dice_of_its_own(player_of, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(module, "_play", lambda player, position, key, *_: asked.append(key) or [np.zeros(2)] * 4)
+    rollout(player_of(0), waiting([1, 1, 1], [2, 0, 1])[0], 6)
+    assert len({jax.random.key_data(key).tobytes() for key in asked}) == len(asked) == 3
 
 
 def test_luck_by_other_values_is_subtracted_too(table, player_of):

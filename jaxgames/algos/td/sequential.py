@@ -80,6 +80,10 @@ class Sequential(Learner):
 
     config: SequentialConfig
 
+    def __post_init__(self) -> None:
+        if self.axis is not None:
+            raise ValueError(f"axis={self.axis!r}: games one after the other are not split over devices; leave it out")
+
     @override
     def init(self, key: Key[Array, ""], params: Any = None) -> SequentialState:
         checks.key(key)
