@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Any
 
+from jaxgames.web.clocks import control_of
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine
@@ -93,6 +94,7 @@ class Lobby:
             client.name, client.owner = message["name"] or client.name, message["owner"] or client.owner
             room.chairs = await chairs_for(room, client, choice.game, message["seats"])
             session, first, drawn = await start(room, choice, message["position"], message["to_move"])
+            room.control = control_of(message["clock"])
         finally:
             self._beginning -= 1
         for chair in room.chairs:

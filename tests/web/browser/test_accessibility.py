@@ -12,7 +12,7 @@ from tests.web.browser.table import Table, opened
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 WIDE, NARROW, LOW = (1440, 900), (360, 740), (740, 360)
 GAMES = {
-    "tic_tac_toe": "5",
+    "tic_tac_toe&clock=90": "5",
     "connect_four": "4",
     "checkers": "11-15",
     "backgammon&position=4HPwATDgc%2FABMA%3A31": "8/5 6/5",
