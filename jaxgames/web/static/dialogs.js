@@ -78,7 +78,7 @@ export function initDialogs(app) {
     const { game, state } = app;
     setText(byId("game-title"), game.title);
     const set = game.options.filter(({ name, default: usual }) => state.options[name] !== null && (game.board === "drop" || state.options[name] !== usual));
-    const notes = set.map(({ name, label }) => `${label}: ${state.options[name]}`);
+    const notes = set.map(({ name, help }) => `${help}: ${state.options[name]}`);
     setText(byId("game-note"), [...notes, ...(state.clock ? [clockWords(state.clock)] : [])].join(" · "));
     byId("new-game").disabled = !(state.you.host || state.you.seats.length);
   };
