@@ -18,7 +18,8 @@ _TOKEN = re.compile(
 )
 _SPACES = re.compile(r"\s*")
 _MOVE = re.compile(r"([1-6])([1-6])((?:[a-y][a-z]){0,4})")
-_RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign)?", re.IGNORECASE)
+_RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign|T|Time)?", re.IGNORECASE)
+_ENDS = {"resigned": "R", "time forfeit": "T"}
 _POSITION = ("AE", "AW", "AB", "PL")
 _BAR, _OFF = 25, 0
 
@@ -56,7 +57,8 @@ def _written(record: GameRecord) -> str:
         head += "AE[a:y]" + "".join(text for text in set_up if len(text) > 2) + "PL[W]"
     if session.end is not None and session.end.points:
         winner = "W" if session.end.points > 0 else "B"
-        head += f"RE[{winner}+{abs(session.end.points):g}{'R' * bool(session.end.reason)}]"
+        how = _ENDS.get(session.end.reason, "R" * bool(session.end.reason))
+        head += f"RE[{winner}+{abs(session.end.points):g}{how}]"
     nodes = []
     for turn in session.turns:
         colour = "WB"[turn.seat]
@@ -81,7 +83,8 @@ def _game(text: str, properties: list[_Property], accept: Accept) -> GameRecord:
         _play(text, session, one, seat=int(one.name != first))
     result = _RESULT.fullmatch(named.get("RE", "").strip())
     if result and session.end is None:
-        session.resign(seat=int(result[1].upper() == first), points=int(result[2]))
+        reason = "time forfeit" if (result[3] or "").upper().startswith("T") else "resigned"
+        session.resign(seat=int(result[1].upper() == first), points=int(result[2]), reason=reason)
     elif result and session.end and abs(session.end.points) != int(result[2]):
         at = next(one.at for one in properties if one.name == "RE")
         raise wrong_at(text, at, f"the game ends with {abs(session.end.points):g} points, not {result[2]}")

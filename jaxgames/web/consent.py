@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from jaxgames.web.clocks import control_of
 from jaxgames.web.connection import Client
 from jaxgames.web.rooms import Room
 
@@ -83,6 +84,7 @@ RULES: Mapping[str, Verdicts] = {
     "undo": REOPEN,
     "redo": REOPEN,
     "new": CHANGE,
+    "new with another clock": Verdicts("yes", "offer", "offer", "yes no yes", "no", _CHANGE),
     "setup": CHANGE,
     "load": CHANGE,
     "swap": CHANGE,
@@ -136,6 +138,8 @@ def rule_of(room: Room, client: Client, message: Message) -> str:
     kind: str = message["type"]
     if kind == "analysis" and not message["on"]:
         return "analysis off"
+    if kind == "new" and message["clock"] is not None and control_of(message["clock"]) != room.control:
+        return "new with another clock"
     if kind in ("seat", "invite"):
         chair = room.chairs[message["seat"]]
         if chair.is_person and not chair.is_of(client.token):

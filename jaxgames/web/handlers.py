@@ -13,6 +13,7 @@ from jaxgames.envs.core import Game
 from jaxgames.sessions.session import Session
 from jaxgames.web import consent, hints, saved_games
 from jaxgames.web.boards import VIEWS
+from jaxgames.web.clocks import TIME_UP, control_of
 from jaxgames.web.connection import Client
 from jaxgames.web.games import GameChoice, choose_game
 from jaxgames.web.rooms import Room
@@ -27,6 +28,8 @@ def _seat(room: Room, client: Client) -> int:
     seats = room.seats_of(client.token)
     if not seats:
         raise ValueError("you only watch; ask for the link of a seat to play")
+    if room.check_time():
+        room.changed()
     if room.over:
         raise ValueError("the game is over")
     if room.to_move not in seats:
@@ -89,6 +92,8 @@ async def _end_turn(room: Room, client: Client, message: Message) -> None:
 
 
 async def _undo(room: Room, client: Client, message: Message) -> None:
+    if room.session.end is not None and room.session.end.reason == TIME_UP:
+        raise ValueError("the time is up, and cannot be taken back; begin another game")
     session, mine = room.session, room.seats_of(client.token) or [0, 1]
     watched = not any(chair.is_person for chair in room.chairs)
     alone = watched or (all(chair.is_person for chair in room.chairs) and not room.between_people)
@@ -99,7 +104,6 @@ async def _undo(room: Room, client: Client, message: Message) -> None:
             return
         session.undo_to(target)
         room.broken_off, room.steps, room.offer = False, [], None
-        room.turn_began = time.monotonic()
         room.paused = room.paused or watched
         room.changed()
 
@@ -117,7 +121,7 @@ async def _redo(room: Room, client: Client, message: Message) -> None:
         if session.actions:
             raise ValueError("finish your turn or take its steps back first")
         session.redo_to([seat ^ room.first for seat, chair in enumerate(room.chairs) if chair.is_person])
-        room.steps, room.offer, room.turn_began = [], None, time.monotonic()
+        room.steps, room.offer = [], None
         room.changed()
 
     _agreed(room, client, message, act)
@@ -130,9 +134,7 @@ async def _resign(room: Room, client: Client, message: Message) -> None:
     seat = message["seat"] if message["seat"] is not None else room.to_move if len(seats) == 2 else seats[0]
     if seat not in seats:
         raise ValueError("this is not your seat")
-    if room.session.actions:
-        room.session.undo()
-        room.steps = []
+    room.take_turn_back()
     room.session.resign(seat=seat ^ room.first)
     room.offer = None
     room.changed()
@@ -147,9 +149,7 @@ async def _claim(room: Room, client: Client, message: Message) -> None:
     wait = room.chairs[1 - seats[0]].gone + room.limits.away_seconds - time.monotonic()
     if wait > 0:
         raise ValueError(f"they may come back: a win can be claimed in {math.ceil(wait)} s")
-    if room.session.actions:
-        room.session.undo()
-        room.steps = []
+    room.take_turn_back()
     room.session.resign(seat=1 - seats[0] ^ room.first, reason="left the game")
     room.offer = None
     room.changed()
@@ -166,9 +166,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
     def act() -> None:
         if room.session is not session or room.over:
             return
-        if session.actions:
-            session.undo()
-            room.steps = []
+        room.take_turn_back()
         session.agree_draw()
         room.offer = None
         room.changed()
@@ -277,8 +275,10 @@ async def _begin(
 ) -> None:
     session, first, drawn = await start(room, choice, position, to_move)
     chairs = await chairs_for(room, client, choice.game, seats)
+    control = room.control if message.get("clock") is None else control_of(message["clock"])
 
     def act() -> None:
+        room.control = control
         room.begin(choice, session, first, drawn)
         room.chairs = chairs
         room.match = None if room.match is None or room.match.played >= room.match.games else room.match
@@ -332,7 +332,6 @@ async def _seat_to(room: Room, client: Client, message: Message) -> None:
     def act() -> None:
         if room.session is not session or room.chairs[seat] is not chair:
             raise ValueError("another game has begun meanwhile")
-        new_chair.seconds = chair.seconds
         room.chairs[seat] = new_chair
         room.offer = None
         room.changed()
@@ -343,9 +342,7 @@ async def _seat_to(room: Room, client: Client, message: Message) -> None:
 async def _invite(room: Room, client: Client, message: Message) -> None:
     seat = message["seat"]
     token = new_token()
-    invited = Chair(token=token)
-    invited.seconds = room.chairs[seat].seconds
-    room.chairs[seat], room.offer = invited, None
+    room.chairs[seat], room.offer = Chair(token=token), None
     client.put({"type": "invitation", "id": message["id"], "seat": seat, "token": token, "session": room.id})
     room.changed()
 

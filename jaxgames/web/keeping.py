@@ -11,6 +11,7 @@ from jaxgames.records import dumps
 from jaxgames.records.json_lines import from_dict, to_dict
 from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS
+from jaxgames.web.clocks import control_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import choose_game
 from jaxgames.web.kept_games import KeptGame, KeptGames
@@ -73,14 +74,15 @@ def kept(room: Room) -> KeptGame:
     session, chairs = room.session, room.chairs
     names = [chair.name or side for chair, side in zip(chairs, room.view.sides, strict=True)]
     content = {
-        "record": to_dict(session.record([names[room.first], names[1 - room.first]])),
+        "record": to_dict(session.record([names[room.first], names[1 - room.first]], room.tags)),
         "options": dict(room.choice.options),
         "game": room.choice.game.id,
         "host": room.host,
         "chairs": [
-            {"spec": c.spec, "token": c.token, "name": c.name, "came": c.came, "owner": c.owner, "seconds": seconds}
-            for c, seconds in zip(chairs, room.seconds(), strict=True)
+            {"spec": c.spec, "token": c.token, "name": c.name, "came": c.came, "owner": c.owner} for c in chairs
         ],
+        "seconds": room.clock.seconds(),
+        "clock": room.clock.shown(),
         "seed": session.seed,
         "chance": session.chance,
         "actions": list(session.actions),
@@ -117,7 +119,12 @@ async def _restored(engine: Engine, limits: Limits, game: KeptGame) -> Room:
     session = await engine.run("file", _replayed, content)
     room = Room(engine, limits)
     room.id, room.host, room.number = game.session, content["host"], game.number - 1
+    room.control = control_of(content["clock"])
     room.begin(choice, session, content["first"], content["drawn_start"])
+    room.tags = content["record"]["tags"]
+    room.clock.spent = list(content["seconds"])
+    if content["clock"] is not None:
+        room.clock.left, room.clock.free = list(content["clock"]["left"]), content["clock"]["free"]
     room.loaded, room.broken_off, room.display = content["loaded"], content["broken_off"], content["display"]
     room.chosen_speed, room.paused = content["speed"], content["paused"]
     room.match = None if content["match"] is None else MatchScore.of(content["match"])
@@ -163,7 +170,7 @@ async def _chair(engine: Engine, room: Room, fields: Mapping[str, Any]) -> Chair
             room.paused = True
             _say(room, str(error)[:200])
             chair.name = ""
-    chair.seconds, chair.owner = fields["seconds"], fields["owner"]
+    chair.owner = fields["owner"]
     return chair
 
 

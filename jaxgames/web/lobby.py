@@ -6,6 +6,8 @@ import logging
 import time
 from typing import Any
 
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.clocks import control_of
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine
@@ -89,10 +91,11 @@ class Lobby:
             choice = choose_game(message["game"], message["options"])
             room = Room(self.engine, self.limits)
             if not self.engine.is_prepared(choice.game):
-                client.put({"type": "notice", "kind": "compiling", "text": f"preparing {choice.game.id}"})
+                client.put({"type": "notice", "kind": "compiling", "text": f"preparing {VIEWS[choice.game.id].title}"})
             client.name, client.owner = message["name"] or client.name, message["owner"] or client.owner
             room.chairs = await chairs_for(room, client, choice.game, message["seats"])
             session, first, drawn = await start(room, choice, message["position"], message["to_move"])
+            room.control = control_of(message["clock"])
         finally:
             self._beginning -= 1
         for chair in room.chairs:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jaxgames.web.clocks import KINDS
 from jaxgames.web.limits import Limits
 
 Check = Callable[[str, Any], Any]
@@ -211,6 +212,13 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
     session, owner, key = Field(text(64), needed=True), Field(optional(text(64, 32))), Field(text(64, 32), needed=True)
     game_number = Field(whole(1, 10**6), needed=True)
     someone = record({"kind": Field(choice("person", "player"), needed=True), "spec": Field(optional(spec))})
+    clock = record(
+        {
+            "kind": Field(choice(*KINDS), needed=True),
+            "seconds": Field(optional(number(1, 3 * 3600))),
+            "bonus": Field(number(0, 300), 0.0),
+        }
+    )
     setup = {
         "board": Field(board, needed=True),
         "to_move": Field(optional(seat)),
@@ -223,6 +231,7 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "position": position,
             "to_move": Field(optional(seat)),
             "seats": Field(listing(someone, 2, 2), [{"kind": "person", "spec": None}] * 2),
+            "clock": Field(optional(clock)),
             "name": name,
             "owner": owner,
         },
@@ -255,6 +264,7 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "position": position,
             "to_move": Field(optional(seat)),
             "seats": Field(optional(listing(someone, 2, 2))),
+            "clock": Field(optional(clock)),
             "from_ply": Field(optional(ply)),
             "exchange": Field(flag, False),
         },

@@ -242,7 +242,7 @@ def _player(
     return {
         "name": name,
         "label": name,
-        "help": help_,
+        "help": _words(help_),
         "example": example,
         "arguments": arguments or [],
         "options": options or [],
@@ -271,4 +271,11 @@ def _bounded(options: Mapping[str, Setting]) -> dict[str, Setting]:
 
 def _form(option: Setting) -> dict[str, Any]:
     """An option as the page's forms read it."""
-    return {**option.form(), **({"choices": [str(choice) for choice in option.choices]} if option.choices else {})}
+    choices = {"choices": [str(choice) for choice in option.choices]} if option.choices else {}
+    words = {"label": option.name.replace("_", " "), "help": _words(option.help)}
+    return {**option.form(), **choices, **words}
+
+
+def _words(text: str) -> str:
+    """A help of the command line, which marks what is typed, as a text of the page."""
+    return text.replace("`", "")

@@ -14,7 +14,9 @@ from jaxgames.envs.core import State
 from jaxgames.players.host import PlayerFailed
 from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS, View
+from jaxgames.web.clocks import FREE_TURNS, TIME_UP, Clock, TimeControl
 from jaxgames.web.connection import Client, to_text
+from jaxgames.web.endings import ending, points_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice
 from jaxgames.web.limits import Limits
@@ -32,6 +34,8 @@ class Room:
         analyses: the `hints.Analyses` of those who want evaluations.
         number: of the game in this session, from 1.
         loaded: turns that were not played here.
+        control: how much time the next game gives; `clock` is that of this one.
+        tags: of the record.
         chosen_speed: seconds between moves of programs, once somebody has chosen them.
         keep: called when something has changed that is to be kept.
     """
@@ -54,13 +58,14 @@ class Room:
         self.values: dict[int, float] = {}
         self.steps: list[dict[str, Any]] = []
         self.broken_off = False
-        self.used = self.left = self.turn_began = time.monotonic()
+        self.used = self.left = time.monotonic()
+        self.control: TimeControl | None = None
+        self.clock, self.tags = Clock(), dict[str, str]()
         self.analyses: Any = None
-        self.number, self.loaded = 0, 0
+        self.number, self.loaded, self.counted = 0, 0, False
         self.keep: Callable[[Room], None] = _nowhere
-        self.counted = False
         self._driver: asyncio.Task[None] | None = None
-        self._scored = 0.0
+        self._thinks, self._scored = False, 0.0
         self._last: tuple[Any, dict[str, Any] | None] = (None, None)
 
     # Who is here.
@@ -119,12 +124,9 @@ class Room:
         return self.broken_off or self.session.over
 
     def points(self) -> list[int]:
-        """The points of both seats at the end, at most as many as a game is worth here."""
+        """The points of both seats at the end."""
         end = self.session.end
-        won = 0 if end is None or self.broken_off else int(end.points)
-        most = self.choice.most_points
-        own = max(-most, min(most, won)) * (-1 if self.first else 1)
-        return [own, -own]
+        return points_of(0 if end is None or self.broken_off else int(end.points), self.first, self.choice.most_points)
 
     def acting(self, state: State) -> int:
         """The seat to act in a state of this game."""
@@ -149,19 +151,51 @@ class Room:
         self.values.clear()
         self.steps = []
         self.number, self.loaded = self.number + 1, len(session.turns)
-        self.turn_began = time.monotonic()
-        for chair in self.chairs:
-            chair.seconds = 0.0
+        self.clock.run(None)
+        self.clock = Clock(self.control)
+        self.tags = {} if session.turns else {"Date": time.strftime("%Y.%m.%d")}
+        self.tags |= {} if self.control is None else {"TimeControl": str(self.control)}
 
-    def seconds(self) -> list[float]:
-        """How long both have thought, with the turn under way."""
-        now = time.monotonic() - self.turn_began
-        return [chair.seconds + now * (self.to_move == seat) for seat, chair in enumerate(self.chairs)]
+    @property
+    def times_turn(self) -> bool:
+        """Whether the turn under way takes time from the clock."""
+        return len(self.session.turns) - self.loaded >= FREE_TURNS
+
+    def run_clock(self) -> None:
+        """Has the clock run for who is to move: a person, or a program while it thinks; the flag falls by itself."""
+        seat = self.to_move
+        runs = seat is not None and (self.chairs[seat].is_person or self._thinks)
+        self.clock.run(seat if runs else None, self.times_turn)
+        self.clock.watch(self._flag_falls)
+
+    def _flag_falls(self) -> None:
+        if self.check_time():
+            self.changed()
+        else:  # the timer was a little early
+            self.run_clock()
+
+    def check_time(self) -> bool:
+        """Ends the game where the time is up; whether it did."""
+        seat = self.clock.seat
+        if self.over or seat is None or self.clock.until_flag() > 0:
+            return False
+        self.clock.run(None)
+        self.take_turn_back()
+        self.session.resign(seat=seat ^ self.first, reason=TIME_UP)
+        self.offer = None
+        return True
+
+    def take_turn_back(self) -> None:
+        """Takes back what is played of the turn under way."""
+        if self.session.actions:
+            self.session.undo()
+            self.steps = []
 
     def again(self) -> None:
         """Makes this a session of its own, to look at a game that was played: whoever opens it has all seats."""
         self.id, self.host, self.match = secrets.token_urlsafe(12), new_token(), None
         self.chairs = [Chair(token=self.host, name=chair.name, came=True) for chair in self.chairs]
+        self.control, self.clock = None, Clock()
         self.number, self.loaded = 1, len(self.session.turns)
 
     def play(self, actions: list[int], confirmed: bool = False) -> None:
@@ -186,20 +220,19 @@ class Room:
 
     def hand_over(self) -> None:
         """Ends a finished turn."""
-        seat = self.session.seat ^ self.first
+        seat, counts = self.session.seat ^ self.first, self.times_turn
         self.session.hand_over()
-        self._turned(seat)
+        self._turned(seat, counts)
 
     def play_text(self, text: str) -> None:
         """Plays the rest of the turn by its text and hands it over."""
-        seat = self.session.seat ^ self.first
+        seat, counts = self.session.seat ^ self.first, self.times_turn
         self.session.play(text)
-        self._turned(seat)
+        self._turned(seat, counts)
 
-    def _turned(self, seat: int) -> None:
-        now = time.monotonic()
-        self.chairs[seat].seconds += now - self.turn_began
-        self.turn_began, self.steps, self.offer = now, [], None
+    def _turned(self, seat: int, counts: bool) -> None:
+        self.clock.end_turn(seat, counts)
+        self.steps, self.offer = [], None
         ply = len(self.session.turns)
         self.values = {number: value for number, value in self.values.items() if number < ply}
         if ply >= self.limits.turns and not self.session.over:
@@ -210,6 +243,7 @@ class Room:
     def changed(self) -> None:
         """Tells everybody, and lets the programs go on."""
         self.version += 1
+        self.run_clock()
         self.keep(self)
         if self.over and not self.counted:
             self.counted = True
@@ -279,6 +313,7 @@ class Room:
             "paused": self.paused,
             "display": self.display,
             "busy": self._busy(),
+            "clock": self.clock.shown(),
             "spectators": sum(not self.may_change(client) for client in self.clients),
         }
 
@@ -320,17 +355,8 @@ class Room:
         """How the game ended."""
         if not self.over:
             return None
-        points, end = self.points(), self.session.end
-        reason = "too many turns" if self.broken_off or end is None else end.reason
-        if not any(points):
-            return {"winner": None, "points": points, "reason": reason or "draw", "text": _draw(reason)}
-        winner = int(points[1] > 0)
-        name, won = self.view.sides[winner], points[winner]
-        kind = {2: "gammon", 3: "backgammon"}.get(abs(int(end.points)) if end else 1, "")
-        why = f"{self.view.sides[1 - winner]} resigned" if reason == "resigned" else reason
-        how = f" a {kind}" if kind and not reason else f": {why}" if why else ""
-        worth = f", {won} point{'s' * (won > 1)}" if self.choice.most_points > 1 else ""
-        return {"winner": winner, "points": points, "reason": reason or kind, "text": f"{name} wins{how}{worth}"}
+        end = None if self.broken_off else self.session.end
+        return ending(self.view, self.points(), end, self.choice.most_points)
 
     def _last_turn(self) -> dict[str, Any] | None:
         turns = self.session.turns
@@ -362,7 +388,7 @@ class Room:
             "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
             "spec": chair.spec,
             "online": not chair.is_person or bool(there),
-            "seconds": round(self.seconds()[number], 1),
+            "seconds": round(self.clock.seconds()[number], 1),
         }
 
     def _busy(self) -> dict[str, Any] | None:
@@ -388,15 +414,21 @@ class Room:
                 if self.over and self.match is not None and self.match.played < self.match.games:
                     await self._next_game()
                 continue
-            session, seat = self.session, self.to_move
-            chair = self.chairs[seat or 0]
+            session, seat = self.session, self.to_move or 0
+            chair, state = self.chairs[seat], self.session.state
             if chair.lane is None:
                 return
-            state = session.state
+
+            def under_way(now: tuple[Any, ...] = (session, state, chair), seat: int = seat) -> bool:
+                here = (self.session, self.session.state, self.chairs[seat])
+                return not self.over and all(one is other for one, other in zip(here, now, strict=True))
+
+            self._thinks = chair.lane.is_ready()  # compiling takes no time from the clock
+            self.run_clock()
             try:
                 actions = await chair.lane.choose(state, self.engine.bits())
             except PlayerFailed as failure:
-                if self.session is session and session.state is state and self.chairs[seat or 0] is chair:
+                if under_way():
                     self.session.resign(reason=str(failure))
                     self.changed()
                 continue
@@ -405,11 +437,15 @@ class Room:
                 self.notice(str(error), "error")
                 self.changed_quietly()
                 return
-            other = self.chairs[1 - (seat or 0)]
-            pause = self.speed if not other.is_person else min(self.speed, 0.5)
+            finally:
+                self._thinks = False
+            if under_way() and self.check_time():
+                self.changed()
+                continue
+            self.run_clock()
+            pause = self.speed if not self.chairs[1 - seat].is_person else min(self.speed, 0.5)
             await asyncio.sleep(max(0.0, began + pause - time.monotonic()))
-            stale = self.session is not session or session.state is not state or self.chairs[seat or 0] is not chair
-            if stale or (self.paused and not self.one_turn):
+            if not under_way() or (self.paused and not self.one_turn):
                 continue
             self.one_turn = False
             try:
@@ -435,6 +471,7 @@ class Room:
     def exchange(self) -> None:
         """Has both sides change seats."""
         self.chairs.reverse()
+        self.clock.exchange()
         if self.match is not None:
             self.match.swapped = not self.match.swapped
 
@@ -447,7 +484,9 @@ class Room:
         return Session(self.choice.game, self.start_text, seed), self.first
 
     async def close(self, reason: str) -> None:
-        """Ends the room."""
+        """Ends the room, with its times as they are now."""
+        self.clock.run(None)
+        self.keep(self)
         if self._driver is not None:
             self._driver.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
@@ -458,7 +497,3 @@ class Room:
 
 def _nowhere(room: Room) -> None:
     """Keeps nothing."""
-
-
-def _draw(reason: str) -> str:
-    return f"Draw: {reason}" if reason else "Draw"

@@ -86,7 +86,7 @@ async def write(room: Room, name: str) -> dict[str, Any]:
     if name not in FORMATS:
         raise ValueError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}")
     names = [chair.name or side for chair, side in zip(room.chairs, room.view.sides, strict=True)]
-    record = room.session.record([_plain(names[room.first]), _plain(names[1 - room.first])])
+    record = room.session.record([_plain(names[room.first]), _plain(names[1 - room.first])], room.tags)
     text = await room.engine.run("file", dumps, [record], name)
     media = "application/json" if name == "json" else "text/plain"
     return {"format": name, "name": f"{record.game}.{name}", "media": media, "text": text}

@@ -16,7 +16,6 @@ class Chair:
         came: whether the person has been here; who was only invited has not.
         gone: when the person was here last.
         owner: the key of the browser in whose list of games this one stands; None: in none.
-        seconds: of thought in this game.
     """
 
     def __init__(
@@ -29,7 +28,7 @@ class Chair:
     ):
         self.lane, self.spec, self.token, self.came = lane, spec, token, came
         self.name = lane.player.name if lane else name
-        self.seconds, self.gone = 0.0, time.monotonic()
+        self.gone = time.monotonic()
         self.owner: str | None = None
 
     def is_of(self, token: str | None) -> bool:

@@ -10,6 +10,8 @@ from jaxgames.envs.registry import GAMES
 from jaxgames.players import from_folder
 from jaxgames.runs import Run
 from jaxgames.runs.files import plain
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.measures import ordered, title
 from jaxgames.web.offered_players import NEWEST
 
 MOST_POINTS = 2000
@@ -46,6 +48,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
     base: dict[str, Any] = {
         "name": name,
         "game": None,
+        "title": None,
         "recipe": None,
         "under_way": False,
         "error": None,
@@ -57,6 +60,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "player": None,
         "newest": None,
         "measures": [],
+        "titles": {},
         "metrics": [],
     }
     try:
@@ -71,6 +75,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
     plays = game in GAMES
     return base | {
         "game": game,
+        "title": VIEWS[game].title if game is not None and game in VIEWS else game,
         "recipe": run.config.get("recipe") if isinstance(run.config.get("recipe"), str) else None,
         "under_way": updated is not None and updated < FRESH_SECONDS,
         "x": next((axis for axis in X_AXES if any(axis in line for line in lines)), "step"),
@@ -80,7 +85,8 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "updated": updated,
         "player": name if plays and (best is not None or steps) else None,
         "newest": f"{NEWEST}:{name}" if plays and steps else None,
-        "measures": measures,
+        "measures": ordered(measures),
+        "titles": {name: title(name) for line in (*lines, best or {}) for name in line},
         "metrics": _thinned([_numbers(line) for line in lines]),
     }
 

@@ -14,6 +14,7 @@ from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
 
 RECORD = '{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "2"]}'
+CLOCK = {"kind": "increment", "seconds": 300, "bonus": 3}
 PERSON, RANDOM = {"kind": "person"}, {"kind": "player", "spec": "random"}
 MESSAGES = {
     "step": [{"actions": [8]}],
@@ -26,7 +27,7 @@ MESSAGES = {
     "answer": [{"accept": True}],
     "undo": [{}],
     "redo": [{}],
-    "new": [{}, {"game": "tic_tac_toe", "options": {}}, {"from_ply": 0}, {"seats": [PERSON, PERSON]}],
+    "new": [{}, {"game": "tic_tac_toe", "options": {}}, {"from_ply": 0}, {"seats": [PERSON, PERSON]}, {"clock": CLOCK}],
     "setup": [{"board": {"cells": [1, 0, 0, 0, 0, 0, 0, 0, 0]}, "to_move": 1}],
     "load": [{"text": RECORD}],
     "swap": [{}],

@@ -34,7 +34,7 @@ def shown(state):
 def test_a_server_that_was_restarted_goes_on_with_the_same_boards_seats_and_players(file):
     with serving(keep=file) as (server, http), page(http) as ann, page(http) as bob:
         session, *tokens = two(http, ann, bob, "backgammon", position="4HPwATDgc/ABMA:31")
-        server.lobby.rooms[session].turn_began -= 100
+        server.lobby.rooms[session].clock._since -= 100
         ann.do("turn", text="8/5 6/5")
         bob.wait(lambda s: s["ply"] == 1)
         begun = bob.do("step", actions=bob.state["moves"][0]["actions"])  # and the turn is not handed over

@@ -24,6 +24,7 @@ def test_missing_fields_have_their_default():
         "position": None,
         "to_move": None,
         "seats": [PERSON, PERSON],
+        "clock": None,
         "name": None,
         "owner": None,
     }
@@ -51,6 +52,8 @@ def test_missing_fields_have_their_default():
         ({"type": "create", "game": "checkers", "seats": [{}, {}]}, "needs the field 'kind'"),
         ({"type": "create", "game": "checkers", "options": {"rows": "6"}}, "expected a whole number"),
         ({"type": "create", "game": "checkers", "options": {str(i): 1 for i in range(9)}}, "expected an object"),
+        ({"type": "new", "clock": {"kind": "hourglass"}}, "expected one of none, sudden death, increment, delay"),
+        ({"type": "new", "clock": {"kind": "delay", "seconds": 1e9}}, "expected a number from 1 to 10800"),
         ({"type": "ping", "id": -1}, "ping.id: expected a whole number"),
         (["step"], "a message is a JSON object"),
     ],

@@ -6,6 +6,8 @@ import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.players import registry
+from jaxgames.web.boards import VIEWS
+from jaxgames.web.games import describe_game
 from jaxgames.web.limits import Limits
 from jaxgames.web.offered_players import NAMES, OfferedPlayers
 
@@ -167,3 +169,14 @@ def test_errors_say_no_folders_and_suggest_only_what_is_offered(listed, run_fold
         for spec in str(error.value).partition("expected one of ")[2].split(", "):
             if "RUN" not in spec:
                 assert listed.resolve(spec, game)
+
+
+def test_what_is_said_of_players_is_for_people():
+    """No marks of the command line, no names of the code."""
+    for game_id in VIEWS:
+        described = describe_game(game_id, OfferedPlayers())
+        said = [described["title"], described["notation"], *described["sides"]]
+        for player in described["players"]:
+            said += [player["help"], *(option[name] for option in player["options"] for name in ("label", "help"))]
+        said += [option["help"] for option in described["options"]]
+        assert not [text for text in said if "`" in text or "_" in text]

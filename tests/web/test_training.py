@@ -8,6 +8,7 @@ import pytest
 
 from jaxgames.algos.td import make_config
 from jaxgames.runs import Run
+from jaxgames.web.measures import title
 from jaxgames.web.training import MOST_POINTS, Trainings
 from tests.web.pages import PERSON, page, serving
 
@@ -68,6 +69,24 @@ def test_the_best_player_of_a_run_plays(server):
         ann.step()
         assert ann.wait(lambda s: s["ply"] == 2)["seats"][1]["name"] == "mine"
         assert "has no checkpoint yet" in ann.refuse("seat", seat=1, to={"kind": "player", "spec": "newest:mine"})
+
+
+def test_measures_have_words_and_those_that_matter_come_first(tmp_path):
+    run = Run.create(tmp_path / "long", {})
+    names = (
+        "games loss games_per_second plies_per_game score_random score_random_low score_random_high win_random bad_low"
+    )
+    run.log({"step": 1} | dict.fromkeys(names.split(), 1.0))
+    found = Trainings({"long": run.path}).describe("long")
+    assert found["measures"] == ["score_random", "loss", "bad_low", "games_per_second", "plies_per_game", "win_random"]
+    words = [found["titles"][name] for name in found["measures"]]
+    assert words[0] == "score against random, %" and words[3:] == [
+        "games a second",
+        "plies a game",
+        "won against random, %",
+    ]
+    assert not [one for one in found["titles"].values() if "_" in one]
+    assert title("validation_value_squared") == "value squared in validation"
 
 
 def test_unknown_and_broken_runs(server, tmp_path):

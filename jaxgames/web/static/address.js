@@ -1,6 +1,6 @@
 // What the address of the page says after `#`, and the tokens of seats, which stay in this tab of the browser.
 
-const OWN = new Set(["game", "position", "against", "seat", "session", "token"]);
+const OWN = new Set(["game", "position", "against", "seat", "clock", "session", "token"]);
 
 /** The parts of the address; options of the game are numbers or null. */
 export function readAddress(hash = location.hash) {
@@ -16,6 +16,7 @@ export function readAddress(hash = location.hash) {
     game: fields.get("game"),
     position: fields.get("position"),
     against: fields.get("against"),
+    clock: fields.get("clock"),
     session: fields.get("session"),
     token: fields.get("token"),
     options,

@@ -2,10 +2,12 @@
 
 import { element, node } from "./boards/draw.js";
 
-/** A chart of points {x, y}; y may be null. Options: width, height, least, most, zero, now, onpick, title, format. */
+/** A chart of points {x, y}, with {low, high} the ends of an interval around y; all but x may be null. Options: width, height, least, most, zero, now, onpick, title, format. */
 export function chart(points, { width = 290, height = 96, least, most, area = true, now = null, onpick, title, format = String, labels = true }) {
   const known = points.filter(({ y }) => y !== null && Number.isFinite(y));
-  const [low, high] = [least ?? Math.min(...known.map(({ y }) => y)), most ?? Math.max(...known.map(({ y }) => y))];
+  const banded = known.filter((point) => Number.isFinite(point.low) && Number.isFinite(point.high));
+  const ends = [...known.map(({ y }) => y), ...banded.flatMap((point) => [point.low, point.high])];
+  const [low, high] = [least ?? Math.min(...ends), most ?? Math.max(...ends)];
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 1];
   const [left, bottom] = [labels ? 46 : 4, labels ? 18 : 4];
   const x = (value) => left + ((value - first) / (last - first || 1)) * (width - left - 6);
@@ -15,6 +17,10 @@ export function chart(points, { width = 290, height = 96, least, most, area = tr
   const drawn = [node("title", {}, title), node("path", { d: `M${left} ${base}H${width - 6}`, class: "axis" })];
   if (area && known.length > 1) {
     drawn.push(node("path", { d: `${line}L${x(known.at(-1).x)} ${base}L${x(known[0].x)} ${base}Z`, class: "area" }));
+  }
+  if (banded.length > 1) {
+    const along = (name) => (point) => `${x(point.x).toFixed(1)} ${y(point[name]).toFixed(1)}`;
+    drawn.push(node("path", { d: `M${[...banded.map(along("high")), ...banded.map(along("low")).reverse()].join("L")}Z`, class: "band" }));
   }
   drawn.push(node("path", { d: line, class: "trace" }));
   if (known.length === 1) {

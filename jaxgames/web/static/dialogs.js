@@ -1,5 +1,6 @@
 // The dialogs: a new game, and another player on a seat.
 
+import { clockPicker, clockWords } from "./clocks.js";
 import { byId, h, setText } from "./dom.js";
 import { playerPicker } from "./picker.js";
 
@@ -27,6 +28,7 @@ export function initDialogs(app) {
     const { game, state } = app;
     const options = game.options.map((option) => optionField(option, state.options[option.name]));
     const pickers = (asked.seats ?? seatsNow()).map((seat, index) => playerPicker(game, `${game.sides[index]}${game.chance ? "" : index ? "" : ", begins"}`, seat));
+    const clock = clockPicker(state.clock);
     const position = h("input", { name: "position", value: asked.position, placeholder: "the usual start", spellcheck: "false", autocomplete: "off" });
     const shown = h("button", { type: "button", class: "link", onclick: () => {
       position.value = (app.look ?? app.state).position;
@@ -35,6 +37,7 @@ export function initDialogs(app) {
       h("h2", { id: "game-dialog-title" }, asked.position ? "Who plays?" : `New game of ${game.title}`),
       options.length ? h("div", { class: "fields" }, ...options) : null,
       ...pickers.map(({ fieldset }) => fieldset),
+      clock.fieldset,
       h("div", { class: "stack" }, h("label", { class: "stack" }, "Position to start from", position), h("span", {}, "Or ", shown)),
       buttons(gameDialog, "Start"));
     form.addEventListener("submit", async (event) => {
@@ -42,7 +45,7 @@ export function initDialogs(app) {
       const chosen = Object.fromEntries(game.options.map(({ name }) => [name, form.elements[name].value === "" ? null : Number(form.elements[name].value)]));
       const seats = pickers.map((picker) => picker.value());
       const same = JSON.stringify(seats) === JSON.stringify(seatsNow());
-      const fields = { options: chosen, position: position.value.trim() || null, ...(same ? {} : { seats }) };
+      const fields = { options: chosen, clock: clock.value(), position: position.value.trim() || null, ...(same ? {} : { seats }) };
       if (await app.send("new", fields)) {
         gameDialog.close();
       }
@@ -75,7 +78,8 @@ export function initDialogs(app) {
     const { game, state } = app;
     setText(byId("game-title"), game.title);
     const set = game.options.filter(({ name, default: usual }) => state.options[name] !== null && (game.board === "drop" || state.options[name] !== usual));
-    setText(byId("game-note"), set.map(({ name, label }) => `${label}: ${state.options[name]}`).join(" · "));
+    const notes = set.map(({ name, help }) => `${help}: ${state.options[name]}`);
+    setText(byId("game-note"), [...notes, ...(state.clock ? [clockWords(state.clock)] : [])].join(" · "));
     byId("new-game").disabled = !(state.you.host || state.you.seats.length);
   };
 }

@@ -2,6 +2,7 @@
 
 import { addressOf, changedOptions, keepToken, readAddress, tokenOf } from "./address.js";
 import { BOARDS } from "./boards/index.js";
+import { readClock } from "./clocks.js";
 import { Connection, Refusal } from "./connection.js";
 import { announce, byId, h, notify } from "./dom.js";
 import { drawIcons } from "./icons.js";
@@ -154,11 +155,11 @@ function played() {
   if (!app.state?.history.length) {
     return null;
   }
-  const { game: id, options, start, history, seats, you } = app.state;
+  const { game: id, options, start, history, seats, clock, you } = app.state;
   const rules = app.game.options.filter(({ name, default: usual }) => name !== "points" && options[name] !== usual);
   const turns = history.map(({ text, dice }) => (dice ? [dice.join(""), text] : text));
   return {
-    fields: { game: id, options, position: null, seats: seats.map(({ kind, spec }) => (kind === "player" ? { kind, spec } : { kind })) },
+    fields: { game: id, options, position: null, clock: clock && { kind: clock.kind, seconds: clock.seconds, bonus: clock.bonus }, seats: seats.map(({ kind, spec }) => (kind === "player" ? { kind, spec } : { kind })) },
     record: JSON.stringify({ game: id, options: Object.fromEntries(rules.map(({ name }) => [name, options[name]])), start, turns }),
     alone: you.seats.length > 0,
   };
@@ -191,7 +192,7 @@ async function createFrom(address) {
   const asks = address.position !== null && address.against === null; // a link to a position plays nothing by itself
   const fields = { game: game.id, options, position: address.position, to_move: null, name: settings.name, owner: ownerKey() };
   const attempts = [
-    { ...fields, seats: asks ? [{ kind: "person" }, { kind: "person" }] : seats },
+    { ...fields, clock: readClock(address.clock), seats: asks ? [{ kind: "person" }, { kind: "person" }] : seats },
     { ...fields, options: {}, position: null, seats: [{ kind: "person" }, { kind: "player", spec: game.default_player }] },
   ];
   app.asked = asks ? { position: address.position, seats } : null;
@@ -214,6 +215,7 @@ const RECEIVERS = {
   state(message) {
     const before = app.state?.session === message.session ? app.state : null;
     app.state = message;
+    app.stateAt = performance.now();
     app.offline = false;
     app.pending = null;
     if (before?.version !== message.version) {

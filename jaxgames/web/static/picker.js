@@ -21,7 +21,7 @@ export function playerPicker(game, legend, seat) {
 
   function draw(values, options) {
     const player = entry();
-    help.textContent = player?.help?.replaceAll("`", "") ?? "Somebody at this page, or at another one by a link.";
+    help.textContent = player?.help ?? "Somebody at this page, or at another one by a link.";
     fields.replaceChildren(...(player?.arguments ?? []).map((argument, index) => argumentField(argument, values[index] ?? argument.default)));
     fields.hidden = !player?.arguments?.length;
     more.lastChild.replaceChildren(...(player?.options ?? []).map((option) => optionField(option, options[option.name])));
@@ -62,14 +62,14 @@ function argumentField({ name, label, choices, default: usual, least, most, most
   return h("label", { class: "stack" }, title, h("input", { "data-argument": name, value: shown, ...(number ? { type: "number", min: least, max: most, step: "any" } : {}) }));
 }
 
-function optionField({ name, help, choices, least, most }, value = "") {
+function optionField({ name, label, help, choices, least, most }, value = "") {
   if (choices) {
     const select = h("select", { "data-option": name, title: help }, h("option", { value: "" }, "usual"), ...choices.map((choice) => h("option", { value: choice }, String(choice))));
     select.value = value;
-    return h("label", { class: "stack", title: help }, name, select);
+    return h("label", { class: "stack", title: help }, label, select);
   }
   const number = least !== undefined && least !== null ? { type: "number", min: least, max: most, step: "any" } : {};
-  return h("label", { class: "stack", title: help }, name, h("input", { "data-option": name, value, placeholder: "usual", ...number }));
+  return h("label", { class: "stack", title: help }, label, h("input", { "data-option": name, value, placeholder: "usual", ...number }));
 }
 
 /** The parts of a spec, as far as the page needs them to fill the form. */

@@ -2,7 +2,8 @@
 
 import { BoardView } from "./board_view.js";
 import { pieceIcon } from "./boards/index.js";
-import { byId, h, notify, setText, signed } from "./dom.js";
+import { isLow, leftTo, timeText } from "./clocks.js";
+import { announce, byId, h, notify, setText, signed } from "./dom.js";
 import { boardValues } from "./values.js";
 
 const OFFERS = {
@@ -196,10 +197,10 @@ export function initTable(app) {
         h("span", { class: "swatch", "aria-hidden": "true" }),
         h("button", { type: "button", class: "who", onclick: () => app.openSeat(Number(place.dataset.seat)) }, h("span")),
         h("span", { class: "about" }),
-        h("span", { class: "clock", "aria-hidden": "true" }),
+        h("span", { class: "clock" }),
       );
     }
-    const [swatch, button, about, clock] = place.children;
+    const [swatch, button, about] = place.children;
     place.dataset.seat = seat;
     place.className = `plate${state.to_move === seat ? " on-move" : ""}${who.online ? "" : " away"}`;
     if (swatch.dataset.tone !== tone) {
@@ -218,8 +219,37 @@ export function initTable(app) {
       notes.push("away");
     }
     setText(about, notes.join(" · "));
-    setText(clock, who.seconds >= 1 ? time(who.seconds) : "");
+    showClock(place);
   }
+
+  let warned = false;
+
+  /** What is left to a side, or how long it has thought. */
+  function showClock(place) {
+    const { clock, seats, you } = app.state;
+    const shown = place.querySelector(".clock");
+    const seat = Number(place.dataset.seat);
+    const left = clock ? leftTo(clock, seat, (performance.now() - app.stateAt) / 1000) : null;
+    const low = clock !== null && isLow(left);
+    const { seconds } = seats[seat];
+    setText(shown, clock ? timeText(left) : seconds >= 1 ? time(seconds) : "");
+    shown.className = `clock${clock ? " timed" : ""}${clock?.running === seat ? " running" : ""}${low ? " low" : ""}`;
+    for (const [name, value] of [["role", clock ? "timer" : null], ["aria-hidden", clock ? null : "true"]]) {
+      value === null ? shown.removeAttribute(name) : shown.setAttribute(name, value);
+    }
+    if (clock?.running === seat && you.seats.includes(seat)) {
+      if (low && !warned && left > 0) {
+        announce("Ten seconds are left.");
+      }
+      warned = low;
+    }
+  }
+
+  setInterval(() => {
+    if (app.state?.clock && app.state.clock.running !== null && !app.offline) {
+      document.querySelectorAll(".plate").forEach(showClock);
+    }
+  }, 100);
 
   function showStatus() {
     const { state } = app;

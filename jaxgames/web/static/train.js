@@ -9,6 +9,7 @@ import { apply, themeButton } from "./settings.js";
 const AGAIN = 3000; // milliseconds between two readings of a run that is under way
 const SELDOM = 15000;
 const CLOCKS = new Set(["step", "seconds", "time"]);
+const MOST = 3; // measures that are shown at once
 
 /** A measure as a short text. */
 function number(value) {
@@ -41,33 +42,44 @@ function runCard(name) {
   const play = h("a", { class: "button", hidden: true }, "Play the newest checkpoint");
   const best = h("a", { class: "quiet-link", hidden: true }, "Play the best");
   const measures = h("div", { class: "measures" });
+  const rest = h("div", { class: "measures" });
+  const more = h("details", { hidden: true }, h("summary", { class: "soft" }, "More measures"), rest);
   const facts = h("p", { class: "soft" });
   const card = h("article", { class: "card", "aria-labelledby": `run-${name}` },
-    h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `run-${name}` }, name, " ", state), about), best, play), facts, measures);
+    h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `run-${name}` }, name, " ", state), about), best, play), facts, measures, more);
 
   function show(run) {
     setText(state, run.error ? "not readable" : run.under_way ? "under way" : "at rest");
     state.className = `pill${run.under_way ? " live" : ""}`;
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
-    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.game}${written}`);
-    const listed = (entries) => Object.entries(entries ?? {}).map(([key, value]) => `${key} ${typeof value === "number" ? number(value) : value}`).join(", ");
-    const parts = [run.last && `Now: ${listed(run.last)}`, run.best && `Best: ${listed(run.best)}`, run.checkpoints?.length && counted(run.checkpoints.length, "checkpoint")];
+    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${written}`);
+    const rows = run.metrics ?? [];
+    const across = run.x ?? "step";
+    const named = (measure) => run.titles[measure] ?? measure;
+    const shown = (run.measures ?? []).filter((measure) => measure !== across && !CLOCKS.has(measure) && rows.some((row) => Number.isFinite(row[measure])));
+    const listed = (entries, keys) => keys.filter((key) => entries[key] !== undefined)
+      .map((key) => `${named(key)} ${typeof entries[key] === "number" ? number(entries[key]) : entries[key]}`).join(", ");
+    const parts = [run.last && `Now: ${listed(run.last, [across, ...shown.slice(0, MOST)])}`, run.best && `Best: ${listed(run.best, Object.keys(run.best).filter((key) => !/_(low|high)$/.test(key)))}`, run.checkpoints?.length && counted(run.checkpoints.length, "checkpoint")];
     setText(facts, parts.filter(Boolean).join(" · "));
     for (const [link, spec] of [[play, run.newest], [best, run.best && run.player]]) {
       link.hidden = !spec;
       link.href = `/#${new URLSearchParams({ game: run.game ?? "", against: spec ?? "" })}`;
     }
-    const rows = run.metrics ?? [];
-    const across = run.x ?? "step";
-    const shown = (run.measures ?? []).filter((measure) => measure !== across && !CLOCKS.has(measure) && rows.some((row) => Number.isFinite(row[measure])));
-    measures.replaceChildren(...shown.map((measure) => {
-      const points = rows.map((row) => ({ x: row[across] ?? row.step, y: row[measure] ?? null }));
-      const newest = points.findLast(({ y }) => y !== null).y;
-      return h("section", { class: "measure" }, h("h3", {}, h("span", {}, measure), h("span", {}, number(newest))),
-        chart(points, { width: 340, height: 130, area: false, title: `${measure} by ${across}, now ${number(newest)}`, format: number }));
-    }));
+    const drawn = shown.map((measure) => curve(rows, measure, across, named));
+    measures.replaceChildren(...drawn.slice(0, MOST));
+    rest.replaceChildren(...drawn.slice(MOST));
+    more.hidden = drawn.length <= MOST;
   }
   return { card, show };
+}
+
+/** The curve of a measure, with the band of its interval where that was measured. */
+function curve(rows, measure, across, named) {
+  const points = rows.map((row) => ({ x: row[across] ?? row.step, y: row[measure] ?? null, low: row[`${measure}_low`], high: row[`${measure}_high`] }));
+  const { y, low, high } = points.findLast((point) => point.y !== null);
+  const between = Number.isFinite(low) && Number.isFinite(high) ? `, between ${number(low)} and ${number(high)}` : "";
+  return h("section", { class: "measure" }, h("h3", {}, h("span", {}, named(measure)), h("span", {}, number(y))),
+    chart(points, { width: 340, height: 130, area: false, title: `${named(measure)} by ${named(across)}, now ${number(y)}${between}`, format: number }));
 }
 
 async function follow(name, show) {

@@ -93,7 +93,10 @@ def make_training(folder: Path) -> Path:
     content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": config.to_json()}
     run = Run.create(folder, content)
     for step in range(1, 41):
-        run.log({"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "points": 0.9 - 1.2 / (step + 1)})
+        score, margin = 90 - 60 / (step + 1), 12 / step**0.5
+        interval = {"score_random_low": score - margin, "score_random_high": score + margin}
+        line = {"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "score_random": score, **interval}
+        run.log({**line, "games_per_second": 9000.0, "plies_per_game": 7.5, "points_per_game": 0.1})
     run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(make_learner(config))))
     return run.path
 

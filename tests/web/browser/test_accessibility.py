@@ -1,5 +1,10 @@
-"""axe-core finds nothing on any screen: games, set-up, dialogs, trainings; wide, narrow and low, light and dark."""
+"""axe-core finds nothing on any screen: games, set-up, dialogs, trainings; wide, narrow and low, light and dark.
 
+Nor has any of them a text that is none for people: a name of the code, a mark of the command line, a value that is not
+there.
+"""
+
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +17,7 @@ from tests.web.browser.table import Table, opened
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 WIDE, NARROW, LOW = (1440, 900), (360, 740), (740, 360)
 GAMES = {
-    "tic_tac_toe": "5",
+    "tic_tac_toe&clock=90": "5",
     "connect_four": "4",
     "checkers": "11-15",
     "backgammon&position=4HPwATDgc%2FABMA%3A31": "8/5 6/5",
@@ -26,6 +31,18 @@ RUN = """async (dark) => {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => line(id, node)));
 }"""
 
+# All that is read on the page, by eyes or by a screen reader.
+TEXTS = """() => {
+  const texts = [document.title];
+  for (const element of document.querySelectorAll("body *:not(script)")) {
+    const own = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+    const attributes = ["aria-label", "title", "placeholder", "alt"].map((name) => element.getAttribute(name) ?? "");
+    texts.push(...own.map(({ data }) => data), ...attributes);
+  }
+  return texts;
+}"""
+NOT_FOR_PEOPLE = re.compile(r"`|\b[a-z]+_[a-z_]+|\b(undefined|NaN|null)\b|\[object")
+
 
 def found(table: Table, *sizes: tuple[int, int]) -> list[str]:
     """What axe-core finds at these sizes of the window in the light, and at the last one in the dark."""
@@ -38,7 +55,7 @@ def found(table: Table, *sizes: tuple[int, int]) -> list[str]:
     page.emulate_media(color_scheme="dark")
     complaints += [f"dark: {line}" for line in page.evaluate(RUN, True)]
     page.emulate_media(color_scheme="light")
-    return complaints
+    return complaints + [f"no text for people: {text}" for text in page.evaluate(TEXTS) if NOT_FOR_PEOPLE.search(text)]
 
 
 @pytest.mark.parametrize(("game", "move"), GAMES.items(), ids=[name.partition("&")[0] for name in GAMES])

@@ -1,5 +1,5 @@
-"""The page in a real browser where somebody waits: passing, draws that are offered, the pause between watched moves, a
-server that begins again.
+"""The page in a real browser where somebody waits: passing, draws that are offered, clocks, the pause between watched
+moves, a server that begins again.
 """
 
 import itertools
@@ -116,3 +116,24 @@ def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -
         table.wait_for("!document.getElementById('games-none').hidden")
         table.page.locator("#games-close").click()
         table.play(next(place for place, name in table.look()["places"].items() if "legal target" in name))
+
+
+def test_clocks_are_chosen_shown_and_run_out(browser: Any, server: Server) -> None:
+    """By the address and by the dialog; the clock of who is to move runs from the second turn on, until it is lost."""
+    with opened(browser, server.url) as table:
+        clocks = table.open("game=tic_tac_toe&against=random&clock=300%2B3").page.get_by_role("timer")
+        assert clocks.all_text_contents() == ["5:00", "5:00"]
+        assert "5 min for each side, 3 s more each turn" in table.page.locator("#game-note").text_content()
+        table.page.keyboard.press("n")
+        dialog = table.page.locator("#game-dialog")
+        kind = dialog.get_by_role("combobox", name="Clock")
+        assert kind.input_value() == "increment"
+        kind.select_option("Sudden death")
+        assert not dialog.get_by_label("Seconds a turn").is_visible()
+        dialog.get_by_label("Minutes for each side").fill("0.05")
+        dialog.get_by_role("button", name="Start").click()
+        table.wait_for("document.querySelector('#plate-bottom .clock').textContent === '3.0'")
+        table.play(4)
+        table.wait_for("Number(document.querySelector('#plate-bottom .clock.running.low').textContent) < 2.5")
+        assert clocks.first.text_content() == "3.0"  # random has hardly thought, and the first turn is free
+        table.wait_for_status("O wins: X has lost on time")
