@@ -43,9 +43,14 @@ class KeptGame(NamedTuple):
     content: dict[str, Any]
 
 
+def state_folder() -> Path:
+    """What this package keeps for the user between two starts."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames"
+
+
 def usual_file() -> Path:
-    """Where games are kept: in the user's folder of states."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames" / "games.db"
+    """Where games are kept."""
+    return state_folder() / "games.db"
 
 
 class KeptGames:

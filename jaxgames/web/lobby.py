@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Any
 
+from jaxgames.web.commands import Commands
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine
@@ -28,12 +29,15 @@ class Lobby:
         engine: the players.
         limits: the bounds.
         keeper: where games are kept; None: nowhere.
+        commands: what the page may start; None: nothing.
 
     Attributes:
         failures: messages that ended in an error of the server itself.
     """
 
-    def __init__(self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None):
+    def __init__(
+        self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None, commands: Commands | None = None
+    ):
         self.engine, self.limits = engine, limits
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
@@ -49,6 +53,7 @@ class Lobby:
             "open": self._open,
             "export": self._export,
             "forget": self._forget,
+            **(commands or Commands({}, limits)).handlers,
         }
 
     @property

@@ -74,4 +74,6 @@ def test_dialogs_set_up_and_trainings(browser: Any, server: Server) -> None:
         assert found(table, WIDE) == []
         table.page.goto(f"{server.url}/train")
         table.page.wait_for_selector(".measure .chart")
+        table.page.get_by_text("New training").click()
+        table.page.get_by_text("Numbers of the setting").click()
         assert found(table, WIDE, NARROW) == []
