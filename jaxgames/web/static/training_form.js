@@ -30,7 +30,7 @@ export function trainingForm() {
       inputs.fields = new Map(fields.map((one) => [one.name, control(one, TITLES[one.name])]));
       inputs.set = new Map(found.map((one) => [one.name, control({ ...one, choices: choicesOf(one) }, one.name, usual(one.default))]));
       options.replaceChildren(...[...inputs.fields].map(([name, input]) => labelled(TITLES[name], input)));
-      settings.replaceChildren(...[...inputs.set].map(([name, input]) => labelled(name, input)));
+      settings.replaceChildren(...[...inputs.set].map(([name, input]) => labelled(words(name), input)));
       more.hidden = !found.length;
       if (at) {
         (inputs.fields.get(at) ?? inputs.set.get(at))?.focus();
@@ -50,14 +50,16 @@ const choicesOf = ({ type, choices }) => choices ?? (type === "bool" ? ["true", 
 const usual = (value) => (Array.isArray(value) ? value.join(",") : value === null ? "none" : String(value));
 
 function control({ name, choices, value, help, expected }, title, placeholder = "usual") {
-  const about = { "data-name": name, title: expected ? `${help}; ${expected}` : help };
+  const about = { "data-name": name, title: words(expected ? `${help}; ${expected}` : help) };
   if (!choices) {
-    return h("input", { ...about, value: value ?? "", placeholder, autocomplete: "off", spellcheck: "false" });
+    return h("input", { ...about, value: value ?? "", placeholder: words(placeholder), autocomplete: "off", spellcheck: "false" });
   }
-  const first = expected === undefined ? [] : [h("option", { value: "" }, `${placeholder} (usual)`)];
-  const select = h("select", about, ...first, ...choices.map((choice) => h("option", { value: choice }, String(choice))));
+  const first = expected === undefined ? [] : [h("option", { value: "" }, `${words(placeholder)} (usual)`)];
+  const select = h("select", about, ...first, ...choices.map((choice) => h("option", { value: choice }, words(choice))));
   select.value = value ?? "";
   return select;
 }
 
+/** A name of the code as people write it. */
+const words = (name) => String(name).replace(/_+$/, "").replaceAll("_", " ");
 const labelled = (title, input) => h("label", { class: "stack", title: input.title }, title, input);

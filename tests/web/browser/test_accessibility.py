@@ -52,6 +52,13 @@ def test_games(browser: Any, server: Server, game: str, move: str) -> None:
         assert found(table, LOW, WIDE, NARROW) == []
 
 
+def test_start_page(browser: Any, server: Server) -> None:
+    with opened(browser, server.url) as table:
+        table.page.goto(server.url)
+        table.page.wait_for_selector(".game-card")
+        assert found(table, LOW, WIDE, NARROW) == []
+
+
 def test_dialogs_set_up_and_trainings(browser: Any, server: Server) -> None:
     with opened(browser, server.url) as table:
         table.open("game=checkers&against=random")

@@ -17,9 +17,7 @@ def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> 
         field("game").select_option("connect_four")
         page.get_by_text("Numbers of the setting").click()
         field("hidden").fill("many")
-        table.wait_for(
-            "document.querySelector('.verdict').textContent.includes(arg)", "expected whole numbers"
-        )
+        table.wait_for("document.querySelector('.verdict').textContent.includes(arg)", "expected whole numbers")
         start = page.get_by_role("button", name="Start")
         assert start.is_disabled()
         field("hidden").fill("8")
