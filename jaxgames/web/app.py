@@ -22,7 +22,7 @@ from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
-from jaxgames.web.page_files import PageFile, page_file, page_files
+from jaxgames.web.page_files import PAGES, PageFile, page_file, page_files
 from jaxgames.web.training import Trainings
 
 FOLDERS = {"training": Run, "tournament": TournamentFolder}
@@ -158,13 +158,12 @@ class WebServer:
         async def refused(_: Any, error: Any) -> Response:
             return JSONResponse({"error": str(error.detail)}, error.status_code)
 
-        @app.get("/")
-        async def play_page(request: Request) -> Response:
-            return sent(request, self._files["index.html"])
+        for path, file in PAGES.items():
 
-        @app.get("/train")
-        async def train_page(request: Request) -> Response:
-            return sent(request, self._files["train.html"])
+            async def shown(request: Request, file: str = file) -> Response:
+                return sent(request, self._files[file])
+
+            app.get(f"/{path}")(shown)
 
         @app.get("/static/{name:path}")
         async def static_file(request: Request, name: str) -> Response:

@@ -26,6 +26,7 @@ def test_missing_fields_have_their_default():
         "seats": [PERSON, PERSON],
         "name": None,
         "owner": None,
+        "challenge": False,
     }
 
 
