@@ -21,11 +21,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--game", help="the game, for recipes of several games")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
-    length.add_argument("--games", type=int, help="how many games to train (without both: as listed above)")
+    length.add_argument("--games", type=int, help="how many games to train (without both: as the recipe says)")
     parser.add_argument("--seed", type=int, help="of all random numbers (0)")
     parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: evolved, or a run")
     parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
-    parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings, as listed above")
+    parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
     )
@@ -77,15 +77,15 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
         if options.recipe is None:
             raise ValueError("name a recipe, as listed by: jaxgames train --help")
         recipe = _shared(recipe_named(options.recipe))
-        training = recipe.begin(_plan(options), options.out, report)
+        training = recipe.begin(plan_of(options), options.out, report)
     try:
         return training.run_to_end(), recipe
     except KeyboardInterrupt as stop:
         raise type(stop)(advice) from None
 
 
-def _plan(options: argparse.Namespace) -> Any:
-    """What the options ask of a training."""
+def plan_of(options: argparse.Namespace) -> Any:
+    """What the options ask of a training. Raises `ValueError` for what cannot be asked."""
     from jaxgames.recipes import Plan
 
     asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}

@@ -22,18 +22,29 @@ def add(commands: Any) -> None:
     parser.add_argument("--port", type=_port, default=USUAL_PORT, help=f"the port ({USUAL_PORT}; 0: any that is free)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--no-keep", action="store_true", help="end games with the server (else they are kept on disk)")
+    parser.add_argument("--trust-guests", action="store_true", help="people elsewhere may start trainings, too")
     add_plugins(parser)
     parser.set_defaults(command=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Serves the page until Ctrl-C."""
+    from jaxgames.cli.training_form import TrainingForm
     from jaxgames.web.kept_games import usual_file
     from jaxgames.web.server import serve
 
     try:
         keep = None if options.no_keep else usual_file()
-        serve(options.runs, options.host, options.port, options.open, plugins=options.plugin, keep=keep)
+        serve(
+            options.runs,
+            options.host,
+            options.port,
+            options.open,
+            plugins=options.plugin,
+            keep=keep,
+            forms={"training": TrainingForm()},
+            trust_guests=options.trust_guests,
+        )
     except KeyboardInterrupt as stop:
         status = 130 if type(stop) is KeyboardInterrupt else 143
         threading.Thread(target=_end, args=(status,), daemon=True).start()

@@ -270,8 +270,7 @@ class Settings:
 
     def parse(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """The values in texts, as `--set name=value` gives them. Raises `ValueError` for unknown names and values."""
-        declared = {name: one for name, one in self.declarations().items() if not one.derived}
-        return parse(declared, texts, self.of)
+        return parse(settable(self), texts, self.of)
 
     def change(self, texts: Mapping[str, str]) -> Self:
         """The same with the values in these texts."""
@@ -307,6 +306,11 @@ def parse(declared: Mapping[str, Setting], texts: Mapping[str, str], of: str = "
         if name not in declared:
             raise ValueError(f"unknown setting {name!r} of {of}; available: {', '.join(declared)}")
     return {name: declared[name].parse(text) for name, text in texts.items()}
+
+
+def settable(settings: Settings) -> dict[str, Setting]:
+    """What a text may set, by name, with these values as defaults."""
+    return {name: one for name, one in settings.declarations().items() if not one.derived}
 
 
 def own(kind: Any) -> dict[str, Setting]:

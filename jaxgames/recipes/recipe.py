@@ -9,6 +9,7 @@ import jax
 from typing_extensions import override
 
 from jaxgames.envs.registry import available_games
+from jaxgames.ops.settings import Setting
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Job, Training
@@ -43,6 +44,19 @@ class Recipe(ABC):
     @abstractmethod
     def check(self, plan: Plan) -> None:
         """Raises `ValueError` if there is no such game or setting, or a changed value makes no sense."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its settings' names, the usual one first; none where they depend on the game."""
+        settings: Mapping[str, Any] = getattr(self, "settings", {})
+        return tuple(settings)
+
+    @abstractmethod
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        """What `--set` may change in a plan, by name, with the plan's values as defaults.
+
+        Raises `ValueError` for what makes no sense.
+        """
 
     def timed(self, plan: Plan, report: Report) -> Plan:
         """A checked plan with its minutes as a number of updates, by the speed of this machine, where it needs one."""
@@ -112,6 +126,10 @@ class OfAnyGame(Recipe):
     @override
     def check(self, plan: Plan) -> None:
         self.recipe(plan.game).check(plan)
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return self.recipe(plan.game).declared(plan)
 
     @override
     def timed(self, plan: Plan, report: Report) -> Plan:

@@ -132,13 +132,14 @@ class Training(Generic[S]):
                     step, games = entry["step"], games + counts[job.counted]
                     entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
                     entry["seconds"] = earlier + now - began
+                    entry["progress"] = round(min(job.progress(state, step), 1.0), 4)
                     if not finite:
                         raise ValueError(self._not_finite(step))
                     if job.is_measured(step) or job.is_done(state, step):
                         self._measure_and_save(job, step, state, entry)
                     elif self.leads:
                         self._log(entry)
-                    progress(job.progress(state, step), entry)
+                    progress(entry["progress"], entry)
         lasted = time.perf_counter() - began
         return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
 

@@ -4,24 +4,29 @@ import asyncio
 import contextlib
 import importlib.metadata
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.registry import make
+from jaxgames.matches.tournament import TournamentFolder
+from jaxgames.runs import Run
 from jaxgames.web.boards import VIEWS
+from jaxgames.web.commands import CommandForm, CommandKind, Commands
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import analyst, describe_game
-from jaxgames.web.guard import Guard
+from jaxgames.web.guard import Guard, is_here
 from jaxgames.web.keeping import RoomKeeper
 from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
-from jaxgames.web.page_files import PageFile, page_file, page_files
+from jaxgames.web.page_files import PAGES, PageFile, page_file, page_files
 from jaxgames.web.training import Trainings
 
+FOLDERS = {"training": Run, "tournament": TournamentFolder}
+"""What the page starts, and the folder that it is then."""
 MISSING = "the web page needs fastapi and uvicorn; install with: pip install 'jaxgames[web]'"
 
 
@@ -35,6 +40,9 @@ class WebServer:
         folder: where programs are kept for the next start; None: nowhere.
         keep: the file in which games are kept; None: they end with the server.
         names: host names that it answers to, besides its own.
+        work: the folder of the trainings and tournaments that the page starts; None: it starts none.
+        forms: how commands are asked for that are not known here, `training`.
+        trust_guests: whether people at other machines may start them, too.
         local: whether it listens on this machine only.
         warm: whether the usual players are compiled before anybody asks.
 
@@ -51,19 +59,41 @@ class WebServer:
         plugins: Sequence[str] = (),
         folder: Path | None = None,
         keep: Path | None = None,
+        work: Path | None = None,
+        forms: Mapping[str, CommandForm] | None = None,
+        trust_guests: bool = False,
     ):
         self.limits = limits
         self.offered = OfferedPlayers(list(runs), limits, plugins)
-        self.trainings = Trainings(self.offered.runs)
+        self.commands = Commands(self._kinds(work, forms or {}), limits, trust_guests, self.offered.is_taken)
+        self.trainings = Trainings(self.offered.runs, self.commands.runs)
         self.engine = Engine(self.offered, limits, folder)
-        self.lobby = Lobby(self.engine, limits, None if keep is None else RoomKeeper(KeptGames(keep)))
+        keeper = None if keep is None else RoomKeeper(KeptGames(keep))
+        self.lobby = Lobby(self.engine, limits, keeper, self.commands)
         self._files = page_files()
         self._warm = warm
         self._games: dict[str, Any] | None = None
+        self.find_runs()
         self.app = Guard(self._make_app(), names, local)
+
+    def _kinds(self, work: Path | None, forms: Mapping[str, CommandForm]) -> dict[str, CommandKind]:
+        """What the page starts."""
+        if work is None:
+            return {}
+        return {name: CommandKind(form, work / f"{name}s", FOLDERS[name].is_at) for name, form in forms.items()}
+
+    def find_runs(self) -> None:
+        """Takes up the trainings that the page has started, as soon as they have a folder."""
+        known = set(self.offered.runs.values())
+        for path in self.commands.folders("training"):
+            if path.resolve() not in known:
+                with contextlib.suppress(ValueError):
+                    self.offered.add(path)
+                    self._games = None
 
     def games(self) -> dict[str, Any]:
         """What `/api/games` says."""
+        self.find_runs()
         if self._games is None:
             self._games = {
                 "games": [describe_game(game, self.offered) for game in VIEWS],
@@ -97,6 +127,7 @@ class WebServer:
             sweeping.cancel()
             if warming is not None:
                 warming.cancel()
+            self.commands.close()
             await self.lobby.close()
             self.engine.close()
 
@@ -127,13 +158,12 @@ class WebServer:
         async def refused(_: Any, error: Any) -> Response:
             return JSONResponse({"error": str(error.detail)}, error.status_code)
 
-        @app.get("/")
-        async def play_page(request: Request) -> Response:
-            return sent(request, self._files["index.html"])
+        for path, file in PAGES.items():
 
-        @app.get("/train")
-        async def train_page(request: Request) -> Response:
-            return sent(request, self._files["train.html"])
+            async def shown(request: Request, file: str = file) -> Response:
+                return sent(request, self._files[file])
+
+            app.get(f"/{path}")(shown)
 
         @app.get("/static/{name:path}")
         async def static_file(request: Request, name: str) -> Response:
@@ -146,6 +176,7 @@ class WebServer:
 
         @app.get("/api/runs")
         async def runs() -> Response:
+            await self.engine.run("file", self.find_runs)
             names = self.trainings.names
             return api(
                 {"runs": [await self.engine.run("file", self.trainings.describe, name, False) for name in names]}
@@ -159,6 +190,10 @@ class WebServer:
                     404, f"unknown training; the server was started with: {_names(self.trainings.names)}"
                 )
             return api(described)
+
+        @app.get("/api/commands")
+        async def commands(request: Request) -> Response:
+            return api(self.commands.describe(is_here(request.scope)))
 
         @app.get("/api/status")
         async def status() -> Response:
@@ -174,6 +209,7 @@ class WebServer:
     async def _serve(self, websocket: Any) -> None:
         """One connection, until either side closes it."""
         client = Client(self.limits)
+        client.here = is_here(websocket.scope)
         await websocket.accept()
         reason = self.lobby.enter(client)
         if reason is not None:

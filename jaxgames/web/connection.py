@@ -15,6 +15,8 @@ class Client:
         self.token: str | None = None
         self.owner: str | None = None
         self.room: Any = None
+        self.here = False
+        """Whether it comes from this machine."""
         self.analyst: str | None = None
         self.rate = Rate(limits.messages_per_second, limits.burst)
         self.creations = Rate(limits.creations_per_minute / 60, limits.creations_per_minute)

@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 class Role(StrEnum):
     """Who asks: somebody who plays no other person; one of two who play, who made the session or not; who made it and
-    only watches others; anybody else.
+    only watches others; anybody else. A challenger is somebody alone who plays a challenge.
     """
 
     ALONE = "alone"
@@ -33,6 +33,7 @@ class Role(StrEnum):
     GUEST = "guest"
     OWNER = "owner"
     SPECTATOR = "spectator"
+    CHALLENGER = "challenger"
 
 
 class Phase(StrEnum):
@@ -52,6 +53,7 @@ class Verdicts(NamedTuple):
     owner: str
     spectator: str
     why: str
+    challenger: str = "no"
 
     def verdict(self, role: Role, state: Phase) -> Verdict:
         """The verdict on somebody in a state of the game."""
@@ -63,13 +65,14 @@ _WATCH = "you only watch; ask for the link of a seat to play"
 _CHANGE = "you only watch; who plays may change the game"
 _NO_HELP = "no evaluations while two people play; they are shown when the game is over"
 _OTHERS = "another person sits there"
+_PROVES = "a challenge is played without help and as it comes; leave it, or play to its end"
 _GIVES = "only who sits there can give the seat away"
 
-FREE = Verdicts("yes", "yes", "yes", "yes", "yes", "")
-MOVE = Verdicts("yes", "yes", "yes", "no", "no", _WATCH)
+FREE = Verdicts("yes", "yes", "yes", "yes", "yes", "", "yes")
+MOVE = Verdicts("yes", "yes", "yes", "no", "no", _WATCH, "yes")
 CHANGE = Verdicts("yes", "offer offer yes", "offer offer yes", "yes no yes", "no", _CHANGE)
 REOPEN = Verdicts("yes", "offer", "offer", "no", "no", _CHANGE)
-SHOW = Verdicts("yes", "yes", "yes", "yes no yes", "no", _CHANGE)
+SHOW = Verdicts("yes", "yes", "yes", "yes no yes", "no", _CHANGE, "yes")
 HELP = Verdicts("yes", "no no yes", "no no yes", "yes", "yes", _NO_HELP)
 
 RULES: Mapping[str, Verdicts] = {
@@ -120,7 +123,7 @@ def role_of(room: Room, client: Client) -> Role:
     if not plays and not host:
         return Role.SPECTATOR
     if not any(chair.is_person and chair.came and not chair.is_of(client.token) for chair in room.chairs):
-        return Role.ALONE
+        return Role.CHALLENGER if room.challenged else Role.ALONE
     if plays:
         return Role.HOST if host else Role.GUEST
     return Role.OWNER
@@ -154,6 +157,8 @@ def decide(room: Room, client: Client, message: Message) -> Verdict:
     rule = RULES[rule_of(room, client, message)]
     role = role_of(room, client)
     verdict = rule.verdict(role, state_of(room))
+    if verdict is Verdict.NO and role is Role.CHALLENGER:
+        raise ValueError(_PROVES)
     if verdict is Verdict.NO:
         only_they = rule.why is _CHANGE and role is Role.OWNER
         raise ValueError("people play here; only they may change the game" if only_they else rule.why)

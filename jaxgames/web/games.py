@@ -7,6 +7,7 @@ from typing import Any
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.settings import Setting
+from jaxgames.players.champions import card, champion_games
 from jaxgames.records import FORMATS
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.offered_players import CHAMPION, OfferedPlayers
@@ -101,4 +102,22 @@ def describe_game(game_id: str, offered: OfferedPlayers) -> dict[str, Any]:
         "default_player": spec,
         "analyst": spec,
         "champion": spec == CHAMPION,
+        "strengths": _strengths(game_id),
     }
+
+
+def _strengths(game_id: str) -> list[dict[str, Any]]:
+    """What each level of the champion has scored against the last one that it has met, from its card."""
+    if game_id not in champion_games():
+        return []
+    met = {match["level"]: match for match in card(game_id)["matches"]}
+    return [
+        {
+            "level": level,
+            "opponent": match["opponent"],
+            "ppg": match["ppg"],
+            "low": match["ppg_low"],
+            "high": match["ppg_high"],
+        }
+        for level, match in met.items()
+    ]

@@ -114,6 +114,25 @@ class Guard:
         return address.is_loopback or not self._local
 
 
+def is_here(scope: Scope) -> bool:
+    """Whether a request comes from this machine itself, and not by a server in front of this one."""
+    headers = {name.lower() for name, _ in scope.get("headers", ())}
+    if headers & {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"}:
+        return False
+    hosts = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name.lower() == b"host"]
+    client = scope.get("client")
+    return client is not None and all(_is_loopback(name) for name in (client[0], *(_split_port(h)[0] for h in hosts)))
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        address = ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return name.lower().rstrip(".") == "localhost"
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
 def _split_port(host: str) -> tuple[str, str | None]:
     """A host and its port, which is None if the text is no host."""
     name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")

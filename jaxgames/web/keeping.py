@@ -14,7 +14,7 @@ from jaxgames.web.boards import VIEWS
 from jaxgames.web.clocks import control_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import choose_game
-from jaxgames.web.kept_games import KeptGame, KeptGames
+from jaxgames.web.kept_games import ChallengeGame, KeptGame, KeptGames
 from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
 from jaxgames.web.seats import Chair, MatchScore
@@ -66,7 +66,10 @@ class RoomKeeper:
         except ValueError as error:  # the moves to a start that was set up are too hard to find again
             _LOG.warning("a game was not kept: %s", error)
             return
+        challenge = challenge_game(room)
         await self.games.put(game)
+        if challenge is not None:
+            await self.games.count(challenge)
 
 
 def kept(room: Room) -> KeptGame:
@@ -102,6 +105,16 @@ def kept(room: Room) -> KeptGame:
     owners = [chair.owner if chair.is_person else None for chair in chairs]
     played = any(owners) and len(session.turns) > room.loaded
     return KeptGame(room.id, room.number, time.time(), played, (owners[0], owners[1]), content)
+
+
+def challenge_game(room: Room) -> ChallengeGame | None:
+    """What counts of a room in which a challenge is played."""
+    person = next((seat for seat, chair in enumerate(room.chairs) if chair.is_person), 0)
+    owner, spec = room.chairs[person].owner, room.chairs[1 - person].spec
+    if room.match is None or not room.match.challenge or owner is None or spec is None:
+        return None
+    points = room.points()[person] if room.over else None
+    return ChallengeGame(room.id, room.number, owner, room.choice.game.id, spec, points)
 
 
 async def restore(engine: Engine, limits: Limits, game: KeptGame) -> Room:

@@ -29,6 +29,11 @@ CREATE TABLE IF NOT EXISTS games (
 );
 CREATE INDEX IF NOT EXISTS by_owner0 ON games (owner0, changed);
 CREATE INDEX IF NOT EXISTS by_owner1 ON games (owner1, changed);
+CREATE TABLE IF NOT EXISTS challenges (
+    session TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL, game TEXT NOT NULL, spec TEXT NOT NULL,
+    points INTEGER, began REAL NOT NULL, PRIMARY KEY (session, number)
+);
+CREATE INDEX IF NOT EXISTS by_challenger ON challenges (owner, began);
 """
 
 
@@ -43,9 +48,25 @@ class KeptGame(NamedTuple):
     content: dict[str, Any]
 
 
+class ChallengeGame(NamedTuple):
+    """One game of a challenge; `points` are those of the person, None as long as it is played."""
+
+    session: str
+    number: int
+    owner: str
+    game: str
+    spec: str
+    points: int | None
+
+
+def state_folder() -> Path:
+    """What this package keeps for the user between two starts."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames"
+
+
 def usual_file() -> Path:
-    """Where games are kept: in the user's folder of states."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames" / "games.db"
+    """Where games are kept."""
+    return state_folder() / "games.db"
 
 
 class KeptGames:
@@ -102,6 +123,17 @@ class KeptGames:
         """Takes a game from somebody's list; it is deleted when it is on nobody's."""
         await self._run(self._forget, owner, session, number)
 
+    async def count(self, game: "ChallengeGame") -> None:
+        """Counts a game of a challenge: that it has begun, and once, and for good, how it has ended."""
+        try:
+            await self._run(self._count, game)
+        except sqlite3.Error as error:
+            _LOG.warning("a game of a challenge was not counted: %s", error)
+
+    async def challenges_of(self, owner: str) -> list[tuple[str, str, int | None]]:
+        """Game, spec and points of all games of somebody's challenges, the newest first."""
+        return await self._run(self._challenges, owner)
+
     def close(self) -> None:
         """Writes what waits, and ends."""
         self._thread.shutdown(wait=True)
@@ -117,6 +149,17 @@ class KeptGames:
         self._base.execute(
             "DELETE FROM games WHERE session = ? AND number < ? AND NOT listed", (game.session, game.number)
         )
+
+    def _count(self, game: "ChallengeGame") -> None:
+        self._base.execute(
+            "INSERT INTO challenges VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET points = excluded.points "
+            "WHERE challenges.points IS NULL",
+            (*game, time.time()),
+        )
+
+    def _challenges(self, owner: str) -> list[tuple[str, str, int | None]]:
+        query = f"SELECT game, spec, points FROM challenges WHERE owner = ? ORDER BY began DESC LIMIT {MOST_GAMES}"
+        return list(self._base.execute(query, (owner,)))
 
     def _find(self, query: str, *values: Any) -> list[KeptGame]:
         found = []

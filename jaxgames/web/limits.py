@@ -31,6 +31,9 @@ class Limits:
         away_seconds: without a connection, after which the seat of a person may be given to another one.
         idle_minutes: without a message though pages are open, after which a session ends; `left_minutes`: without
             a connection; `left_seconds_if_full`: the same when there is no room for a new one.
+        folders: of trainings that the page has started, and of tournaments; `forms`: plans that are checked, or wait
+            for it; `plan_text`: characters of one answer in a form.
+        entrants: players of a tournament; `tournament_games`: of each pair of them.
     """
 
     message_bytes: int = 262_144
@@ -63,6 +66,11 @@ class Limits:
     idle_minutes: float = 24 * 60.0
     left_minutes: float = 10.0
     left_seconds_if_full: float = 5.0
+    folders: int = 200
+    forms: int = 8
+    plan_text: int = 100
+    entrants: int = 12
+    tournament_games: int = 10_000
 
     def shown(self) -> dict[str, Any]:
         """What the page is told."""

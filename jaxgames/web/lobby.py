@@ -7,7 +7,9 @@ import time
 from typing import Any
 
 from jaxgames.web.boards import VIEWS
+from jaxgames.web.challenges import GAMES, check_challenge, standings
 from jaxgames.web.clocks import control_of
+from jaxgames.web.commands import Commands
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine
@@ -18,6 +20,7 @@ from jaxgames.web.keeping import RoomKeeper, file_of, listed, restore
 from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
+from jaxgames.web.seats import MatchScore
 
 SWEEP_SECONDS = 20.0
 _LOG = logging.getLogger("jaxgames.web")
@@ -30,12 +33,15 @@ class Lobby:
         engine: the players.
         limits: the bounds.
         keeper: where games are kept; None: nowhere.
+        commands: what the page may start; None: nothing.
 
     Attributes:
         failures: messages that ended in an error of the server itself.
     """
 
-    def __init__(self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None):
+    def __init__(
+        self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None, commands: Commands | None = None
+    ):
         self.engine, self.limits = engine, limits
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
@@ -48,9 +54,11 @@ class Lobby:
             "create": self._create,
             "join": self._join,
             "games": self._games,
+            "challenges": self._challenges,
             "open": self._open,
             "export": self._export,
             "forget": self._forget,
+            **(commands or Commands({}, limits)).handlers,
         }
 
     @property
@@ -86,6 +94,9 @@ class Lobby:
 
     async def _create(self, client: Client, message: dict[str, Any]) -> None:
         await self._check_room(client)
+        if message["challenge"]:
+            self._kept()
+            check_challenge(message["seats"], message["options"], message["position"])
         self._beginning += 1
         try:
             choice = choose_game(message["game"], message["options"])
@@ -102,6 +113,7 @@ class Lobby:
             if chair.is_person:
                 chair.name = client.name
         room.begin(choice, session, first, drawn)
+        room.match = MatchScore(GAMES, challenge=True) if message["challenge"] else None
         self._add(room)
         self._enter(client, room, room.host, message["id"])
 
@@ -183,6 +195,13 @@ class Lobby:
             with contextlib.suppress(KeyError, TypeError):  # of another version
                 shown.append(listed(game, owner, under_way))
         client.put({"type": "games", "id": message["id"], "games": shown})
+
+    async def _challenges(self, client: Client, message: dict[str, Any]) -> None:
+        keeper = self._kept()
+        await keeper.finish()
+        rows = await keeper.games.challenges_of(message["owner"])
+        found = await self.engine.run("file", standings, rows)
+        client.put({"type": "challenges", "id": message["id"], "players": found})
 
     async def _open(self, client: Client, message: dict[str, Any]) -> None:
         keeper, owner = self._kept(), message["owner"]

@@ -132,6 +132,18 @@ def options(name: str, value: Any) -> dict[str, int | None]:
     return {text(40)(f"{name}: a name", key): check(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
 
 
+def texts(most: int) -> Check:
+    """Texts by name, as a form is filled in."""
+
+    def check(name: str, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict) or len(value) > 60:
+            raise ValueError(f"{name}: expected an object of at most 60 texts, not {shown(value)}")
+        one = text(most)
+        return {text(40)(f"{name}: a name", key): one(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
+
+    return check
+
+
 def board(name: str, value: Any) -> dict[str, Any]:
     """A board set up by hand: an object of lists of whole numbers; the game checks what is on it."""
     if not isinstance(value, dict) or len(value) > 16:
@@ -219,6 +231,8 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "bonus": Field(number(0, 300), 0.0),
         }
     )
+    command, answers = Field(choice("training", "tournament"), needed=True), Field(texts(limits.plan_text), {})
+    asked = record({"fields": answers, "set": answers, "players": Field(listing(spec, 0, limits.entrants), [])})
     setup = {
         "board": Field(board, needed=True),
         "to_move": Field(optional(seat)),
@@ -234,11 +248,16 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "clock": Field(optional(clock)),
             "name": name,
             "owner": owner,
+            "challenge": Field(flag, False),
         },
+        "challenges": {"owner": key},
         "join": {"session": session, "token": Field(optional(text(64))), "name": name, "owner": owner},
         "games": {"owner": key},
         "open": {"owner": key, "session": session, "number": game_number, "name": name},
         "export": {"owner": key, "session": session, "number": game_number, "format": Field(text(10), needed=True)},
+        **dict.fromkeys(("stop", "resume"), {"what": command, "name": Field(text(40), needed=True)}),
+        "form": {"what": command, "asked": Field(asked, needed=True)},
+        "start": {"what": command, "name": Field(text(40), needed=True), "asked": Field(asked, needed=True)},
         "forget": {"owner": key, "session": session, "number": game_number},
         "step": {
             "actions": Field(listing(whole(0, 1000), 1, 4), needed=True),

@@ -51,14 +51,22 @@ class OfferedPlayers:
         self._plugins = [name for name in plugins if name in PLAYERS]
         self.runs: dict[str, Path] = {}
         for folder in runs:
-            Run.open(folder)
-            path = Path(folder).resolve()
-            name = base = _RUN_NAME.sub("-", path.name).lstrip("-.") or "run"
-            for number in range(2, len(runs) + 3):
-                if name not in self.runs and name not in (*PLAYERS, CHAMPION, NEWEST):
-                    break
-                name = f"{base}-{number}"
-            self.runs[name] = path
+            self.add(Path(folder))
+
+    def add(self, folder: Path) -> None:
+        """One more run. Raises `ValueError` if it is none."""
+        Run.open(folder)
+        path = folder.resolve()
+        name = base = _RUN_NAME.sub("-", path.name).lstrip("-.") or "run"
+        for number in range(2, len(self.runs) + 3):
+            if not self.is_taken(name):
+                break
+            name = f"{base}-{number}"
+        self.runs[name] = path
+
+    def is_taken(self, name: str) -> bool:
+        """Whether a run or another player has this name."""
+        return name in self.runs or name in (*PLAYERS, CHAMPION, NEWEST)
 
     def runs_of(self, game: Game) -> list[str]:
         """The names of the runs of a game."""

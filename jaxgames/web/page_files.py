@@ -15,7 +15,9 @@ MEDIA = {
     ".svg": "image/svg+xml",
 }
 """The kinds of files that the page is made of; no others are served."""
-SCRIPTS = ("main.js", "train.js")
+PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html"}
+"""The pages by their paths."""
+SCRIPTS = ("main.js", "train.js", "challenge.js")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";$', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)
 

@@ -94,8 +94,13 @@ class Room:
 
     @property
     def hides_values(self) -> bool:
-        """Whether what everybody is told holds no evaluations, as two people play."""
-        return self.between_people and not self.over
+        """Whether what everybody is told holds no evaluations, as two people play, or somebody proves what they can."""
+        return (self.between_people and not self.over) or self.challenged
+
+    @property
+    def challenged(self) -> bool:
+        """Whether a challenge is under way."""
+        return self.match is not None and self.match.challenge and self.match.played < self.match.games
 
     def is_left(self, seats: list[int]) -> bool:
         """Whether the person on the other seat has been here and is not any more."""
@@ -331,6 +336,8 @@ class Room:
             "resign": bool(seats) and not self.over,
             "claim": bool(seats) and not self.over and self.is_left(seats),
         }
+        if self.challenged:
+            can |= dict.fromkeys(("undo", "redo", "hint", "swap"), False)
         you = {"host": self.is_host(client.token), "seats": seats, "name": client.name}
         return {"you": you, "can": can, "analysis": client.analyst is not None}
 

@@ -42,17 +42,21 @@ class Chair:
 
 
 class MatchScore:
-    """Games in a row: the score of the players who sat on seats 0 and 1 at its start."""
+    """Games in a row: the score of the players who sat on seats 0 and 1 at its start.
 
-    def __init__(self, games: int):
+    A `challenge` is one in which nothing is taken back and nobody helps; its games are counted for good.
+    """
+
+    def __init__(self, games: int, challenge: bool = False):
         self.games, self.played, self.draws, self.swapped = games, 0, 0, False
+        self.challenge = challenge
         self.points, self.wins = [0, 0], [0, 0]
 
     @classmethod
     def of(cls, shown: Mapping[str, Any]) -> "MatchScore":
         """That which was shown."""
         match = cls(0)
-        vars(match).update({name: shown[name] for name in vars(match)})
+        vars(match).update({name: shown.get(name, usual) for name, usual in vars(match).items()})
         return match
 
     def add(self, points: list[int]) -> None:

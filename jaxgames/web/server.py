@@ -9,12 +9,14 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxgames.ops.jax_internals import setting
 from jaxgames.web.app import MISSING, WebServer
+from jaxgames.web.commands import CommandForm
+from jaxgames.web.kept_games import state_folder
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
 
@@ -76,8 +78,10 @@ def serve(
     warm: bool = True,
     plugins: Sequence[str] = (),
     keep: Path | None = None,
+    forms: Mapping[str, CommandForm] | None = None,
+    trust_guests: bool = False,
 ) -> None:
-    """Serves until Ctrl-C; games are kept in the file `keep`.
+    """Serves until Ctrl-C; games are kept in the file `keep`, and what the page starts is asked for by `forms`.
 
     Raises `ValueError` for what cannot be, `ImportError` without the extra `web`."""
     try:
@@ -89,7 +93,8 @@ def serve(
     folder = use_disk_cache()
     try:
         folder = None if plugins else folder  # what is kept is known by names, and those of plug-ins may mean anything
-        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, folder, keep)
+        kept = folder, keep, state_folder()
+        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, *kept, forms, trust_guests)
     except BaseException:
         listener.close()
         raise

@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,20 @@ MOST_POINTS = 2000
 FRESH_SECONDS = 90.0
 """A training that has written something so lately is under way."""
 X_AXES = ("games", "generation", "step")
+CLOCKS = (*X_AXES, "progress")
 KEPT_SECONDS = 1.0
 
 
 class Trainings:
-    """The runs that a server was started with; what was read stays for a second, however many pages ask."""
+    """The runs of a server; what was read stays for a second, however many pages ask.
 
-    def __init__(self, runs: dict[str, Path]):
-        self._runs = runs
+    Args:
+        runs: their folders by name; more may come.
+        running: whether a folder is being written, None where that is not known.
+    """
+
+    def __init__(self, runs: dict[str, Path], running: Callable[[Path], bool | None] = lambda path: None):
+        self._runs, self._running = runs, running
         self._read: dict[str, tuple[float, dict[str, Any]]] = {}
 
     @property
@@ -40,6 +47,10 @@ class Trainings:
         at, description = self._read.get(name, (-math.inf, {}))
         if time.monotonic() - at > KEPT_SECONDS:
             description = _describe(name, self._runs[name])
+            running = self._running(self._runs[name])
+            if running is not None:
+                ended = description["error"] or (description["progress"] or 0.0) >= 1
+                description |= {"under_way": running, "goes_on": not running and not ended}
             self._read[name] = (time.monotonic(), description)
         return description if metrics else {key: value for key, value in description.items() if key != "metrics"}
 
@@ -51,6 +62,8 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "title": None,
         "recipe": None,
         "under_way": False,
+        "goes_on": False,
+        "progress": None,
         "error": None,
         "x": "step",
         "last": None,
@@ -70,7 +83,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         return base | {"error": " ".join(str(error).replace(str(path), name).split())}
     updated = _seconds_since(path)
-    measures = sorted({key for line in lines for key, value in line.items() if _is_number(value)} - set(X_AXES))
+    measures = sorted({key for line in lines for key, value in line.items() if _is_number(value)} - set(CLOCKS))
     # A run of tournaments or of other kinds may have no player that sits on a seat.
     plays = game in GAMES
     return base | {
@@ -80,6 +93,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "under_way": updated is not None and updated < FRESH_SECONDS,
         "x": next((axis for axis in X_AXES if any(axis in line for line in lines)), "step"),
         "last": _numbers(lines[-1]) if lines else None,
+        "progress": _numbers(lines[-1]).get("progress") if lines else None,
         "best": plain(best, "best"),
         "checkpoints": steps,
         "updated": updated,

@@ -172,7 +172,7 @@ VERBS: dict[str, tuple[str, dict[str, str | tuple[str, str]]]] = {
         "web A",
         {
             "runs": ("web A", "web A B"), "--host": "--host ::1", "--port": "--port 9", "--open": "--open",
-            "--no-keep": "--no-keep",
+            "--no-keep": "--no-keep", "--trust-guests": "--trust-guests",
         },
     ),
 }  # fmt: skip

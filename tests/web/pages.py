@@ -78,10 +78,10 @@ class Page:
 
 
 @contextmanager
-def serving(**settings):
-    """A server and an HTTP client for it."""
+def serving(address="198.51.100.7", **settings):
+    """A server and an HTTP client for it, which comes from an address."""
     server = WebServer(**settings)
-    with TestClient(server.app, base_url="http://localhost") as http:
+    with TestClient(server.app, base_url="http://localhost", client=(address, 50_000)) as http:
         yield server, http
 
 

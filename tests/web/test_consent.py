@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from jaxgames.web import consent
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import RULES, Phase, Role, Verdict, decide, role_of, rule_of, state_of
 from jaxgames.web.engine import Engine
@@ -12,6 +13,7 @@ from jaxgames.web.handlers import HANDLERS
 from jaxgames.web.limits import Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
+from jaxgames.web.seats import MatchScore
 
 RECORD = '{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "2"]}'
 CLOCK = {"kind": "increment", "seconds": 300, "bonus": 3}
@@ -98,7 +100,7 @@ async def begun(lobby, role, state):
         second = "carl"
         await table.invite("bob", 0)
         await table.invite("carl", 1)
-    elif role is not Role.ALONE:
+    elif role not in (Role.ALONE, Role.CHALLENGER):
         second = "bob"
         await table.invite("bob", 1)
     if role is Role.SPECTATOR:
@@ -110,6 +112,8 @@ async def begun(lobby, role, state):
         await table.say(first, "resign")
     who = {Role.GUEST: "bob", Role.SPECTATOR: "eve"}.get(role, "ann")
     other = {"ann": second if role is not Role.OWNER else "bob", "bob": "ann", "eve": "ann"}[who]
+    if role is Role.CHALLENGER:
+        table.room.match = MatchScore(10, challenge=True)
     table.room.paused = True  # a program on a seat need not be compiled
     assert (role_of(table.room, table.people[who]), state_of(table.room)) == (role, state)
     return table, who, other
@@ -154,7 +158,8 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
         told = await table.say(who, kind, **fields)
         errors = [message["message"] for message in told if message["type"] == "error"]
         if verdict is Verdict.NO:
-            assert errors in ([rule.why], ["people play here; only they may change the game"]), case
+            whys = [rule.why], ["people play here; only they may change the game"], [consent._PROVES]
+            assert errors == whys[2] if role is Role.CHALLENGER else errors in whys[:2], case
             assert table.seen() == before and room.offer is None, case
         elif verdict is Verdict.OFFER and not errors:
             assert room.offer.what == kind and table.seen() == before, case

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from jaxgames.cli.training_form import TrainingForm
 from jaxgames.web.handlers import HANDLERS
 from jaxgames.web.limits import Limits
 from tests.web.pages import page, serving
@@ -88,10 +89,12 @@ def turns_of_the_loop():
 
 
 @pytest.fixture(scope="module")
-def people(turns_of_the_loop):
+def people(turns_of_the_loop, tmp_path_factory):
     many = 10_000
     limits = Limits(faults=many, messages_per_second=many, burst=many, creations_per_minute=many, load_seconds=0.2)
-    with serving(limits=limits) as (_, http), page(http) as ann, page(http) as eve:
+    forms = {"training": TrainingForm()}
+    serves = serving("127.0.0.1", limits=limits, work=tmp_path_factory.mktemp("work"), forms=forms)
+    with serves as (_, http), page(http) as ann, page(http) as eve:
         ann.create("tic_tac_toe")
         eve.create(**TEN)
         yield ann, eve
@@ -118,6 +121,15 @@ def test_the_worst_of_each_message(people, turns_of_the_loop, kind):
 @pytest.mark.parametrize("place", range(len(RAW)))
 def test_what_is_no_message(people, turns_of_the_loop, place):
     flood(people, turns_of_the_loop, lambda eve: eve.socket.send_text(RAW[place]))
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe-alphazero", "evolution", "td-gammon"])
+def test_forms_of_trainings_at_their_worst(people, turns_of_the_loop, name):
+    """Deep networks, which are traced to be checked, long texts and very many of them."""
+    fields = {"recipe": name, "game": "tic_tac_toe" if name == "evolution" else ""}
+    for changes in ({"hidden": ",".join(["1"] * 50)}, {f"{n}": "9" * 100 for n in range(60)}, {"batch": "9" * 100}):
+        asked = {"fields": fields, "set": changes}
+        flood(people, turns_of_the_loop, lambda eve, asked=asked: eve.send("form", what="training", asked=asked))
 
 
 def test_sessions_at_their_worst(people, turns_of_the_loop):

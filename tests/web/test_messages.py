@@ -27,6 +27,7 @@ def test_missing_fields_have_their_default():
         "clock": None,
         "name": None,
         "owner": None,
+        "challenge": False,
     }
 
 

@@ -18,6 +18,7 @@ from jaxgames.algos.alphazero.parallel import place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line
+from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
@@ -69,6 +70,10 @@ class AlphaZeroRecipe(Recipe):
         """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
         return self.settings[setting].change(plan.changes)
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return settable(self.config(plan))
 
     @override
     def check(self, plan: Plan) -> None:

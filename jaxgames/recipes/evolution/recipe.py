@@ -15,6 +15,7 @@ from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advan
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.ops.devices import device_mesh
+from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes.plan import Plan
@@ -118,6 +119,10 @@ class EvolutionRecipe(Recipe):
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
         return config
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return settable(self.config(plan))
 
     @property
     @override

@@ -19,6 +19,7 @@ from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import take
+from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
@@ -62,6 +63,10 @@ class ImitationRecipe(Recipe):
         game = self.game or plan.game or ""
         setting = plan.setting_of(self.name, game, self.settings, minutes=True)
         return self.settings[setting].change(plan.changes)
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return settable(self.config(plan))
 
     @override
     def check(self, plan: Plan) -> None:

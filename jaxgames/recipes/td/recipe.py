@@ -15,6 +15,7 @@ from jaxgames.algos.td.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
 from jaxgames.matches import every_line, match
+from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
@@ -88,6 +89,10 @@ class TDRecipe(Recipe):
         if "method" in changes:
             config = with_method(config, changes.pop("method"))
         return config.change(changes)
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return settable(self.config(plan))
 
     @override
     def check(self, plan: Plan) -> None:

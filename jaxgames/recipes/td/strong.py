@@ -15,7 +15,7 @@ from jaxgames.algos.td import TDConfig, make_config
 from jaxgames.algos.td.members import repeated
 from jaxgames.algos.td.parallel import mesh_of
 from jaxgames.algos.td.saved import TDCheckpoint, config_of
-from jaxgames.ops.settings import Setting, parse
+from jaxgames.ops.settings import Setting, parse, settable
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
@@ -123,11 +123,8 @@ class StrongRecipe(TDRecipe):
             raise ValueError(f"{self.name} trains for a number of updates: --set first_updates=N, --set updates=N")
         stages = self.stages_by_name[plan.setting_of(self.name, self.game, self.stages_by_name, minutes=True)]
         first, *later = stages.configs
-        # What changes is the last stages; the network is that of all of them, and each has a number of updates.
         names = UPDATES[: len(stages.configs)]
-        updates = {name: Setting(name, int, 1, "updates of a stage", low=1, high=2**31 - 1) for name in names}
-        declared = {name: one for name, one in later[-1].declarations().items() if not one.derived and name != "method"}
-        found = parse(declared | updates, plan.changes, self.name)
+        found = parse(_declared(stages), plan.changes, self.name)
         numbers = [found.pop(name, config.updates) for name, config in zip(names, stages.configs, strict=True)]
         shared = {name: found[name] for name in SHARED if name in found}
         members = {"members": found.pop("members")} if "members" in found else {}  # a player that teaches has only one
@@ -135,6 +132,10 @@ class StrongRecipe(TDRecipe):
         later[-1] = later[-1].replace(**members)
         configs = zip((first.replace(**shared), *later), numbers, strict=True)
         return stages._replace(configs=tuple(config.replace(updates=number) for config, number in configs))
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        return _declared(self.of_plan(plan))
 
     @override
     def content(self, plan: Plan, report: Report) -> dict[str, Any]:
@@ -222,3 +223,11 @@ BACKGAMMON_STRONG = StrongRecipe(
         Published("pubeval", 0.657, "gnubg 0-ply", "GNU Backgammon 1.1.0a16 without look-ahead, 8,000 games"),
     ),
 )
+
+
+def _declared(stages: Stages) -> dict[str, Setting]:
+    """What changes is the last stages; the network is that of all of them, and each has a number of updates."""
+    declared = {name: one for name, one in settable(stages.configs[-1]).items() if name != "method"}
+    for name, config in zip(UPDATES, stages.configs, strict=False):
+        declared[name] = Setting(name, int, config.updates, "updates of a stage", low=1, high=2**31 - 1)
+    return declared

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.ops.devices import device_mesh
-from jaxgames.ops.settings import Settings, own, parse, setting
+from jaxgames.ops.settings import Setting, Settings, own, parse, setting
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report, show_results
@@ -60,6 +60,16 @@ class SelfPlayRecipe(Recipe):
         summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
         length = f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
         return f"{summary}\n{'':24}settings: {', '.join(SETTINGS)}; {length}"
+
+    @property
+    @override
+    def names(self) -> tuple[str, ...]:
+        return tuple(SETTINGS)
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        self.variants(plan)
+        return _declared()
 
     @override
     def check(self, plan: Plan) -> None:
@@ -237,9 +247,12 @@ def show(result: Mapping[str, Any]) -> None:
     show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
+def _declared() -> dict[str, Setting]:
+    return {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
+
+
 def _changes(plan: Plan) -> dict[str, Any]:
-    known = {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
-    return parse(known, plan.changes, "tic-tac-toe-self-play")
+    return parse(_declared(), plan.changes, "tic-tac-toe-self-play")
 
 
 def _seeds(plan: Plan) -> int:

@@ -8,6 +8,7 @@ import { announce, byId, h, notify } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { initAnalysis } from "./analysis.js";
 import { initDialogs } from "./dialogs.js";
+import { home } from "./home.js";
 import { initGames } from "./games.js";
 import { initKeys } from "./keys.js";
 import { initMoves } from "./moves.js";
@@ -329,6 +330,7 @@ async function boot() {
   drawIcons(document);
   themeButton(byId("theme"));
   app.catalog = await (await fetch("/api/games")).json();
+  await home(app.catalog);
   app.connection = new Connection(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
   app.panels = [showGames(), ...[initTable, initMoves, initAnalysis, initPosition, initWatch, initTogether, initDialogs, initGames].map((init) => init(app))];
   initKeys(app);
@@ -338,6 +340,10 @@ async function boot() {
   app.connection.open();
   addEventListener("popstate", () => {
     const address = readAddress();
+    if (location.hash.length < 2) { // back to the start page
+      location.reload();
+      return;
+    }
     if (app.connection.isOpen && address.session !== app.session) {
       app.session = null;
       enter(address.session);

@@ -2,14 +2,17 @@
 
 import { counted } from "./boards/draw.js";
 import { chart, compact } from "./chart.js";
+import { asker, commandCard, read, startCard } from "./commands.js";
 import { byId, h, notify, setText } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { apply, themeButton } from "./settings.js";
+import { trainingForm } from "./training_form.js";
 
 const AGAIN = 3000; // milliseconds between two readings of a run that is under way
 const SELDOM = 15000;
-const CLOCKS = new Set(["step", "seconds", "time"]);
+const CLOCKS = new Set(["step", "seconds", "time", "progress"]);
 const MOST = 3; // measures that are shown at once
+const page = { may: false, ask: null, cards: new Map() };
 
 /** A measure as a short text. */
 function number(value) {
@@ -26,40 +29,36 @@ function ago(seconds) {
   return `${count} ${name}${count === 1 ? "" : "s"} ago`;
 }
 
-async function read(path) {
-  const answer = await fetch(path);
-  const content = await answer.json();
-  if (!answer.ok) {
-    throw new Error(content.error);
-  }
-  return content;
-}
-
 /** The card of a run. `show(run)` fills it. */
 function runCard(name) {
   const state = h("span", { class: "pill" });
   const about = h("p", { class: "soft" });
   const play = h("a", { class: "button", hidden: true }, "Play the newest checkpoint");
   const best = h("a", { class: "quiet-link", hidden: true }, "Play the best");
+  const on = h("button", { type: "button", hidden: true, onclick: () => page.ask("resume", { what: "training", name }).then((answer) => answer && update()) }, "Go on");
+  const done = h("progress", { max: 1, hidden: true, "aria-label": `Done of ${name}` });
   const measures = h("div", { class: "measures" });
   const rest = h("div", { class: "measures" });
   const more = h("details", { hidden: true }, h("summary", { class: "soft" }, "More measures"), rest);
   const facts = h("p", { class: "soft" });
   const card = h("article", { class: "card", "aria-labelledby": `run-${name}` },
-    h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `run-${name}` }, name, " ", state), about), best, play), facts, measures, more);
+    h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `run-${name}` }, name, " ", state), about), on, best, play), done, facts, measures, more);
 
   function show(run) {
     setText(state, run.error ? "not readable" : run.under_way ? "under way" : "at rest");
     state.className = `pill${run.under_way ? " live" : ""}`;
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
     setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${written}`);
+    on.hidden = !(page.may && run.goes_on);
+    done.hidden = run.progress === null || run.progress >= 1;
+    done.value = run.progress ?? 0;
     const rows = run.metrics ?? [];
     const across = run.x ?? "step";
     const named = (measure) => run.titles[measure] ?? measure;
     const shown = (run.measures ?? []).filter((measure) => measure !== across && !CLOCKS.has(measure) && rows.some((row) => Number.isFinite(row[measure])));
     const listed = (entries, keys) => keys.filter((key) => entries[key] !== undefined)
       .map((key) => `${named(key)} ${typeof entries[key] === "number" ? number(entries[key]) : entries[key]}`).join(", ");
-    const parts = [run.last && `Now: ${listed(run.last, [across, ...shown.slice(0, MOST)])}`, run.best && `Best: ${listed(run.best, Object.keys(run.best).filter((key) => !/_(low|high)$/.test(key)))}`, run.checkpoints?.length && counted(run.checkpoints.length, "checkpoint")];
+    const parts = [run.last && `Now: ${listed(run.last, [across, ...shown.slice(0, MOST)])}`, run.best && `Best: ${listed(run.best, Object.keys(run.best).filter((key) => key !== "progress" && !/_(low|high)$/.test(key)))}`, run.checkpoints?.length && counted(run.checkpoints.length, "checkpoint")];
     setText(facts, parts.filter(Boolean).join(" · "));
     for (const [link, spec] of [[play, run.newest], [best, run.best && run.player]]) {
       link.hidden = !spec;
@@ -93,17 +92,51 @@ async function follow(name, show) {
   }
 }
 
+/** Shows what is under way, and the trainings that are new. */
+async function update() {
+  const [{ may, last }, { runs }] = await Promise.all([read("/api/commands"), read("/api/runs")]);
+  page.may = may;
+  page.command.show(last?.kind === "training" ? last : null);
+  byId("none").hidden = runs.length > 0;
+  byId("none-here").hidden = runs.length > 0 || !may;
+  for (const { name } of runs) {
+    if (!page.cards.has(name)) {
+      const { card, show } = runCard(name);
+      page.cards.set(name, show);
+      byId("runs").append(card);
+      follow(name, show);
+    }
+  }
+  const busy = ["running", "stopping"].includes(last?.status);
+  if (page.status !== last?.status && page.status !== undefined) {
+    for (const [name, show] of page.cards) {
+      read(`/api/runs/${encodeURIComponent(name)}`).then(show);
+    }
+  }
+  page.status = last?.status;
+  return busy;
+}
+
+/** `update` for ever, seldom while nothing happens. */
+async function watch() {
+  const busy = await update().catch((error) => notify(error.message, "error"));
+  setTimeout(watch, busy ? AGAIN / 2 : SELDOM);
+}
+
 async function boot() {
   apply();
   drawIcons(document);
   themeButton(byId("theme"));
-  const { runs } = await read("/api/runs");
-  byId("none").hidden = runs.length > 0;
-  for (const { name } of runs) {
-    const { card, show } = runCard(name);
-    byId("runs").append(card);
-    follow(name, show);
+  page.command = commandCard({ ask: (...words) => page.ask(...words), onchange: update });
+  const { may } = await read("/api/commands");
+  if (may) {
+    page.ask = asker();
+    const { fields, asked, draw } = trainingForm();
+    const { card } = startCard({ kind: "training", title: "New training", ask: page.ask, fields, asked, draw, onstart: update });
+    byId("start").append(card);
   }
+  byId("start").append(page.command.card);
+  await watch();
 }
 
 boot().catch((error) => notify(error.message, "error"));

@@ -69,6 +69,16 @@ def test_games(browser: Any, server: Server, game: str, move: str) -> None:
         assert found(table, LOW, WIDE, NARROW) == []
 
 
+def test_start_page_and_challenge(browser: Any, server: Server) -> None:
+    with opened(browser, server.url) as table:
+        table.page.goto(server.url)
+        table.page.wait_for_selector(".game-card")
+        assert found(table, LOW, WIDE, NARROW) == []
+        table.page.goto(f"{server.url}/challenge")
+        table.page.wait_for_selector(".picker")
+        assert found(table, WIDE, NARROW) == []
+
+
 def test_dialogs_set_up_and_trainings(browser: Any, server: Server) -> None:
     with opened(browser, server.url) as table:
         table.open("game=checkers&against=random")
@@ -91,4 +101,6 @@ def test_dialogs_set_up_and_trainings(browser: Any, server: Server) -> None:
         assert found(table, WIDE) == []
         table.page.goto(f"{server.url}/train")
         table.page.wait_for_selector(".measure .chart")
+        table.page.get_by_text("New training").click()
+        table.page.get_by_text("Numbers of the setting").click()
         assert found(table, WIDE, NARROW) == []

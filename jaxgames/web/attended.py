@@ -1,0 +1,34 @@
+"""`python -m jaxgames.web.attended VERB ...`: a command of the command line that ends with whoever started it.
+
+Its input is a pipe. When that is closed, by the server that stops it or because the server is gone, the command gets
+the SIGINT of Ctrl-C, after which its folder can be gone on with; and is ended if it does not follow.
+"""
+
+import contextlib
+import os
+import runpy
+import signal
+import threading
+import time
+
+PATIENCE = 60.0
+"""Seconds that a command has for its end."""
+NICE = 10
+"""People who play have the cores first."""
+
+
+def attend() -> None:
+    """Waits until the pipe is closed, then ends this process."""
+    with contextlib.suppress(OSError):
+        while os.read(0, 64):
+            pass
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(PATIENCE)
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a server in the background may ignore it
+    os.nice(NICE)
+    threading.Thread(target=attend, daemon=True).start()
+    runpy.run_module("jaxgames", run_name="__main__", alter_sys=True)

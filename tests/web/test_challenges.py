@@ -1,0 +1,99 @@
+"""Challenges: games in a row without help, counted once and for good, and what somebody has scored in them."""
+
+import pytest
+
+from jaxgames.web.challenges import standing, standings
+from tests.web.pages import PERSON, RANDOM, page, serving
+
+ANN = "a" * 48
+SEATS = [PERSON, RANDOM]
+REFUSED = {
+    "undo": {}, "redo": {}, "hint": {}, "new": {}, "swap": {}, "match": {"games": 0}, "curve": {},
+    "analysis": {"on": True}, "seat": {"seat": 0, "to": RANDOM}, "load": {"text": "123"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "games.db"
+
+
+def scored(page_):
+    return page_.ask("challenges", owner=ANN)["players"]
+
+
+def test_games_of_a_challenge_are_counted_once_and_for_good(file, monkeypatch):
+    monkeypatch.setattr("jaxgames.web.lobby.GAMES", 2)
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
+        assert [(one["spec"], one["games"], one["open"]) for one in scored(ann)] == [("random", 0, 1)]
+        for kind, fields in REFUSED.items():
+            assert "without help" in ann.refuse(kind, **fields), kind
+        assert not any(ann.state["can"][name] for name in ("undo", "hint", "swap"))
+        ann.do("speed", seconds=0)
+        ann.do("resign")  # also before the first move
+        ann.wait(lambda s: s["match"]["played"] == 1)
+        assert "without help" in ann.refuse("new")  # between two games, too
+        ann.wait(lambda s: s["over"] is None and s["to_move"] in s["you"]["seats"])
+        ann.do("resign")
+        ann.wait(lambda s: s["match"]["played"] == 2)
+        ann.do("undo")  # the challenge is over: the last game may be played on, and counts as it did
+        assert ann.wait(lambda s: s["over"] is None)
+        ann.do("resign")
+        facts = {"games": 2, "open": 0, "won": 0, "lost": 2, "points": -2, "mean": -1.0}
+        assert scored(ann)[0].items() >= facts.items()
+        assert scored(ann)[0]["rating"]["elo"] < 0
+    with serving(keep=file) as (_, http), page(http) as ann:  # it stays, though its games are deleted
+        for game in ann.ask("games", owner=ANN)["games"]:
+            ann.ask("forget", owner=ANN, session=game["session"], number=game["number"])
+        assert scored(ann)[0]["games"] == 2
+        assert ann.ask("challenges", owner="b" * 48)["players"] == []
+
+
+def test_a_challenge_goes_on_after_a_restart(file):
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
+        ann.do("speed", seconds=0)
+        ann.do("resign")
+        ann.wait(lambda s: s["over"] is None and s["match"]["played"] == 1)
+        session, token = ann.welcome["session"], ann.welcome["token"]
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.join(session, token)
+        assert "without help" in ann.refuse("hint")
+        assert (ann.state["match"]["played"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"seats": [PERSON, PERSON]}, "one person against one player"),
+        ({"seats": [RANDOM, RANDOM]}, "one person against one player"),
+        ({"seats": SEATS, "position": "X../.../..."}, "usual rules and start"),
+        ({"seats": SEATS, "options": {"rows": 3}, "game": "connect_four"}, "usual rules and start"),
+    ],
+)
+def test_what_is_no_challenge(file, fields, says):
+    with serving(keep=file) as (_, http), page(http) as ann:
+        assert says in ann.refuse("create", **{"game": "tic_tac_toe", "challenge": True, "owner": ANN, **fields})
+        assert scored(ann) == []
+
+
+def test_a_server_that_keeps_nothing_counts_nothing():
+    with serving() as (_, http), page(http) as ann:
+        assert "keeps no games" in ann.refuse("create", game="tic_tac_toe", seats=SEATS, challenge=True, owner=ANN)
+        assert "keeps no games" in ann.refuse("challenges", owner=ANN)
+
+
+def test_scores_and_ratings():
+    even = standing("tic_tac_toe", "random", [1, -1, 0, None, 1, -1])
+    assert (even["games"], even["open"], even["won"], even["drawn"], even["lost"]) == (5, 1, 2, 1, 2)
+    assert even["mean"] == 0 and even["low"] == pytest.approx(-even["high"]) and abs(even["rating"]["elo"]) < 1e-9
+    better = standing("tic_tac_toe", "random", [1, 1, 1, -1] * 10)
+    assert 0 < better["low"] < better["mean"] == 0.5 < better["high"] < 1
+    assert better["rating"]["elo"] == pytest.approx(186, abs=8)  # odds of 3 to 1 are 191, less for the virtual draws
+    assert better["rating"]["low"] < better["rating"]["elo"] < better["rating"]["high"]
+    gammons = standing("backgammon", "pubeval", [2, -1, 1, 3])
+    assert gammons["points"] == 5 and gammons["low"] < 1.25 < gammons["high"]
+    assert standing("backgammon", "pubeval", [2, 2])["low"] is None
+    rows = [("checkers", "a", 1), ("go", "a", 1), ("checkers", "b", None), ("checkers", "a", 0)]
+    assert [(one["spec"], one["games"]) for one in standings(rows)] == [("a", 2), ("b", 0)]
