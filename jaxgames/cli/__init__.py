@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except KeyboardInterrupt as stop:
         print(f"stopped; {stop}" if str(stop) else "stopped", file=sys.stderr)
-        return 143 if isinstance(stop, _Terminated) else 130
+        return _ended(143 if isinstance(stop, _Terminated) else 130)
     except BrokenPipeError:
         _discard_stdout()
         return 141
@@ -115,6 +115,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0
+
+
+def _ended(status: int) -> int:
+    """The exit status. Where XLA still computes, the process ends here: Python's own end would wait for it."""
+    from jaxgames.runs.interruptible import is_computing
+
+    if is_computing():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ from jaxtyping import Array, Key
 
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, environment, tensorboard
+from jaxgames.runs.interruptible import interruptible
 
 S = TypeVar("S")
 
@@ -127,7 +128,7 @@ class Training(Generic[S]):
                     state = job.begin_after(state)
                 while not job.is_done(state, step):
                     before = time.perf_counter()
-                    state, entry, counts, finite = job.advance(state, step)
+                    state, entry, counts, finite = interruptible(partial(job.advance, state, step))
                     now = time.perf_counter()
                     step, games = entry["step"], games + counts[job.counted]
                     entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -133,10 +134,36 @@ class Steps(training.Job):
         pass
 
 
-def test_lines_of_metrics_count_the_time_before_a_resume(tmp_path):
+@pytest.fixture
+def run_of_steps(tmp_path):
     names = dict.fromkeys(("recipe", "setting", "game"), "steps")
     numbers = dict.fromkeys(("seed", "devices", "measured_games", "final_games"), 1)
-    run = Run.create(tmp_path / "run", names | numbers)
+    return Run.create(tmp_path / "run", names | numbers)
+
+
+def test_signals_are_heard_while_a_block_is_computed(run_of_steps, monkeypatch):
+    """A long one of XLA goes on in its thread; the main one hears the signal, and the training ends."""
+    goes_on = threading.Event()
+
+    def advance(self, state, step):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        goes_on.wait(60)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Steps, "advance", advance)
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            training.Training([Steps(2)], run_of_steps, Report(quiet=True)).run_to_end()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        goes_on.set()
+
+
+def test_lines_of_metrics_count_the_time_before_a_resume(run_of_steps):
+    run = run_of_steps
     training.Training([Steps(2)], run, Report(quiet=True)).run_to_end()
     lines = [json.dumps(line | {"seconds": 7_200.0}) + "\n" for line in run.metrics()]
     (run.path / "metrics.jsonl").write_text("".join(lines), "utf-8")

@@ -1,0 +1,40 @@
+"""Signals are heard while something computes outside of Python."""
+
+import hashlib
+import signal
+import threading
+
+import pytest
+
+from jaxgames.runs.interruptible import interruptible, is_computing
+
+
+def test_what_is_computed_is_given_and_errors_are_raised():
+    assert interruptible(lambda: 3) == 3 and not is_computing()
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+
+
+def test_a_signal_ends_the_wait_and_not_the_computation(monkeypatch):
+    """As a computation of XLA, the hash lets other threads run and hears nothing itself."""
+    done = []
+
+    def computes():
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 1_500_000)
+        done.append(True)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(computes)
+        assert is_computing() and not done
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    for thread in threading.enumerate():
+        if thread.name == "computing":
+            thread.join()
+    assert done and not is_computing()
