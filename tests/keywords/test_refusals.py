@@ -115,6 +115,7 @@ def test_evosax_does_not_read_them(name):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of optax, by evosax
 @pytest.mark.parametrize("name", sorted(strategies()))
 def test_evosax_reads_all_others(name):
     usual = Evosax(name, 8, 6).params
