@@ -102,7 +102,9 @@ def counted(count):
     def call(game=TTT, **keywords):
         with mock.patch.object(expand, "_programs", wraps=expand._programs) as programs:
             found = count(game, 2, **keywords)
-        return found, {call.args[1] for call in programs.call_args_list}
+        sizes = {call.args[1] for call in programs.call_args_list}
+        assert len(sizes) == 1  # everywhere the same
+        return found, sizes
 
     return call
 
