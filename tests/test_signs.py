@@ -264,3 +264,4 @@ def test_games_in_a_row(points):
     after.add(points[::-1])
     assert before.shown() == {**after.shown(), "swapped": False}
     assert before.points == [max(one, 0) for one in points] and before.draws == (points == [0, 0])
+    assert before.wins == [one > 0 for one in points]

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
     table = ConsoleTable(("position", "equity", "std. error", "win", "gammon", "bg", "lose g", "variance"))
     for result in results:
         shares = (result.win_rate, result.gammon_rate, result.backgammon_rate, result.gammon_loss_rate)
-        if options.truncate:  # few games have ended, so how they ended says little
+        if result.truncated:  # few games have ended, so how they ended says little
             texts = ["-"] * len(shares)
         else:
             texts = [f"{100 * share:.1f}%" for share in shares]

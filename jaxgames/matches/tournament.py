@@ -144,6 +144,8 @@ def tournament(
 
     Raises `ValueError` for fewer than two players, two of one name, and as `match` does.
     """
+    if record and finished is None:
+        raise ValueError("record=True: the records are given to finished, and there is none; leave record out")
     if len(players) < 2:
         raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
     players = as_players(*players, game=game)

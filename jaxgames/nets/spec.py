@@ -1,7 +1,10 @@
 """One description of all networks: their form and sizes as settings, and the flax modules that they make."""
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
+
+from typing_extensions import override
 
 from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS
 from jaxgames.nets.initializers import initializer
@@ -64,6 +67,12 @@ class NetworkSpec(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         initializer(self.initializer)
+
+    @override
+    def check_said(self, names: Iterable[str]) -> None:
+        hidden = self.hidden or (self.form == "conv" and self.convolutions) or self.form in ("windows", "residual")
+        if "activation" in names and not hidden:
+            raise ValueError(f"activation={self.activation} has no effect without hidden layers: leave it out")
 
     def mlp(self, outputs: int) -> MLP:
         """The layers with so many outputs. Raises `ValueError` for another form, and for a dtype they do not have."""

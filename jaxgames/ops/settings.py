@@ -250,8 +250,18 @@ class Settings:
     def replace(self, **values: Any) -> Self:
         """The same with other values; what they switch off has its usual value again.
 
-        Raises `ValueError` for a name that is not known, and for values that make no sense.
+        Raises `ValueError` for a name that is not known, and for values that make no sense or have no effect.
         """
+        after = self._replaced(values)
+        after.check_said(values)
+        return after
+
+    def check_said(self, names: Iterable[str]) -> None:
+        """Raises `ValueError` if one of these settings, which somebody has set, has no effect beside the others."""
+        for name in groups(type(self)):
+            getattr(self, name).check_said(names)
+
+    def _replaced(self, values: dict[str, Any]) -> Self:
         known = self.declarations()
         for name in values:
             if name not in known:
@@ -265,7 +275,7 @@ class Settings:
         for name, choices in groups(type(self)).items():
             inner: Settings = getattr(self, name)
             theirs = {key: value for key, value in values.items() if key in inner.narrowed(choices)}
-            mine |= {name: inner.replace(**theirs)} if theirs else {}
+            mine |= {name: inner._replaced(theirs)} if theirs else {}
         return dataclasses.replace(self, **mine)
 
     def parse(self, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -291,7 +301,7 @@ class Settings:
         if not isinstance(found, dict):
             raise ValueError(f"the settings of {cls.of} are {checks.describe(found)}; expected names with values")
         try:
-            read = cls().replace(**found)
+            read = cls()._replaced(found)
         except TypeError as error:
             raise ValueError(str(error)) from None
         wanted = read.to_json()

@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from jaxgames.envs.core import Game
+
 LIMITS: dict[str, tuple[float, float]] = {
     "minutes": (0, 10**6),
     "games": (1, 10**15),
@@ -72,6 +74,12 @@ class Plan:
         if self.minutes is not None and not minutes:
             raise ValueError(f"{name} trains for a number of games: give --games, not --minutes")
         return setting
+
+    def check_symmetries(self, game: Game) -> None:
+        """Raises `ValueError` if symmetries are set for a game that has none."""
+        if "symmetries" in self.changes and len(game.symmetries) < 2:
+            said = f"symmetries={self.changes['symmetries']}"
+            raise ValueError(f"{said} has no effect: {game.id} has no mirror images; leave it out")
 
     def label(self, setting: str) -> str:
         """The setting and its changes, such as `fast hidden=80`."""

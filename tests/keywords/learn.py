@@ -305,7 +305,7 @@ ROWS = {
         memory=beside(True, evaluate="last_good_reply"),
         final="mean",
         numbers={"c": jnp.float32(0.1)},
-        seconds=0.1,
+        seconds=beside(0.1, num_simulations=800),
         discount=0.5,
     ),
     "algos.mcts.search.search_positions": tried(

@@ -153,3 +153,8 @@ def test_the_command(capsys, monkeypatch, player_of, tmp_path):
     assert found[0] == rollout(player_of(0), state, TRIALS).to_dict()
     assert main(["rollout", text, "--trials", str(TRIALS)]) == 0
     assert f"{found[0]['equity']:+9.4f}" in capsys.readouterr().out
+    shares = []
+    for truncate in ("1", "900"):  # the second one stops no game
+        assert main(["rollout", text, "--trials", str(TRIALS), "--truncate", truncate]) == 0
+        shares.append("%" in capsys.readouterr().out)
+    assert shares == [False, True]

@@ -77,6 +77,8 @@ MOST_SECONDS, MOST_DEPTH = 3600, 1024
 MOST_RATE, MOST_RATES = 300_000, 4_000_000
 """Simulations per second that such a search has room for: of one tree, and of all trees."""
 
+USUAL = 800
+"""Simulations, where nothing is said."""
 FINALS = ("visits", "mean")
 """Which action a search plays: the one of the most visits, or that of the greatest mean."""
 
@@ -99,7 +101,7 @@ def search(
     game: Game,
     states: State,
     key: Key[Array, ""],
-    num_simulations: int = 800,
+    num_simulations: int = USUAL,
     *,
     select: Rule | str | None = None,
     evaluate: Evaluator | str | None = None,
@@ -156,6 +158,8 @@ def search(
     checks.key(key)
     num_trees, seconds = checks.whole("num_trees", num_trees), _check_seconds(seconds)
     num_simulations = checks.whole("num_simulations", num_simulations, 1, 2**32 - 1)
+    if seconds is not None and num_simulations != USUAL:
+        raise ValueError(f"num_simulations={num_simulations}: seconds says how many there are; leave one of them out")
     if tree is not None and not isinstance(tree, Tree):
         raise TypeError(f"tree {checks.describe(tree)}: expected mcts.advance(result.tree, states)")
     if tree is not None:
@@ -166,7 +170,7 @@ def search(
         capacity = num_simulations + 1 if seconds is None else _nodes_in(seconds, num_trees * batch)
     depth = capacity if max_depth is None else max_depth  # no path is longer than there are nodes
     settings = SearchSettings(num_simulations, rule, depth, noise, temperature, capacity, final, seconds, discount)
-    settings = _check(settings, evaluator, num_trees)
+    settings = _check(game, settings, evaluator, num_trees)
     if tree is None:
         check_size(Layout(game, rule), num_trees * batch, capacity, settings.max_depth)
     else:
@@ -210,7 +214,7 @@ def search_positions(
         capacity = int(num_simulations) + 1 if seconds is None else _nodes_in(seconds, num_trees * len(bits))
     number = num_simulations if isinstance(num_simulations, int) else capacity
     settings = SearchSettings(number, rule, capacity, None, 0.0, capacity, final, seconds, discount)
-    settings = _check(settings, evaluator, num_trees)
+    settings = _check(game, settings, evaluator, num_trees)
     check_size(Layout(game, rule), num_trees * len(bits), settings.capacity, settings.max_depth)
     _check_numbers(numbers, num_trees * len(bits))
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
@@ -243,7 +247,7 @@ def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[Sear
     return settings, jnp.asarray(num_simulations, jnp.uint32)
 
 
-def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
+def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
     """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
     settings = settings._replace(
         capacity=checks.whole("capacity", settings.capacity),
@@ -261,6 +265,8 @@ def _check(settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> Sea
     rule, name = settings.select, type(settings.select).__name__
     if rule.needs_policy and not evaluate.has_policy:
         raise ValueError(f"{name} needs an evaluator with a policy, such as mcts.network(apply, params)")
+    if rule.transpositions == "symmetries" and len(game.symmetries) < 2:
+        raise ValueError(f"{name} with symmetries: {game.id} has no mirror images; leave symmetries out")
     if settings.discount < 1 and rule.statistics:
         raise ValueError(f"{name} keeps values of its own, without a discount: select by uct, puct or gumbel")
     if settings.noise is not None and not rule.needs_policy:

@@ -78,6 +78,7 @@ class AlphaZeroRecipe(Recipe):
     @override
     def check(self, plan: Plan) -> None:
         learner = make_learner(make(self.game), self.config(plan))
+        plan.check_symmetries(learner.game)
         learner.check()  # raises if there is no such network, or no room
         place(learner, _devices(plan))  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:

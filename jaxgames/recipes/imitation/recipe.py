@@ -80,6 +80,7 @@ class ImitationRecipe(Recipe):
         for name in ("validation", "split"):
             if name in plan.changes and _is_split(folder):
                 raise ValueError(f"{folder.path} was split when it was merged: {name} has no effect")
+        plan.check_symmetries(game)
         make_learner(game, config)  # raises for a network that does not fit the game
 
     @override

@@ -24,6 +24,18 @@ SIGMA = 0.05
 """The usual standard deviation of the first noise of evosax's strategies; their own, 1, suits far larger weights."""
 
 
+UNREAD = {
+    "ASEBO": ("grad_decay",),
+    "CR_FM_NES": ("h_inv",),
+    "LGA": ("crossover_rate",),
+    "LM_MA_ES": ("c_1", "c_mu"),
+    "MA_ES": ("c_c",),
+    "Rm_ES": ("c_mu", "chi_n"),
+    "SAMR_GA": ("std_best_limit",),
+}
+"""Parameters of evosax's strategies that these do not read."""
+
+
 class EvosaxState(NamedTuple):
     """The strategy's own state, and the genomes of the generation that is being scored."""
 
@@ -53,6 +65,9 @@ class Evosax:
     """Other keyword arguments of evosax's class."""
 
     def __post_init__(self) -> None:
+        known = number_types(self.name) if self.numbers else {}
+        if unread := [name for name in self.numbers if name not in known]:
+            raise ValueError(f"evosax's {self.name} reads no number {unread[0]!r}; available: {', '.join(known)}")
         _ = self.params
 
     @functools.cached_property
@@ -174,7 +189,8 @@ def number_types(name: str) -> dict[str, type]:
     own = {setting: _number_type(value) for setting, value in params.items() if setting != "std_init"}
     ours = {"sigma": float} if "std_init" in params or "std_schedule" in accepted else {}
     ours |= {"step_size": float} if "optimizer" in accepted else {}
-    return ours | {setting: kind for setting, kind in own.items() if kind is not None}
+    unread = UNREAD.get(name, ())
+    return ours | {setting: kind for setting, kind in own.items() if kind is not None and setting not in unread}
 
 
 def _number_type(value: Any) -> type | None:
