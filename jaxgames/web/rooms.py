@@ -395,6 +395,7 @@ class Room:
             "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
             "spec": chair.spec,
             "online": not chair.is_person or bool(there),
+            "compiling": None if chair.lane is None else chair.lane.compiling_for(),
             "seconds": round(self.clock.seconds()[number], 1),
         }
 

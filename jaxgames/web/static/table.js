@@ -218,6 +218,9 @@ export function initTable(app) {
     if (!who.online) {
       notes.push("away");
     }
+    if (who.compiling !== null) {
+      notes.push(`gets ready, ${compilingFor(app, who)} s`);
+    }
     setText(about, notes.join(" · "));
     showClock(place);
   }
@@ -244,6 +247,12 @@ export function initTable(app) {
       warned = low;
     }
   }
+
+  setInterval(() => {
+    if (app.state?.seats.some(({ compiling }) => compiling !== null)) {
+      app.refresh();
+    }
+  }, 1000);
 
   setInterval(() => {
     if (app.state?.clock && app.state.clock.running !== null && !app.offline) {
@@ -323,8 +332,9 @@ function statusWords(app) {
     return state.over.text;
   }
   if (state.busy) {
-    const player = state.busy.player ?? state.seats[state.busy.seat]?.name;
-    return state.busy.what === "compiles" ? `${player} is being compiled; this takes a moment the first time …` : `${player} is thinking …`;
+    const { player, seat, what } = state.busy;
+    const ready = `${player} gets ready: ${compilingFor(app, state.seats[seat])} s so far, up to a minute the first time on this machine …`;
+    return what === "compiles" ? ready : `${player} is thinking …`;
   }
   if (state.to_move === null) {
     return "";
@@ -342,6 +352,9 @@ function statusWords(app) {
   const { dice } = state.board;
   return dice?.length && !state.turn?.steps?.length ? `${whose}: ${dice.join("-")}` : whose;
 }
+
+/** Whole seconds for which a player has been being compiled. */
+const compilingFor = (app, { compiling }) => Math.floor((compiling ?? 0) + (performance.now() - app.stateAt) / 1000);
 
 const rowGoesOn = ({ match }) => Boolean(match && match.played < match.games);
 
