@@ -3,6 +3,8 @@
 import { BoardView } from "./board_view.js";
 import { pieceIcon } from "./boards/index.js";
 import { isLow, leftTo, timeText } from "./clocks.js";
+import { keepPremove, plans, takePremove } from "./premove.js";
+import { play as sound } from "./sound.js";
 import { announce, byId, h, notify, setText, signed } from "./dom.js";
 import { boardValues } from "./values.js";
 
@@ -42,7 +44,8 @@ export function initTable(app) {
   }
 
   const view = new BoardView(byId("board"), {
-    onmove: play,
+    onmove: (move) => (view.view.plans ? keepPremove(app, move) : play(move)),
+    onidle: () => app.premove && keepPremove(app, null),
     onpaint: (place, erase) => app.paint?.(place, erase),
     ondice() {
       if (app.state.can.end_turn || mustPass()) {
@@ -162,13 +165,17 @@ export function initTable(app) {
     const { state } = app;
     const live = shown === state && !app.pending && !app.offline;
     const mine = live && state.you.seats.includes(state.to_move);
+    const planned = live ? plans(app) : null;
+    const premoved = takePremove(app);
     view.show({
       kind: app.kind,
       name: app.game.board,
       board,
       flipped: app.isFlipped,
-      moves: mine ? state.moves : [],
-      side: state.to_move,
+      moves: mine ? state.moves : planned ?? [],
+      plans: planned !== null,
+      premove: planned && app.premove,
+      side: planned ? app.mySeat : state.to_move,
       last: app.setup ? null : lastShown(shown),
       hint: live ? app.hint?.steps : null,
       values: live ? () => boardValues(app) : null,
@@ -178,6 +185,11 @@ export function initTable(app) {
       title: `${app.game.title} board`,
     });
     Object.assign(byId("board").dataset, { version: state.version, mine: mine && (state.moves.length > 0 || state.can.end_turn), over: state.over !== null });
+    if (premoved) {
+      view.play(premoved);
+    } else if (premoved === undefined) {
+      notify("What you had chosen cannot be played now.");
+    }
   }
 
   /** The turn under way is marked while it is played, else the last whole turn. */
@@ -243,6 +255,7 @@ export function initTable(app) {
     if (clock?.running === seat && you.seats.includes(seat)) {
       if (low && !warned && left > 0) {
         announce("Ten seconds are left.");
+        sound("low");
       }
       warned = low;
     }
@@ -330,6 +343,9 @@ function statusWords(app) {
   }
   if (state.over) {
     return state.over.text;
+  }
+  if (app.premove) {
+    return "You have chosen a move; Escape takes it back";
   }
   if (state.busy) {
     const { player, seat, what } = state.busy;
