@@ -5,7 +5,6 @@ A command is one module of this package with `add(commands)`, which adds its par
 
 import argparse
 import contextlib
-import errno
 import os
 import signal
 import sys
@@ -28,6 +27,7 @@ from jaxgames.cli import (
     train,
     web,
 )
+from jaxgames.cli.common import of_system
 
 COMMANDS = (
     train,
@@ -45,18 +45,6 @@ COMMANDS = (
     tables,
     web,
 )
-
-ADVICE = {
-    errno.ENOSPC: "free some space; a training goes on with --resume",
-    errno.EDQUOT: "free some space; a training goes on with --resume",
-    errno.EACCES: "choose another place, or change its permissions",
-    errno.EPERM: "choose another place, or change its permissions",
-    errno.EROFS: "choose a place that can be written",
-    errno.EISDIR: "expected a file",
-    errno.ENOTDIR: "expected a folder",
-    errno.ENAMETOOLONG: "choose a shorter name",
-}
-"""What would be right where the system refuses."""
 _TOO_MUCH = {
     MemoryError: "the memory is used up; ask for less",
     RecursionError: "what was read is nested too deeply",
@@ -111,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError) as error:
         if os.environ.get("JAXGAMES_TRACEBACK"):
             raise
-        line = _of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(type(error)) or str(error)
+        line = of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(type(error)) or str(error)
         print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0
@@ -152,14 +140,6 @@ def _discard_stdout() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-def _of_system(error: OSError) -> str:
-    """An error of the system in words: which file, what, and what would be right."""
-    parts = [str(error.filename)] if error.filename else []
-    line = ": ".join([*parts, error.strerror or str(error)])
-    advice = ADVICE.get(error.errno or 0)
-    return f"{line}; {advice}" if advice else line
 
 
 def _parser() -> argparse.ArgumentParser:

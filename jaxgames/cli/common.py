@@ -1,6 +1,7 @@
-"""What several commands share: options about games, plug-ins and seeds; JSON and a line of progress as output."""
+"""What several commands share: options about games, plug-ins and seeds; JSON, a line of progress, errors as output."""
 
 import argparse
+import errno
 import json
 import sys
 import time
@@ -8,6 +9,18 @@ from typing import Any
 
 MOST_SEED = 2**32 - 1
 """JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
+
+ADVICE = {
+    errno.ENOSPC: "free some space; a training goes on with --resume",
+    errno.EDQUOT: "free some space; a training goes on with --resume",
+    errno.EACCES: "choose another place, or change its permissions",
+    errno.EPERM: "choose another place, or change its permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.EISDIR: "expected a file",
+    errno.ENOTDIR: "expected a folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+"""What would be right where the system refuses."""
 
 
 def seed(text: str) -> int:
@@ -97,3 +110,11 @@ class _LoadPlugin(argparse.Action):
         from jaxgames.players.plugins import load
 
         setattr(namespace, self.dest, [*getattr(namespace, self.dest), *load(values)])
+
+
+def of_system(error: OSError) -> str:
+    """An error of the system in words: which file, what, and what would be right."""
+    parts = [str(error.filename)] if error.filename else []
+    line = ": ".join([*parts, error.strerror or str(error)])
+    advice = ADVICE.get(error.errno or 0)
+    return f"{line}; {advice}" if advice else line

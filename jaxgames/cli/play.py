@@ -1,9 +1,12 @@
 """`jaxgames play GAME`: a game in the terminal, against a player or another person; by a pipe, too."""
 
 import argparse
+import functools
 import os
 import secrets
+import shutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from jaxgames.cli.common import add_plugins, add_settings, make_game, print_json, seed
@@ -28,11 +31,12 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Plays until the input ends or says `quit`."""
+    """Plays until the input ends or says `quit`, or Ctrl-C is meant."""
     from jaxgames.cli.terminal import PointsMatch, TerminalGame
     from jaxgames.players import make as make_player
     from jaxgames.records.json_lines import to_dict
     from jaxgames.sessions.session import Session
+    from jaxgames.web.kept_games import state_folder
 
     game = make_game(options.game, options.set)
     player = None if options.against == PERSON else make_player(options.against, game)
@@ -54,19 +58,29 @@ def run(options: argparse.Namespace) -> None:
         match = PointsMatch(names, seats, options.points, drawn)
     talks = sys.stdin.isatty() and not options.json
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    table = TerminalGame(session, _errors_only if options.json else print, colour, advisor, match)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() and not options.json else None
+    kept = state_folder() / f"play-{game.id}.json" if talks else None
+    table = TerminalGame(session, _errors_only if options.json else print, colour, advisor, match, width, kept)
     if talks:
         import readline  # noqa: F401  # lets `input` edit lines and remember them
 
         print(f"{game.id} against {options.against}; help lists what you can write")
-    table.begin()
-    while not table.done:
-        try:
-            line = input(table.prompt) if talks else next(sys.stdin).rstrip("\n")
-        except (EOFError, StopIteration):
-            break
-        table.take(line)
-        sys.stdout.flush()
+    todo: Callable[[], None] = table.begin
+    try:
+        while not table.done:
+            try:
+                todo()
+                sys.stdout.flush()
+                line = input(table.prompt) if talks else next(sys.stdin).rstrip("\n")
+                todo = functools.partial(table.take, line)
+            except (EOFError, StopIteration):
+                break
+            except KeyboardInterrupt as stop:
+                if not talks or type(stop) is not KeyboardInterrupt or _leaves():
+                    raise
+                todo = table.begin  # who was to move may have been thinking
+    finally:
+        table.keep()
     if options.json:
         games = [to_dict(record) for record in table.records()]
         if match is None:
@@ -74,6 +88,15 @@ def run(options: argparse.Namespace) -> None:
         else:
             score = dict(zip(match.names, match.score, strict=True))
             print_json({"points": match.to, "score": score, "over": match.over, "games": games})
+
+
+def _leaves() -> bool:
+    """Asks whether Ctrl-C was meant; a second one says so, too."""
+    try:
+        return input("\nleave the game? yes or no> ").strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return True
 
 
 def _errors_only(text: str) -> None:

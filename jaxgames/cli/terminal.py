@@ -1,11 +1,15 @@
 """A game in a terminal: boards as text, turns and commands by lines; plain where the output is no terminal."""
 
 import re
+import textwrap
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from jaxgames import records
+from jaxgames.cli.common import of_system
 from jaxgames.players import Player
 from jaxgames.players.wrappers import advisor
 from jaxgames.sessions.record import GameRecord
@@ -38,7 +42,7 @@ class PointsMatch:
         if not 1 <= to <= MOST_POINTS:
             raise ValueError(f"a match to {to} points: expected 1 to {MOST_POINTS}")
         self.names, self.players, self.to, self.seed = tuple(names), tuple(players), to, seed
-        self.score = [0.0, 0.0]
+        self.score, self.date = [0.0, 0.0], time.strftime("%Y.%m.%d")
         self.records: list[GameRecord] = []
         self.first = 0
 
@@ -65,7 +69,8 @@ class PointsMatch:
 
     def record(self, session: Session) -> GameRecord:
         """The record of a game of this match, under the names of the sides."""
-        return session.record((self.names[self.first], self.names[1 - self.first]))
+        tags = {"Date": self.date}
+        return session.record((self.names[self.first], self.names[1 - self.first]), tags)
 
     def score_line(self) -> str:
         """Such as `champion 2, person 1, to 5 points`, who leads first."""
@@ -77,7 +82,14 @@ class PointsMatch:
 class TerminalGame:
     """Plays a session line by line: `take` reads a line, everything is said by `write`.
 
-    With a `match` one game follows another until it is over.
+    Args:
+        session: the game.
+        write: what says a text.
+        colour: whether pieces have colours, and the last move is in reverse.
+        advisor: who gives hints.
+        match: with it one game follows another until it is over.
+        width: characters of a line, where lines end between words; None: lines are as long as they are.
+        kept: the file in which a game is kept that is left before its end, and from which `load` goes on.
     """
 
     def __init__(
@@ -87,7 +99,10 @@ class TerminalGame:
         colour: bool,
         advisor: Player | None = None,
         match: PointsMatch | None = None,
+        width: int | None = None,
+        kept: Path | None = None,
     ):
+        self.width, self.kept, self.date = width, kept, time.strftime("%Y.%m.%d")
         self.session, self.write, self.colour, self.advisor, self.match = session, write, colour, advisor, match
         self.done = False
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
@@ -100,13 +115,16 @@ class TerminalGame:
             "swap": (self._swap, "changes sides"),
             "position": (self._position, "the position as text, for --from"),
             "save": (self._save, "save FILE: writes the game, by the end of the name as PDN, MAT, SGF, TXT or JSON"),
-            "load": (self._load, "load FILE: goes on with the first game of a file"),
+            "load": (
+                self._load,
+                "load FILE: goes on with the first game of a file; load alone with the game that was left",
+            ),
             "resign": (self._resign, "resign [POINTS]: gives the game up"),
             "quit": (self._quit, "ends the program"),
         }
 
     def begin(self) -> None:
-        """Says what is to be said first, and lets a player begin who sits there."""
+        """Says what is to be said first, and lets a player play who is to move."""
         self._go_on()
 
     def take(self, line: str) -> None:
@@ -119,13 +137,35 @@ class TerminalGame:
                 self.session.play(line.strip())
                 self._go_on()
         except (ValueError, OSError) as error:
-            self.write(f"error: {' '.join(str(error).split())}")
+            line = of_system(error) if isinstance(error, OSError) else str(error)
+            self._say(f"error: {' '.join(line.split())}")
+
+    def keep(self) -> None:
+        """Keeps a game that has begun and not ended."""
+        if self.kept is None or self.session.over or not self.session.turns:
+            return
+        try:
+            self.kept.parent.mkdir(parents=True, exist_ok=True)
+            records.save(self.kept, self.records()[-1:])
+        except OSError as error:
+            self._say(f"error: the game could not be kept: {of_system(error)}")
+        else:
+            self._say("the game is kept: `load` goes on with it")
 
     def records(self) -> list[GameRecord]:
         """The games so far: all of the match, or the one."""
         if self.match is None:
-            return [self.session.record()]
+            return [self.session.record(tags={"Date": self.date})]
         return [*self.match.records, *([] if self.session.over else [self.match.record(self.session)])]
+
+    def _say(self, text: str, indent: str = "") -> None:
+        """Writes a text in lines that end between words; what a no-break space holds together stays together."""
+        if self.width is not None:
+            wrap = textwrap.TextWrapper(
+                max(20, self.width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            )
+            text = wrap.fill(text)
+        self.write(text.replace("\xa0", " "))
 
     @property
     def prompt(self) -> str:
@@ -159,19 +199,24 @@ class TerminalGame:
                 self._go_on()
 
     def _board(self, _: str) -> None:
-        text = self.session.game.board_text(self.session.state)
+        session = self.session
+        text = session.game.board_text(session.state)
+        before = session.game.board_text(session.turns[-1].before) if session.turns else text
         if self.colour:
-            text = _PIECES.sub(lambda match: f"\x1b[{_COLOURS[match[1]]}m{match[1]}\x1b[0m", text)
+            text = coloured(text, before)
+        elif self.width is not None:
+            text = bracketed(text, before)
         self.write(text)
 
     def _help(self, _: str) -> None:
         some = list(self.session.legal_turns())[:3]
-        self.write(f"moves are written such as: {', '.join(some)}" if some else "the game is over")
+        self._say(f"moves are written such as: {', '.join(some)}" if some else "the game is over")
         for name, (_command, text) in self.commands.items():
-            self.write(f"  {name:9} {text}")
+            self._say(f"  {name:9} {text}", " " * 12)
 
     def _moves(self, _: str) -> None:
-        self.write(", ".join(self.session.legal_turns()) or "none: the game is over")
+        turns = [turn.replace(" ", "\xa0") for turn in self.session.legal_turns()]
+        self._say(", ".join(turns) or "none: the game is over")
 
     def _undo(self, _: str) -> None:
         session = self.session
@@ -208,14 +253,19 @@ class TerminalGame:
         if not path:
             raise ValueError("write: save FILE")
         records.format_for(path, self.session.game.id)
-        records.save(path, self.records())
+        if not Path(path).expanduser().parent.is_dir():
+            raise ValueError(f"there is no folder {Path(path).parent}: make it first, or name another one")
+        records.save(Path(path).expanduser(), self.records())
         self.write(f"saved {path}")
 
     def _load(self, path: str) -> None:
-        if not path:
+        if not path and (self.kept is None or not self.kept.is_file()):
             raise ValueError("write: load FILE")
         self._check_no_match("no other game is loaded")
-        found = records.load(path, self.session.game.id)
+        path = path or str(self.kept)
+        if not Path(path).expanduser().is_file():
+            raise ValueError(f"there is no file {path}")
+        found = records.load(Path(path).expanduser(), self.session.game.id)
         if not found:
             raise ValueError(f"{path} holds no game")
         loaded = Session.replay(found[0])
@@ -237,6 +287,41 @@ class TerminalGame:
 
     def _quit(self, _: str) -> None:
         self.done = True
+
+
+def coloured(text: str, before: str) -> str:
+    """A board with pieces in their colours and, in reverse, the places that are other than they were before."""
+    pieces, changed = _pieces(text), _changed(text, before)
+    lines = [list(line) for line in text.split("\n")]
+    for row, column in pieces.keys() | changed:
+        codes = ["7"] if (row, column) in changed else []
+        codes += [_COLOURS[pieces[row, column]]] if (row, column) in pieces else []
+        lines[row][column] = f"\x1b[{';'.join(codes)}m{lines[row][column]}\x1b[0m"
+    return "\n".join(map("".join, lines))
+
+
+def bracketed(text: str, before: str) -> str:
+    """A board, a space further to the right, with brackets around the places that are other than they were before."""
+    lines = [[" ", *line] for line in text.split("\n")]
+    for row, column in _changed(text, before):
+        line = lines[row]
+        for side, sign in ((column, "["), (column + 2, "]")):
+            if side < len(line) and line[side] == " ":
+                line[side] = sign
+    return "\n".join(map("".join, lines))
+
+
+def _pieces(text: str) -> dict[tuple[int, int], str]:
+    """The pieces in a board's text, by line and column."""
+    lines = enumerate(text.split("\n"))
+    return {(row, match.start()): match[1] for row, line in lines for match in _PIECES.finditer(line)}
+
+
+def _changed(text: str, before: str) -> set[tuple[int, int]]:
+    """Where pieces have come, gone or changed."""
+    now, then, lines = _pieces(text), _pieces(before), text.split("\n")
+    moved = {place for place in now.keys() | then.keys() if now.get(place) != then.get(place)}
+    return {(row, column) for row, column in moved if row < len(lines) and column < len(lines[row])}
 
 
 def result_line(session: Session) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.core import Game
-from jaxgames.envs.registry import as_game, available_games
+from jaxgames.envs.registry import GAMES, as_game, available_games
 from jaxgames.envs.registry import make as make_game
 from jaxgames.ops import checks
 from jaxgames.players import backgammon, champions, from_folder, generic, mcts, minimax, specs
@@ -116,7 +116,7 @@ def make(spec: str, game: Game | str) -> Player:
     The game may be a name, too: `make("random", "connect_four")`. Raises `ValueError` for an unknown name or option, a
     player of another game, and a folder that is no run; `TypeError` for what is neither text nor game.
     """
-    if isinstance(spec, Game) or (spec in available_games() and game not in available_games()):
+    if _is_swapped(spec, game):
         given = spec.id if isinstance(spec, Game) else spec
         kind = TypeError if isinstance(spec, Game) else ValueError
         raise kind(f"the player comes first, then the game: write make('random', {given!r})")
@@ -139,6 +139,15 @@ def make(spec: str, game: Game | str) -> Player:
     number = specs.whole_number(plies, f"player {spec!r}: plies", MOST_PLIES)
     player = from_folder.load_named(path, game, options.pop("games", None))
     return generic.look_ahead(player, spec, number, **options)
+
+
+def _is_swapped(spec: Any, game: Any) -> bool:
+    """Whether a game stands in the player's place. To look into all packages for it takes its time: only if need be."""
+    if isinstance(spec, Game):
+        return True
+    if isinstance(game, Game):
+        return spec in tuple(GAMES)
+    return game not in tuple(GAMES) and spec in available_games() and game not in available_games()
 
 
 def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[Player, ...]:

@@ -40,11 +40,11 @@ class _Request:
 
 
 class Lane:
-    """One player at work: what waits for it, and whether it is being compiled."""
+    """One player at work: what waits for it, and since when it is being compiled, None if it is not."""
 
     def __init__(self, engine: "Engine", player: Player):
         self.player = player
-        self.compiling = False
+        self.compiling: float | None = None
         self.refused = ""
         self._engine = engine
         self._programs = engine.programs.of(player)
@@ -52,6 +52,10 @@ class Lane:
         self._waiting: collections.deque[_Request] = collections.deque()
         self._work: asyncio.Task[None] | None = None
         self._growing: set[int] = set()
+
+    def compiling_for(self) -> float | None:
+        """For how many seconds the player has been being compiled; None if it is not."""
+        return None if self.compiling is None else round(time.monotonic() - self.compiling, 1)
 
     def is_ready(self, batch: int | None = None) -> bool:
         """Whether the program for so many positions, by default the fewest, is compiled."""
@@ -81,14 +85,15 @@ class Lane:
         return work
 
     async def _prepare(self, lowered: asyncio.Event) -> None:
-        self.compiling = True
+        self.compiling = time.monotonic()
         with contextlib.suppress(Exception):  # whoever asks will be told
             self._programs = self._engine.programs.of(self.player)
             await self._engine.run("compile", self._programs.lower, self.player, self._batches[0])
             lowered.set()
             await self._engine.run("compile", self._programs.prepare, self.player, self._batches[0])
         lowered.set()
-        self.compiling = False
+        self.compiling = None
+        self._engine.compiled(self)
         await self._run()
 
     async def _run(self) -> None:
@@ -98,8 +103,8 @@ class Lane:
             requests = [request for request in requests if not request.answer.done()]  # who asked may be gone
             if not requests:
                 continue
-            self.compiling = not self.is_ready(batch)
-            began, was_ready = time.monotonic(), not self.compiling
+            began, was_ready = time.monotonic(), self.is_ready(batch)
+            self.compiling = None if was_ready else began
             try:
                 positions, bits = [r.position for r in requests], [r.bits for r in requests]
                 self._programs = self._engine.programs.of(self.player)
@@ -111,7 +116,7 @@ class Lane:
                 answers, failure = [[]] * len(requests), error
             except Exception as error:  # the game that asked is told, the server goes on
                 answers, failure = [[]] * len(requests), ValueError(f"{self.player.name}: {_line(error)}")
-            self.compiling = False
+            self.compiling = None
             for request, actions in zip(requests, answers, strict=True):
                 if not request.answer.done() and actions:
                     request.answer.set_result(actions)
@@ -140,6 +145,9 @@ class Engine:
         offered: the players there are.
         limits: the bounds of the server.
         folder: where programs are kept for the next start; None: nowhere.
+
+    Attributes:
+        compiled: called with a player that can play from now on.
     """
 
     def __init__(self, offered: OfferedPlayers, limits: Limits = USUAL_LIMITS, folder: Path | None = None):
@@ -147,6 +155,7 @@ class Engine:
         self.programs = ProgramCache(limits.programs, folder)
         self._asked, self._running = time.monotonic(), 0
         self.warming: set[str] = set()
+        self.compiled: Callable[[Lane], None] = lambda lane: None
         self._players: collections.OrderedDict[Hashable, Lane] = collections.OrderedDict()
         self._pools = {
             name: concurrent.futures.ThreadPoolExecutor(count, f"jaxgames-{name}") for name, count in THREADS.items()

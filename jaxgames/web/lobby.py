@@ -12,7 +12,7 @@ from jaxgames.web.clocks import control_of
 from jaxgames.web.commands import Commands
 from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
-from jaxgames.web.engine import Engine
+from jaxgames.web.engine import Engine, Lane
 from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
 from jaxgames.web.hints import Analyses
@@ -50,6 +50,7 @@ class Lobby:
         self._keeper = keeper
         self._beginning = 0
         self._returning: dict[str, asyncio.Future[Room | None]] = {}
+        engine.compiled = self._compiled
         self._outside = {
             "create": self._create,
             "join": self._join,
@@ -116,6 +117,12 @@ class Lobby:
         room.match = MatchScore(GAMES, challenge=True) if message["challenge"] else None
         self._add(room)
         self._enter(client, room, room.host, message["id"])
+
+    def _compiled(self, lane: Lane) -> None:
+        """Says to all who wait for a player that it can play."""
+        for room in self.rooms.values():
+            if any(chair.lane is lane for chair in room.chairs):
+                room.broadcast()
 
     def _add(self, room: Room) -> None:
         room.analyses = Analyses(room)

@@ -311,7 +311,10 @@ class Room:
             "ply": len(session.turns),
             "history": [self._entry(number) for number in range(len(session.turns))],
             "redo": len(session.undone),
-            "seats": [self._seat(number) for number in range(2)],
+            "seats": [
+                chair.shown([one.name for one in self.clients if chair.is_of(one.token)], side, seconds)
+                for chair, side, seconds in zip(self.chairs, view.sides, self.clock.seconds(), strict=True)
+            ],
             "offer": None if self.offer is None else {"what": self.offer.what, "by": self.offer.by},
             "match": None if self.match is None else self.match.shown(),
             "speed": self.speed,
@@ -386,17 +389,6 @@ class Room:
         dice = [int(die) for die in turn.chance] if turn.chance.isdecimal() else None
         value = None if self.hides_values else self.values.get(number + 1)
         return {"seat": turn.seat ^ self.first, "text": turn.text, "dice": dice, "value": value}
-
-    def _seat(self, number: int) -> dict[str, Any]:
-        chair = self.chairs[number]
-        there = [client for client in self.clients if chair.is_of(client.token)]
-        return {
-            "kind": "person" if chair.is_person else "player",
-            "name": (there[0].name if there else "") or chair.name or self.view.sides[number],
-            "spec": chair.spec,
-            "online": not chair.is_person or bool(there),
-            "seconds": round(self.clock.seconds()[number], 1),
-        }
 
     def _busy(self) -> dict[str, Any] | None:
         seat = self.to_move

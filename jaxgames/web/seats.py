@@ -3,7 +3,7 @@
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxgames.web.engine import Lane
@@ -39,6 +39,17 @@ class Chair:
     def is_person(self) -> bool:
         """Whether a person sits here."""
         return self.lane is None
+
+    def shown(self, here: Sequence[str], side: str, seconds: float) -> dict[str, Any]:
+        """For the page: `here` are the names on the pages of the person, `seconds` those of thought."""
+        return {
+            "kind": "person" if self.is_person else "player",
+            "name": (here[0] if here else "") or self.name or side,
+            "spec": self.spec,
+            "online": not self.is_person or bool(here),
+            "compiling": None if self.lane is None else self.lane.compiling_for(),
+            "seconds": round(seconds, 1),
+        }
 
 
 class MatchScore:

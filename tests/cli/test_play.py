@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 
@@ -85,9 +86,91 @@ def test_sides_and_colours():
     said = []
     table = TerminalGame(Session(game, "XO./.../...", players=(None, make(PERFECT, game))), said.append, colour=True)
     table.begin()
-    assert "\x1b[1;33mX\x1b[0m" in said[0] and table.prompt == "your move> "
+    assert "\x1b[1;33mX\x1b[0m" in said[0] and "\x1b[7" not in said[0] and table.prompt == "your move> "
     table.take("swap")
     assert said[1].startswith(f"{PERFECT} (first)") and table.session.seat == 1
+    assert said[2].count("\x1b[7") == 1 and "\x1b[7;1;33mX\x1b[0m" in said[2]  # the last move, in reverse
+
+
+@pytest.mark.parametrize(
+    ("game", "start", "turn", "marked"),
+    [
+        ("tic_tac_toe", None, "5", [" 4 |[X]| 6"]),
+        ("connect_four", "44", "1", ["[X]. . X"]),
+        ("checkers", "B:W18:B15,1", "15x22", ["[.]  .   |  13", "[.]  .   . |  17", ".  [b]  .   .   |  21"]),
+        ("backgammon", "4HPwATDgc/ABMA:31", "8/5 6/5", ["|[ ] ", "[ ]   |", "X [X]", "X [X]"]),
+    ],
+)
+def test_the_last_move_is_marked_without_colours_too(game, start, turn, marked):
+    said, session = [], Session(game, start)
+    table = TerminalGame(session, said.append, colour=False, width=80)
+    table.take("board")
+    table.take(turn)
+    assert "[" not in said[0]
+    lines = [line for line in said[1].splitlines() if "[" in line]
+    assert len(lines) == len(marked) and all(map(str.__contains__, lines, marked)), lines
+    assert [line.translate({91: 32, 93: 32})[1:] for line in said[1].splitlines()] == session.game.board_text(
+        session.state
+    ).splitlines()
+
+
+def test_lines_end_between_words():
+    said = []
+    table = TerminalGame(Session("backgammon", "4HPwATDgc/ABMA:31"), said.append, colour=False, width=40)
+    table.take("moves")
+    table.take("help")
+    table.take("21/1")
+    lines = "\n".join(said).splitlines()
+    assert max(map(len, lines)) <= 40
+    assert set(", ".join(said[0].splitlines()).replace(",,", ",").split(", ")) == set(table.session.legal_turns())
+
+
+@pytest.fixture
+def at_a_terminal(monkeypatch, tmp_path):
+    """`jaxgames play` by somebody who types these lines; an exception is a key such as Ctrl-C."""
+
+    def run(lines, *arguments):
+        typed = iter(lines)
+
+        def read(prompt):
+            line = next(typed, EOFError)
+            if isinstance(line, str):
+                return line
+            raise line
+
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("builtins.input", read)
+        return main(["play", *arguments])
+
+    return run
+
+
+def test_ctrl_c_asks_and_keeps_the_game(at_a_terminal, capsys):
+    person = ("checkers", "--against", "person")
+    lines = ["11-15", KeyboardInterrupt, "no", "22-18", KeyboardInterrupt, "yes", "never read"]
+    assert at_a_terminal(lines, *person) == 130
+    assert "the game is kept" in capsys.readouterr().out
+    assert at_a_terminal(["load", "15x22", KeyboardInterrupt, KeyboardInterrupt], *person) == 130
+    capsys.readouterr()
+    assert at_a_terminal(["load", "moves", "resign"], *person) == 0
+    out = capsys.readouterr().out
+    assert "26x17, 25x18" in out and "first wins" in out and "kept" not in out  # it has ended
+
+
+def test_files_that_cannot_be_are_said_in_words_and_records_have_dates(play, tmp_path):
+    (tmp_path / "folder.pdn").mkdir()
+    lines = ["11-15", f"save {tmp_path}/no/a.pdn", f"save {tmp_path}/folder.pdn", f"load {tmp_path}/b.pdn", "load"]
+    file = tmp_path / "a.pdn"
+    _, out, _ = play([*lines, f"save {file}"], "checkers", "--against", "person")
+    errors = [line for line in out.splitlines() if line.startswith("error")]
+    assert errors == [
+        f"error: there is no folder {tmp_path}/no: make it first, or name another one",
+        f"error: {tmp_path}/folder.pdn: Is a directory; expected a file",
+        f"error: there is no file {tmp_path}/b.pdn",
+        "error: write: load FILE",
+    ]
+    assert re.search(r'\[Date "20[0-9]{2}\.[01][0-9]\.[0-3][0-9]"\]', file.read_text())
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """Games over the WebSocket: persons, programs, tokens, offers, saved_games."""
 
 import re
+import threading
 
 import pytest
 
+from jaxgames.web.programs import Programs
 from tests.web.pages import PERSON, RANDOM, page, serving
 
 
@@ -81,6 +83,19 @@ def test_against_a_program_it_answers_and_undo_goes_back_to_the_person(ann):
     assert (state["ply"], state["redo"], state["position"]) == (2, 0, position)
     ann.do("undo")
     assert "nothing that could be taken back" in ann.refuse("undo")
+
+
+def test_a_player_gets_ready_while_one_thinks_and_says_so(ann, monkeypatch):
+    """It is compiled as soon as it is chosen; when it is done everybody is told, and a move chosen before is good."""
+    prepare, go = Programs.prepare, threading.Event()
+    monkeypatch.setattr(Programs, "prepare", lambda *arguments: go.wait(60) and prepare(*arguments))
+    ann.create("tic_tac_toe", [PERSON, {"kind": "player", "spec": "weak:0.3:random"}])
+    assert [seat["compiling"] is None for seat in ann.state["seats"]] == [True, False]
+    seen = ann.state["version"]
+    go.set()
+    assert ann.wait(lambda s: s["seats"][1]["compiling"] is None)["version"] == seen
+    ann.step()
+    ann.wait(lambda s: s["ply"] == 2)
 
 
 def test_a_program_may_begin_and_change_seats_in_mid_game(ann):

@@ -9,10 +9,13 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 
 const still = () => document.documentElement.dataset.motion === "off" || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** A board in an element of the page. `onmove(move)` is called for a legal move, `onpaint(place, erase)` in set-up. */
+/**
+ * A board in an element of the page. `onmove(move)` is called for a legal move, `onpaint(place, erase)` in set-up,
+ * `onidle()` where somebody takes back what was chosen.
+ */
 export class BoardView {
-  constructor(container, { onmove, onpaint, ondice }) {
-    Object.assign(this, { container, onmove, onpaint, ondice });
+  constructor(container, { onmove, onpaint, ondice, onidle }) {
+    Object.assign(this, { container, onmove, onpaint, ondice, onidle });
     this.svg = element(node("svg", { class: "board", role: "application", "aria-roledescription": "board" }));
     this.svg.append(element(definitions()));
     this.layers = {};
@@ -36,7 +39,7 @@ export class BoardView {
     this.svg.addEventListener("focusin", (event) => this.focus(event));
   }
 
-  /** Shows a view: {kind, board, flipped, moves, side, last, hint, values, painting, title}. */
+  /** Shows a view: {kind, board, flipped, moves, plans (moves are premoves), premove, side, last, hint, values, painting, title}. */
   show(view) {
     const before = this.view;
     this.view = view;
@@ -199,11 +202,15 @@ export class BoardView {
       shown.push(this.kind.dot(board, this.hovered, flipped));
     }
     this.fill("targets", shown);
-    const sources = new Set(this.selected === null ? this.view.moves.map((move) => move.from).filter((from) => from !== null) : []);
+    const sources = new Set(this.selected === null && !this.view.plans ? this.view.moves.map((move) => move.from).filter((from) => from !== null) : []);
     const notes = this.kind.front ? tints : []; // in front of what hides the rest
     notes.push(...[...sources].map((id) => circle(...anchor(id), 5, "movable")));
+    const arrowOf = ({ from, to }) => arrow(from === null ? null : anchor(from), anchor(to));
+    if (this.view.premove) {
+      notes.push(group("premove", ...arrowOf(this.view.premove)));
+    }
     for (const { from, to } of hint ?? []) {
-      notes.push(...arrow(from === null ? null : anchor(from), anchor(to)));
+      notes.push(...arrowOf({ from, to }));
     }
     for (const { from, to, text, best } of values?.() ?? []) {
       const [x, y] = from === null || to === null ? anchor(to ?? from) : middle(anchor(from), anchor(to), this.view.name);
@@ -217,10 +224,10 @@ export class BoardView {
       if (place.id === this.selected) {
         words.push("picked up");
       } else if (this.isSource(place.id) && this.selected === null) {
-        words.push("can move");
+        words.push(this.view.plans ? "ready for a premove" : "can move");
       }
       if (target && (this.selected !== null || this.view.moves[0].from === null)) {
-        words.push("legal target");
+        words.push(this.view.plans ? "premove target" : "legal target");
       }
       drawn.setAttribute("aria-label", words.join(", "));
       drawn.classList.toggle("live", target || this.isSource(place.id) || Boolean(this.view.painting));
@@ -332,7 +339,10 @@ export class BoardView {
   }
 
   secondary(event) {
-    if (this.view?.painting) {
+    if (this.view?.premove) {
+      event.preventDefault();
+      this.onidle();
+    } else if (this.view?.painting) {
       event.preventDefault();
       const place = this.placeAt(this.point(event));
       if (place !== null) {
@@ -345,6 +355,7 @@ export class BoardView {
   click(place, before = this.selected) {
     if (place === null) {
       this.select(null);
+      this.onidle();
       return;
     }
     const move = best(this.view.moves.filter((option) => option.from === before && option.to === place));
@@ -354,6 +365,7 @@ export class BoardView {
     }
     if (!this.isSource(place)) {
       this.select(null);
+      this.onidle();
       return;
     }
     const options = this.movesFrom(place);
@@ -376,6 +388,10 @@ export class BoardView {
   play(move) {
     this.selected = null;
     const { view } = this;
+    if (view.plans) { // the board stays as it is
+      this.onmove(move);
+      return;
+    }
     const steps = [{ from: move.from, to: move.to }];
     this.show({ ...view, board: this.kind.moved(view.board, move, view.side), moves: [], last: { steps }, hint: null, values: null });
     this.onmove(move);

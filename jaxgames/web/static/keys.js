@@ -29,18 +29,21 @@ export function initKeys(app) {
     ArrowRight: ["one turn on", () => app.stepBy(1)],
     Home: ["to the start of the game", () => app.lookAt(0)],
     End: ["to the present", () => app.lookAt(Infinity)],
+    Escape: ["take a premove back", () => app.view.onidle()],
     "?": ["this list", () => openHelp()],
   };
-  const names = { ArrowLeft: "←", ArrowRight: "→" };
+  const names = { ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 
   function openHelp() {
     byId("keys").replaceChildren(...Object.entries(keys).flatMap(([key, [what]]) => [h("dt", {}, h("kbd", {}, names[key] ?? key)), h("dd", {}, what)]));
     byId("motion").checked = app.settings.motion;
+    byId("sound").checked = app.settings.sound;
     byId("help-dialog").showModal();
   }
 
   byId("help").addEventListener("click", openHelp);
   byId("motion").addEventListener("change", (event) => change({ motion: event.target.checked }));
+  byId("sound").addEventListener("change", (event) => change({ sound: event.target.checked }));
   document.addEventListener("keydown", (event) => {
     const closed = event.target.closest("dialog:not([open])"); // it may keep the focus until the next frame is drawn
     const typing = !closed && event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog");

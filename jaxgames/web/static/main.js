@@ -17,6 +17,7 @@ import { initTable } from "./table.js";
 import { initTogether } from "./together.js";
 import { initWatch } from "./watch.js";
 import { apply, ownerKey, settings, themeButton } from "./settings.js";
+import { play, soundOf } from "./sound.js";
 
 const CLOSED = { 4000: "This session has ended.", 4001: "That session is not there any more.", 1008: "The server has ended the connection." };
 
@@ -32,6 +33,7 @@ const app = {
   setup: null, // the board being set up
   flipped: null, // chosen by hand; null: as the seat asks
   pending: null, // a move that was sent and not answered yet
+  premove: null, // a move that is played as soon as it is legal
   offline: false, // whether the board is only what it was when the connection was lost
   asked: null, // what a link to a position proposes, until it has been asked
   before: null, // what was played in a session that is not there any more
@@ -127,7 +129,7 @@ const app = {
   /** Goes on in another session: nothing of the one before is shown there. */
   enter(session) {
     if (this.session !== session) {
-      Object.assign(this, { session, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null });
+      Object.assign(this, { session, state: null, look: null, analysis: null, analyses: false, hint: null, curve: null, setup: null, flipped: null, pending: null, premove: null });
     }
   },
 };
@@ -279,6 +281,10 @@ function tell(before, state) {
     return;
   }
   const words = [];
+  const heard = soundOf(before, state);
+  if (heard) {
+    play(heard);
+  }
   if (state.ply > before.ply && state.last) {
     words.push(`${app.sideName(state.last.seat)}: ${state.last.text}.`);
   }

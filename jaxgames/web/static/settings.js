@@ -1,6 +1,6 @@
 // What this browser remembers: colours, motion, name, what is shown on the board.
 
-const DEFAULTS = { theme: "system", motion: true, name: "", shown: "values", analysis: false };
+const DEFAULTS = { theme: "system", motion: true, sound: true, name: "", shown: "values", analysis: false };
 const THEMES = { system: "light", light: "dark", dark: "system" };
 
 function stored() {

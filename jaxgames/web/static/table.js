@@ -3,6 +3,8 @@
 import { BoardView } from "./board_view.js";
 import { pieceIcon } from "./boards/index.js";
 import { isLow, leftTo, timeText } from "./clocks.js";
+import { keepPremove, plans, takePremove } from "./premove.js";
+import { play as sound } from "./sound.js";
 import { announce, byId, h, notify, setText, signed } from "./dom.js";
 import { boardValues } from "./values.js";
 
@@ -42,7 +44,8 @@ export function initTable(app) {
   }
 
   const view = new BoardView(byId("board"), {
-    onmove: play,
+    onmove: (move) => (view.view.plans ? keepPremove(app, move) : play(move)),
+    onidle: () => app.premove && keepPremove(app, null),
     onpaint: (place, erase) => app.paint?.(place, erase),
     ondice() {
       if (app.state.can.end_turn || mustPass()) {
@@ -162,13 +165,17 @@ export function initTable(app) {
     const { state } = app;
     const live = shown === state && !app.pending && !app.offline;
     const mine = live && state.you.seats.includes(state.to_move);
+    const planned = live ? plans(app) : null;
+    const premoved = takePremove(app);
     view.show({
       kind: app.kind,
       name: app.game.board,
       board,
       flipped: app.isFlipped,
-      moves: mine ? state.moves : [],
-      side: state.to_move,
+      moves: mine ? state.moves : planned ?? [],
+      plans: planned !== null,
+      premove: planned && app.premove,
+      side: planned ? app.mySeat : state.to_move,
       last: app.setup ? null : lastShown(shown),
       hint: live ? app.hint?.steps : null,
       values: live ? () => boardValues(app) : null,
@@ -178,6 +185,11 @@ export function initTable(app) {
       title: `${app.game.title} board`,
     });
     Object.assign(byId("board").dataset, { version: state.version, mine: mine && (state.moves.length > 0 || state.can.end_turn), over: state.over !== null });
+    if (premoved) {
+      view.play(premoved);
+    } else if (premoved === undefined) {
+      notify("What you had chosen cannot be played now.");
+    }
   }
 
   /** The turn under way is marked while it is played, else the last whole turn. */
@@ -218,6 +230,9 @@ export function initTable(app) {
     if (!who.online) {
       notes.push("away");
     }
+    if (who.compiling !== null) {
+      notes.push(`gets ready, ${compilingFor(app, who)} s`);
+    }
     setText(about, notes.join(" · "));
     showClock(place);
   }
@@ -240,10 +255,17 @@ export function initTable(app) {
     if (clock?.running === seat && you.seats.includes(seat)) {
       if (low && !warned && left > 0) {
         announce("Ten seconds are left.");
+        sound("low");
       }
       warned = low;
     }
   }
+
+  setInterval(() => {
+    if (app.state?.seats.some(({ compiling }) => compiling !== null)) {
+      app.refresh();
+    }
+  }, 1000);
 
   setInterval(() => {
     if (app.state?.clock && app.state.clock.running !== null && !app.offline) {
@@ -322,9 +344,13 @@ function statusWords(app) {
   if (state.over) {
     return state.over.text;
   }
+  if (app.premove) {
+    return "You have chosen a move; Escape takes it back";
+  }
   if (state.busy) {
-    const player = state.busy.player ?? state.seats[state.busy.seat]?.name;
-    return state.busy.what === "compiles" ? `${player} is being compiled; this takes a moment the first time …` : `${player} is thinking …`;
+    const { player, seat, what } = state.busy;
+    const ready = `${player} gets ready: ${compilingFor(app, state.seats[seat])} s so far, up to a minute the first time on this machine …`;
+    return what === "compiles" ? ready : `${player} is thinking …`;
   }
   if (state.to_move === null) {
     return "";
@@ -342,6 +368,9 @@ function statusWords(app) {
   const { dice } = state.board;
   return dice?.length && !state.turn?.steps?.length ? `${whose}: ${dice.join("-")}` : whose;
 }
+
+/** Whole seconds for which a player has been being compiled. */
+const compilingFor = (app, { compiling }) => Math.floor((compiling ?? 0) + (performance.now() - app.stateAt) / 1000);
 
 const rowGoesOn = ({ match }) => Boolean(match && match.played < match.games);
 

@@ -85,6 +85,13 @@ class Table:
             self.click(name)
         return self.wait(version)
 
+    def play_on(self, *names: object) -> None:
+        """Clicks on places one after another, and waits until the server has answered."""
+        version = self.look()["version"]
+        for name in names:
+            self.click(name)
+        self.wait_for("Number(document.getElementById('board').dataset.version) > arg", version)
+
     def drag(self, start: object, end: object) -> dict[str, Any]:
         self.wait_for_no_dialog()
         before = self.look()

@@ -56,6 +56,64 @@ def test_draws(browser: Any, server: Server) -> None:
         assert not ann.page.locator("#again").is_visible()
 
 
+TONES = """
+  window.tonesOfTest = 0;
+  const made = AudioContext.prototype.createOscillator;
+  AudioContext.prototype.createOscillator = function () {
+    window.tonesOfTest += 1;
+    return made.call(this);
+  };
+"""
+
+
+def test_premoves_and_sounds(browser: Any, server: Server) -> None:
+    """A move chosen before one's turn is played when it is legal, can be taken back, and is forgotten where it is not.
+
+    Moves are heard, unless sounds are off, which the browser remembers.
+    """
+    with opened(browser, server.url) as ann, opened(browser, server.url) as bob:
+        ann.page.add_init_script(TONES)
+        ann.open("game=checkers&against=random")
+        ann.open_card("together")
+        ann.button("invite")
+        ann.wait_for("document.getElementById('link').value.includes('token=')")
+        bob.page.goto(ann.page.locator("#link").input_value())
+        bob.wait_for("document.getElementById('board').dataset.version")
+        chosen, heard = "document.querySelector('.premove')", "window.tonesOfTest"
+        ann.play_on(11, 15)
+        bob.wait_for_moves(1)
+        for name in (8, 11):
+            ann.click(name)
+        ann.wait_for_status("You have chosen a move")
+        assert "8" not in "".join(ann.moves()) and "black man, " in ann.look()["places"]["8"]
+        ann.page.keyboard.press("Escape")
+        ann.wait_for(f"!{chosen}")
+        for name in (8, 11):
+            ann.click(name)
+        ann.wait_for(chosen)
+        bob.play_on(24, 20)
+        ann.wait_for_moves(3)
+        assert ann.moves() == ["11-15", "24-20", "8-11"] and not ann.page.evaluate(f"Boolean({chosen})")
+        tones = ann.page.evaluate(heard)
+        assert tones >= 2
+        ann.page.keyboard.press("?")
+        ann.page.get_by_label("Sounds").uncheck()
+        ann.page.keyboard.press("Escape")
+        ann.wait_for_no_dialog()
+        for name in (4, 8):
+            ann.click(name)
+        ann.wait_for(chosen)
+        bob.play_on(22, 18)  # now Black must jump
+        ann.wait_for("document.getElementById('notice').textContent.includes('cannot be played now')")
+        ann.wait_for_status("Your turn")
+        assert len(ann.moves()) == 4 and ann.page.evaluate(heard) == tones
+        ann.page.reload()
+        ann.wait_for_status("Your turn")
+        ann.play_on(15, 22)
+        bob.wait_for_moves(5)
+        assert ann.page.evaluate(heard) == 0
+
+
 def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
     """Programs pause as long as is chosen: between two turns a page sees 1 s, then 5 s, then none."""
     with opened(browser, server.url) as table:

@@ -15,7 +15,7 @@ const sideOf = (piece) => (piece < 0 ? 1 : 0);
 const kindOf = (piece) => (Math.abs(piece) === 2 ? "king" : "man");
 
 /** Row from the top and column from the left of a square, 1 to 32. */
-function cell(square, flipped) {
+export function cell(square, flipped) {
   const row = Math.floor((square - 1) / 4);
   const column = 2 * ((square - 1) % 4) + ((row + 1) % 2);
   return flipped ? [7 - row, 7 - column] : [row, column];
