@@ -48,7 +48,8 @@ function runCard(name) {
     setText(state, run.error ? "not readable" : run.under_way ? "under way" : "at rest");
     state.className = `pill${run.under_way ? " live" : ""}`;
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
-    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${written}`);
+    const part = run.progress === null ? "" : ` · ${Math.floor(100 * run.progress)} % done`;
+    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${part}${written}`);
     on.hidden = !(page.may && run.goes_on);
     done.hidden = run.progress === null || run.progress >= 1;
     done.value = run.progress ?? 0;
