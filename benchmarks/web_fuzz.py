@@ -250,8 +250,8 @@ class Line:
 
 async def ask(server, rng):
     """The status of a bad request, and the body."""
-    paths = ("/", "/train", "/api/games", "/api/runs", "/api/status", "/ws", "/static/main.js",
-    "/static/../app.py", "/api/runs/x",
+    paths = ("/", "/train", "/challenge", "/tournaments", "/api/commands", "/api/tournaments", "/api/games",
+             "/api/runs", "/api/status", "/ws", "/static/main.js", "/static/../app.py", "/api/runs/x",
              "/static/", "/static/boards", "//", "/api", "/docs", "/openapi.json", "/.git/config",
              "/favicon.ico")  # fmt: skip
     path = rng.choice(paths) if rng.random() < 0.5 else rng.choice(("/", "/static/", "/api/runs/")) + rng.choice(PATHS)

@@ -23,6 +23,7 @@ from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
 from jaxgames.web.page_files import PAGES, PageFile, page_file, page_files
+from jaxgames.web.tournaments import TournamentForm, Tournaments
 from jaxgames.web.training import Trainings
 
 FOLDERS = {"training": Run, "tournament": TournamentFolder}
@@ -67,6 +68,7 @@ class WebServer:
         self.offered = OfferedPlayers(list(runs), limits, plugins)
         self.commands = Commands(self._kinds(work, forms or {}), limits, trust_guests, self.offered.is_taken)
         self.trainings = Trainings(self.offered.runs, self.commands.runs)
+        self.tournaments = Tournaments(self.commands, self.offered.runs)
         self.engine = Engine(self.offered, limits, folder)
         keeper = None if keep is None else RoomKeeper(KeptGames(keep))
         self.lobby = Lobby(self.engine, limits, keeper, self.commands)
@@ -80,6 +82,7 @@ class WebServer:
         """What the page starts."""
         if work is None:
             return {}
+        forms = {**forms, "tournament": TournamentForm(self.offered, self.limits)}
         return {name: CommandKind(form, work / f"{name}s", FOLDERS[name].is_at) for name, form in forms.items()}
 
     def find_runs(self) -> None:
@@ -190,6 +193,10 @@ class WebServer:
                     404, f"unknown training; the server was started with: {_names(self.trainings.names)}"
                 )
             return api(described)
+
+        @app.get("/api/tournaments")
+        async def tournaments() -> Response:
+            return api({"tournaments": await self.engine.run("file", self.tournaments.describe)})
 
         @app.get("/api/commands")
         async def commands(request: Request) -> Response:

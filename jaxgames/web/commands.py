@@ -25,7 +25,7 @@ Asked = Mapping[str, Any]
 RUN = (sys.executable, "-m", "jaxgames.web.attended")
 LINES, WIDTH = 40, 300
 """What is kept of what a command prints."""
-END_SECONDS = 2.0
+END_SECONDS = 0.5
 """That the end of the server waits for a command, which comes to its own end then."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _SIGNS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

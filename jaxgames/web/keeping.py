@@ -66,10 +66,7 @@ class RoomKeeper:
         except ValueError as error:  # the moves to a start that was set up are too hard to find again
             _LOG.warning("a game was not kept: %s", error)
             return
-        challenge = challenge_game(room)
-        await self.games.put(game)
-        if challenge is not None:
-            await self.games.count(challenge)
+        await self.games.put(game, challenge_game(room))
 
 
 def kept(room: Room) -> KeptGame:

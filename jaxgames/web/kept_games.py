@@ -37,17 +37,6 @@ CREATE INDEX IF NOT EXISTS by_challenger ON challenges (owner, began);
 """
 
 
-class KeptGame(NamedTuple):
-    """A row: `content` is what `rooms` need to go on, as JSON; `owners` are the keys of the browsers that play."""
-
-    session: str
-    number: int
-    changed: float
-    listed: bool
-    owners: tuple[str | None, str | None]
-    content: dict[str, Any]
-
-
 class ChallengeGame(NamedTuple):
     """One game of a challenge; `points` are those of the person, None as long as it is played."""
 
@@ -57,6 +46,17 @@ class ChallengeGame(NamedTuple):
     game: str
     spec: str
     points: int | None
+
+
+class KeptGame(NamedTuple):
+    """A row: `content` is what `rooms` need to go on, as JSON; `owners` are the keys of the browsers that play."""
+
+    session: str
+    number: int
+    changed: float
+    listed: bool
+    owners: tuple[str | None, str | None]
+    content: dict[str, Any]
 
 
 def state_folder() -> Path:
@@ -94,10 +94,13 @@ class KeptGames:
             self.close()
             raise _unusable(path, error) from None
 
-    async def put(self, game: KeptGame) -> None:
-        """Writes a game over what was kept of it. What the disk refuses is only logged: the game goes on."""
+    async def put(self, game: KeptGame, challenge: ChallengeGame | None = None) -> None:
+        """Writes a game over what was kept of it. What the disk refuses is only logged: the game goes on.
+
+        A game of a `challenge` is counted: that it has begun, and once, and for good, how it has ended.
+        """
         try:
-            await self._run(self._put, game)
+            await self._run(self._put, game, challenge)
         except sqlite3.Error as error:
             _LOG.warning("a game was not kept: %s", error)
 
@@ -123,13 +126,6 @@ class KeptGames:
         """Takes a game from somebody's list; it is deleted when it is on nobody's."""
         await self._run(self._forget, owner, session, number)
 
-    async def count(self, game: "ChallengeGame") -> None:
-        """Counts a game of a challenge: that it has begun, and once, and for good, how it has ended."""
-        try:
-            await self._run(self._count, game)
-        except sqlite3.Error as error:
-            _LOG.warning("a game of a challenge was not counted: %s", error)
-
     async def challenges_of(self, owner: str) -> list[tuple[str, str, int | None]]:
         """Game, spec and points of all games of somebody's challenges, the newest first."""
         return await self._run(self._challenges, owner)
@@ -142,20 +138,19 @@ class KeptGames:
     def _run(self, function: Any, *arguments: Any) -> Any:
         return asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
-    def _put(self, game: KeptGame) -> None:
+    def _put(self, game: KeptGame, challenge: ChallengeGame | None) -> None:
         row = (game.session, game.number, game.changed, game.listed, *game.owners, json.dumps(game.content))
         self._base.execute("INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         # Of the games before this one only those stay that are somebody's.
         self._base.execute(
             "DELETE FROM games WHERE session = ? AND number < ? AND NOT listed", (game.session, game.number)
         )
-
-    def _count(self, game: "ChallengeGame") -> None:
-        self._base.execute(
-            "INSERT INTO challenges VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET points = excluded.points "
-            "WHERE challenges.points IS NULL",
-            (*game, time.time()),
-        )
+        if challenge is not None:
+            self._base.execute(
+                "INSERT INTO challenges VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET points = excluded.points WHERE challenges.points IS NULL",
+                (*challenge, time.time()),
+            )
 
     def _challenges(self, owner: str) -> list[tuple[str, str, int | None]]:
         query = f"SELECT game, spec, points FROM challenges WHERE owner = ? ORDER BY began DESC LIMIT {MOST_GAMES}"

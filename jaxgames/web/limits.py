@@ -89,6 +89,7 @@ _SHOWN = (
     "plies",
     "think_seconds",
     "idle_minutes",
+    "entrants",
 )
 USUAL_LIMITS = Limits()
 

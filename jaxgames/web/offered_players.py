@@ -48,7 +48,7 @@ class OfferedPlayers:
 
     def __init__(self, runs: Sequence[str] = (), limits: Limits = USUAL_LIMITS, plugins: Sequence[str] = ()):
         self._limits = limits
-        self._plugins = [name for name in plugins if name in PLAYERS]
+        self.plugins = [name for name in plugins if name in PLAYERS]
         self.runs: dict[str, Path] = {}
         for folder in runs:
             self.add(Path(folder))
@@ -107,7 +107,7 @@ class OfferedPlayers:
         parsed = specs.parse(spec)
         if parsed.name == NEWEST:
             return str(self._newest(parsed.rest or ""))
-        if spec in self._plugins:
+        if spec in self.plugins:
             return spec
         if parsed.name in NAMES and parsed.name in PLAYERS:
             return self._named(parsed, PLAYERS[parsed.name], game)
@@ -131,7 +131,7 @@ class OfferedPlayers:
             if entry.arguments[:1] == ("RUN",) and not self._networks(game):
                 continue
             offers.append(self._description(name, entry, game))
-        for name in self._plugins:
+        for name in self.plugins:
             if (entry := PLAYERS[name]).plays(game):
                 offers.append(_player(name, entry.help, name, values=False))
         for run in runs:
@@ -234,7 +234,7 @@ class OfferedPlayers:
         for name in NAMES:
             if name in PLAYERS and PLAYERS[name].plays(game):
                 yield self._example(name)
-        yield from (name for name in self._plugins if PLAYERS[name].plays(game))
+        yield from (name for name in self.plugins if PLAYERS[name].plays(game))
         yield from self.runs_of(game)
 
 

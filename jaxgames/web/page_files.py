@@ -15,9 +15,9 @@ MEDIA = {
     ".svg": "image/svg+xml",
 }
 """The kinds of files that the page is made of; no others are served."""
-PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html"}
+PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html", "tournaments": "tournaments.html"}
 """The pages by their paths."""
-SCRIPTS = ("main.js", "train.js", "challenge.js")
+SCRIPTS = ("main.js", "train.js", "challenge.js", "tournaments.js")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";$', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)
 

@@ -38,7 +38,7 @@ def test_games_of_a_challenge_are_counted_once_and_for_good(file, monkeypatch):
         ann.do("resign")
         ann.wait(lambda s: s["match"]["played"] == 2)
         ann.do("undo")  # the challenge is over: the last game may be played on, and counts as it did
-        assert ann.wait(lambda s: s["over"] is None)
+        assert ann.wait(lambda s: s["over"] is None) and scored(ann)[0]["games"] == 2
         ann.do("resign")
         facts = {"games": 2, "open": 0, "won": 0, "lost": 2, "points": -2, "mean": -1.0}
         assert scored(ann)[0].items() >= facts.items()

@@ -102,9 +102,9 @@ def test_a_training_is_started_watched_stopped_and_gone_on_with(work):
         until(http, lambda c: c["last"]["says"] == ["it goes on"])
         process = server.commands.current._process
     assert process.wait(5) == 130  # the end of the server is its end
-    with serving(HERE, **work) as (_, http):  # and the next server has it
+    with serving(HERE, **work) as (server, http):  # and the next server has it
         assert http.get("/api/runs/mine").json()["goes_on"]
-        assert http.get("/api/games").json()["runs"] == ["mine"]
+        assert list(server.offered.runs) == ["mine"]
 
 
 def test_what_fails_or_is_done_is_told_and_what_cannot_be_is_refused(work):

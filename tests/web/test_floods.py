@@ -132,6 +132,13 @@ def test_forms_of_trainings_at_their_worst(people, turns_of_the_loop, name):
         flood(people, turns_of_the_loop, lambda eve, asked=asked: eve.send("form", what="training", asked=asked))
 
 
+def test_forms_of_tournaments_at_their_worst(people, turns_of_the_loop):
+    specs = [f"weak:0.{number}:champion" for number in range(12)], ["a" * 120] * 12, [NESTED] * 12
+    for players in specs:
+        asked = {"fields": {"game": "backgammon", "games": "9" * 100}, "players": players}
+        flood(people, turns_of_the_loop, lambda eve, asked=asked: eve.send("form", what="tournament", asked=asked))
+
+
 def test_sessions_at_their_worst(people, turns_of_the_loop):
     for fields in ({**TEN, "position": "1" * 2000}, {"game": "checkers", "position": "(" * 2000}, {"game": "x"}):
         flood(people, turns_of_the_loop, lambda eve, fields=fields: eve.send("create", **fields))

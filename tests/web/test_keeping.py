@@ -156,7 +156,7 @@ def test_a_damaged_row_is_no_game_and_a_full_disk_stops_no_game(file, caplog, mo
         assert len(ann.ask("games", owner=ANN)["games"]) == 1
         session, token = ann.welcome["session"], ann.welcome["token"]
         refuse = monkeypatch.setattr
-        refuse(KeptGames, "_put", lambda self, game: (_ for _ in ()).throw(sqlite3.OperationalError("disk is full")))
+        refuse(KeptGames, "_put", lambda self, *game: (_ for _ in ()).throw(sqlite3.OperationalError("disk is full")))
         assert ann.do("turn", text="1")["ply"] == 2
         assert ann.ask("games", owner=ANN)["games"][0]["turns"] == 1 and "disk is full" in caplog.text
     monkeypatch.undo()

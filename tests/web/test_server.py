@@ -72,7 +72,7 @@ def test_what_is_this_machine_only():
 
 
 def test_the_page_and_its_files(http):
-    for path in ("/", "/train", "/challenge"):
+    for path in ("/", "/train", "/challenge", "/tournaments"):
         answer = http.get(path)
         assert answer.status_code == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
         assert (

@@ -4,6 +4,8 @@ import { Connection, Refusal } from "./connection.js";
 import { h, notify, setText } from "./dom.js";
 
 const WAIT = 300; // milliseconds after the last key until the server is asked what it thinks of a form
+const OFTEN = 1500;
+const SELDOM = 15000;
 const WORDS = { running: "under way", stopping: "coming to its end", stopped: "stopped", done: "done", failed: "failed" };
 
 /** What an address of the server says. */
@@ -34,6 +36,16 @@ export function asker() {
       notify(error.message, "error");
       return null;
     }
+  };
+}
+
+/** A function that calls `update` at once, and then for ever: often while that says that something is under way. */
+export function watching(update) {
+  let timer = 0;
+  return async function look() {
+    const busy = await update().catch((error) => notify(error.message, "error"));
+    clearTimeout(timer);
+    timer = setTimeout(look, busy ? OFTEN : SELDOM);
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { counted } from "./boards/draw.js";
 import { chart, compact } from "./chart.js";
-import { asker, commandCard, read, startCard } from "./commands.js";
+import { asker, commandCard, read, startCard, watching } from "./commands.js";
 import { byId, h, notify, setText } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { apply, themeButton } from "./settings.js";
@@ -35,7 +35,7 @@ function runCard(name) {
   const about = h("p", { class: "soft" });
   const play = h("a", { class: "button", hidden: true }, "Play the newest checkpoint");
   const best = h("a", { class: "quiet-link", hidden: true }, "Play the best");
-  const on = h("button", { type: "button", hidden: true, onclick: () => page.ask("resume", { what: "training", name }).then((answer) => answer && update()) }, "Go on");
+  const on = h("button", { type: "button", hidden: true, onclick: () => page.ask("resume", { what: "training", name }).then((answer) => answer && look()) }, "Go on");
   const done = h("progress", { max: 1, hidden: true, "aria-label": `Done of ${name}` });
   const measures = h("div", { class: "measures" });
   const rest = h("div", { class: "measures" });
@@ -48,7 +48,8 @@ function runCard(name) {
     setText(state, run.error ? "not readable" : run.under_way ? "under way" : "at rest");
     state.className = `pill${run.under_way ? " live" : ""}`;
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
-    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${written}`);
+    const part = run.progress === null ? "" : ` · ${Math.floor(100 * run.progress)} % done`;
+    setText(about, run.error ?? `${run.recipe ?? ""} · ${run.title ?? run.game}${part}${written}`);
     on.hidden = !(page.may && run.goes_on);
     done.hidden = run.progress === null || run.progress >= 1;
     done.value = run.progress ?? 0;
@@ -117,26 +118,22 @@ async function update() {
   return busy;
 }
 
-/** `update` for ever, seldom while nothing happens. */
-async function watch() {
-  const busy = await update().catch((error) => notify(error.message, "error"));
-  setTimeout(watch, busy ? AGAIN / 2 : SELDOM);
-}
+const look = watching(update);
 
 async function boot() {
   apply();
   drawIcons(document);
   themeButton(byId("theme"));
-  page.command = commandCard({ ask: (...words) => page.ask(...words), onchange: update });
+  page.command = commandCard({ ask: (...words) => page.ask(...words), onchange: look });
   const { may } = await read("/api/commands");
   if (may) {
     page.ask = asker();
     const { fields, asked, draw } = trainingForm();
-    const { card } = startCard({ kind: "training", title: "New training", ask: page.ask, fields, asked, draw, onstart: update });
+    const { card } = startCard({ kind: "training", title: "New training", ask: page.ask, fields, asked, draw, onstart: look });
     byId("start").append(card);
   }
   byId("start").append(page.command.card);
-  await watch();
+  await look();
 }
 
 boot().catch((error) => notify(error.message, "error"));

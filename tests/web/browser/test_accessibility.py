@@ -69,13 +69,16 @@ def test_games(browser: Any, server: Server, game: str, move: str) -> None:
         assert found(table, LOW, WIDE, NARROW) == []
 
 
-def test_start_page_and_challenge(browser: Any, server: Server) -> None:
+def test_start_page_challenge_and_tournaments(browser: Any, server: Server) -> None:
     with opened(browser, server.url) as table:
         table.page.goto(server.url)
         table.page.wait_for_selector(".game-card")
         assert found(table, LOW, WIDE, NARROW) == []
         table.page.goto(f"{server.url}/challenge")
         table.page.wait_for_selector(".picker")
+        assert found(table, WIDE, NARROW) == []
+        table.page.goto(f"{server.url}/tournaments")
+        table.page.get_by_text("New tournament").click()
         assert found(table, WIDE, NARROW) == []
 
 

@@ -1,9 +1,12 @@
-"""The page in a real browser as the command line: trainings are set, started and stopped."""
+"""The page in a real browser as the command line: trainings and tournaments are set, started, watched, stopped."""
 
+import os
 from typing import Any
 
 from tests.web.browser.conftest import Server
-from tests.web.browser.table import opened
+from tests.web.browser.table import opened, picture
+
+PICTURES = os.environ.get("JAXGAMES_SCREENSHOTS")
 
 
 def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> None:
@@ -27,3 +30,25 @@ def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> 
         page.get_by_role("heading", name="The training four").wait_for()
         page.get_by_role("button", name="Stop").click()
         page.get_by_text("stopped", exact=True).wait_for()
+
+
+def test_a_tournament_is_played(browser: Any, server: Server) -> None:
+    with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
+        page = table.page
+        page.goto(f"{server.url}/tournaments")
+        page.get_by_text("New tournament").click()
+        page.get_by_label("Games of each pair").fill("20")
+        page.get_by_label("Leave out player 1").click()
+        page.get_by_label("Player 1", exact=True).select_option("random")
+        table.wait_for("document.querySelector('.verdict').textContent.includes(arg)", "player random is there 2 times")
+        page.get_by_label("Player 1", exact=True).select_option("weak")
+        page.locator(".entrants").get_by_label("Player", exact=True).fill("random")
+        page.get_by_label("Name").fill("cup")
+        table.wait_for("!document.querySelector('#start-card [type=submit]').disabled")
+        page.get_by_role("button", name="Start").click()
+        table.wait_for("document.querySelector('#tournaments')?.textContent.includes(arg)", "1 of 1 matches")
+        rows = page.get_by_role("region", name="Cross-table of cup").get_by_role("row")
+        assert rows.count() == 3
+        names = [rows.nth(number).get_by_role("rowheader").inner_text() for number in (1, 2)]
+        assert sorted(names) == ["random", "weak:0.2:random"]
+        picture(table, PICTURES, "tournament")
