@@ -57,18 +57,23 @@ def test_the_site_has_every_page_and_every_public_name(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "named"),
     [
-        ("[gone](games/gone.md) [gone](games/index.md#gone)", ("games/gone.md", "#gone")),
+        ("[gone](games/gone.md) [gone](index.md#gone)", ("games/gone.md", "#gone")),
         ("::: jaxgames.gone", ("jaxgames.gone",)),
         ('--8<-- "gone.py"', ("gone.py",)),
     ],
 )
 def test_a_fault_ends_the_build(tmp_path, fault, named):
-    shutil.copytree(DOCS, tmp_path / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    with (tmp_path / "docs" / "conventions.md").open("a") as page:
-        page.write(f"\n\n{fault}\n")
-    built = build(tmp_path / "mkdocs.yml", tmp_path / "site")
-    assert built.returncode != 0 and all(name in built.stderr for name in named), built.stderr
+    """By the settings of the docs, on a site of one page."""
+    (tmp_path / "docs").mkdir()
+    for file in ("style.css", "mathjax.js"):
+        shutil.copy(DOCS / file, tmp_path / "docs")
+    settings = re.sub(r"(?ms)^nav:\n.*?^(?=# )", "nav: [index.md]\n\n", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    (tmp_path / "mkdocs.yml").write_text(settings, "utf-8")
+    for text in ("# One page\n", f"# One page\n\n{fault}\n"):
+        (tmp_path / "docs" / "index.md").write_text(text, "utf-8")
+        built = build(tmp_path / "mkdocs.yml", tmp_path / "site")
+        assert built.returncode == 0 or (text.endswith(f"{fault}\n") and all(name in built.stderr for name in named))
+    assert built.returncode != 0
 
 
 def test_tables_and_pictures_are_those_of_the_code(tmp_path, monkeypatch):
