@@ -1,14 +1,16 @@
 """The reproduction of Ebert's comparison: its published figures, and what it measures of networks that do nothing."""
 
+import functools
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
 from jaxgames.matches.knockout import BEHIND
-from jaxgames.players import make
+from jaxgames.players import Player, make
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
@@ -73,12 +75,17 @@ def test_curves():
 
 
 def test_bear_off_errors_of_a_player_that_makes_none():
-    """`tidy:3` takes off as many checkers as it can; a random player does not."""
-    game = system_player("tidy:3").game
-    assert game.id == "backgammon"
-    turns, errors = testers.bear_off(system_player("tidy:3"), jax.random.key(0), 90)
-    assert turns > 1000 and errors == 0
-    turns, errors = testers.bear_off(system_player("simple:1"), jax.random.key(0), 90)
+    """`tidy:3` takes off as many checkers as it can; `simple:1` does not. One program for both."""
+    tidy, simple = system_player("tidy:3"), system_player("simple:1")
+
+    def turn(is_tidy, positions, bits):
+        turns = [functools.partial(player.turn, player.params, positions, bits) for player in (tidy, simple)]
+        return jax.lax.cond(is_tidy, *turns)
+
+    measure = jax.jit(testers.bear_off, static_argnums=2)
+    turns, errors = measure(Player("tidy", tidy.game, turn, jnp.bool_(True)), jax.random.key(0), 90)
+    assert tidy.game.id == "backgammon" and turns > 1000 and errors == 0
+    turns, errors = measure(Player("simple", tidy.game, turn, jnp.bool_(False)), jax.random.key(0), 90)
     assert turns > 100 and 0.01 < np.asarray(errors) / turns < 1
 
 
