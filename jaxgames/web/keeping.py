@@ -129,12 +129,13 @@ async def _restored(engine: Engine, limits: Limits, game: KeptGame) -> Room:
     session = await engine.run("file", _replayed, content)
     room = Room(engine, limits)
     room.id, room.host, room.number = game.session, content["host"], game.number - 1
-    room.control = control_of(content["clock"])
+    clock = content.get("clock")  # games that were kept before there were clocks have none
+    room.control = control_of(clock)
     room.begin(choice, session, content["first"], content["drawn_start"])
     room.tags = content["record"]["tags"]
-    room.clock.spent = list(content["seconds"])
-    if content["clock"] is not None:
-        room.clock.left, room.clock.free = list(content["clock"]["left"]), content["clock"]["free"]
+    room.clock.spent = list(content.get("seconds", room.clock.spent))
+    if clock is not None:
+        room.clock.left, room.clock.free = list(clock["left"]), clock["free"]
     room.loaded, room.broken_off, room.display = content["loaded"], content["broken_off"], content["display"]
     room.chosen_speed, room.paused = content["speed"], content["paused"]
     room.match = None if content["match"] is None else MatchScore.of(content["match"])

@@ -17,8 +17,9 @@ MEDIA = {
 """The kinds of files that the page is made of; no others are served."""
 PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html", "tournaments": "tournaments.html"}
 """The pages by their paths."""
-SCRIPTS = ("main.js", "train.js", "challenge.js", "tournaments.js")
+SCRIPTS = ("main.js", "train.js", "challenge.js", "tournaments.js", "socket.js")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";$', re.M)
+_COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*\*.*?\*/\n", re.M | re.S)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.M)
 
 
@@ -45,7 +46,9 @@ def page_files() -> dict[str, PageFile]:
 
 
 def bundled(script: Path) -> str:
-    """A module and all modules that it imports, as one script: each is a function that gives what it exports."""
+    """A module and all modules that it imports, as one script without comments: each is a function that gives what it
+    exports.
+    """
     names: dict[Path, str] = {}
     parts: list[str] = []
 
@@ -54,7 +57,7 @@ def bundled(script: Path) -> str:
 
     def add(path: Path) -> str:
         if path not in names:
-            text = _IMPORT.sub(functools.partial(taken, path), path.read_text(encoding="utf-8"))
+            text = _IMPORT.sub(functools.partial(taken, path), _COMMENT.sub("", path.read_text(encoding="utf-8")))
             exported = ", ".join(_EXPORT.findall(text))
             names[path] = f"module{len(names)}"
             parts.append(f"const {names[path]} = (() => {{\n{_EXPORT.sub('', text)}return {{ {exported} }};\n}})();\n")

@@ -22,12 +22,17 @@ export class Connection {
 
   open() {
     this.onstatus("connecting");
-    this.socket = new WebSocket(this.address);
+    const early = window.earlySocket; // of socket.js
+    window.earlySocket = null;
+    this.socket = early && early.readyState <= WebSocket.OPEN ? early : new WebSocket(this.address);
     this.socket.onopen = () => {
       this.failures = 0;
       this.onstatus("open");
       this.onopen();
     };
+    if (this.isOpen) {
+      queueMicrotask(this.socket.onopen);
+    }
     this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     this.socket.onclose = (event) => this.closed(event.code);
   }
