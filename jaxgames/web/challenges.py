@@ -9,6 +9,7 @@ from jaxgames.envs.registry import make
 from jaxgames.matches import bradley_terry
 from jaxgames.matches.intervals import mean_margin, wilson
 from jaxgames.web.boards import VIEWS
+from jaxgames.web.kept_games import ChallengeGame
 
 GAMES = 10
 """In a row."""
@@ -44,13 +45,21 @@ def standing(game: str, spec: str, points: Sequence[int | None]) -> dict[str, An
     return facts | {"mean": mean, "low": low, "high": high, "rating": rating}
 
 
-def standings(rows: Iterable[tuple[str, str, int | None]]) -> list[dict[str, Any]]:
-    """Of each player that somebody has met, from game, spec and points of each game."""
-    met: dict[tuple[str, str], list[int | None]] = {}
-    for game, spec, points in rows:
-        if game in VIEWS:
-            met.setdefault((game, spec), []).append(points)
-    return [standing(*player, points) for player, points in met.items()]
+def standings(rows: Iterable[ChallengeGame]) -> list[dict[str, Any]]:
+    """Of each player that somebody has met, by all games, the newest first; `goes_on` is the last challenge, unless it
+    has been played to its end.
+    """
+    met: dict[tuple[str, str], list[ChallengeGame]] = {}
+    for row in rows:
+        if row.game in VIEWS:
+            met.setdefault((row.game, row.spec), []).append(row)
+    found = []
+    for player, games in met.items():
+        last = games[0]
+        left = last.points is None or last.number < GAMES
+        goes_on = {"session": last.session, "number": last.number} if left else None
+        found.append({**standing(*player, [one.points for one in games]), "goes_on": goes_on})
+    return found
 
 
 def _interval(ended: Sequence[int], mean: float, share: float, most: float) -> tuple[float | None, float | None]:

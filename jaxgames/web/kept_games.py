@@ -126,8 +126,8 @@ class KeptGames:
         """Takes a game from somebody's list; it is deleted when it is on nobody's."""
         await self._run(self._forget, owner, session, number)
 
-    async def challenges_of(self, owner: str) -> list[tuple[str, str, int | None]]:
-        """Game, spec and points of all games of somebody's challenges, the newest first."""
+    async def challenges_of(self, owner: str) -> list[ChallengeGame]:
+        """All games of somebody's challenges, the newest first."""
         return await self._run(self._challenges, owner)
 
     def close(self) -> None:
@@ -152,9 +152,10 @@ class KeptGames:
                 (*challenge, time.time()),
             )
 
-    def _challenges(self, owner: str) -> list[tuple[str, str, int | None]]:
-        query = f"SELECT game, spec, points FROM challenges WHERE owner = ? ORDER BY began DESC LIMIT {MOST_GAMES}"
-        return list(self._base.execute(query, (owner,)))
+    def _challenges(self, owner: str) -> list[ChallengeGame]:
+        columns = ", ".join(ChallengeGame._fields)
+        query = f"SELECT {columns} FROM challenges WHERE owner = ? ORDER BY began DESC LIMIT {MOST_GAMES}"
+        return [ChallengeGame(*row) for row in self._base.execute(query, (owner,))]
 
     def _find(self, query: str, *values: Any) -> list[KeptGame]:
         found = []

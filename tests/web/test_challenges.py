@@ -3,6 +3,7 @@
 import pytest
 
 from jaxgames.web.challenges import standing, standings
+from jaxgames.web.kept_games import ChallengeGame
 from tests.web.pages import PERSON, RANDOM, page, serving
 
 ANN = "a" * 48
@@ -58,7 +59,8 @@ def test_a_challenge_goes_on_after_a_restart(file):
         ann.wait(lambda s: s["over"] is None and s["match"]["played"] == 1)
         session, token = ann.welcome["session"], ann.welcome["token"]
     with serving(keep=file) as (_, http), page(http) as ann:
-        ann.join(session, token)
+        ann.welcome = ann.ask("open", owner=ANN, **scored(ann)[0]["goes_on"])
+        assert (ann.welcome["session"], ann.welcome["token"]) == (session, token) and ann.until("state")
         assert "without help" in ann.refuse("hint")
         assert (ann.state["match"]["played"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (1, 1, 1)
 
@@ -95,5 +97,8 @@ def test_scores_and_ratings():
     gammons = standing("backgammon", "pubeval", [2, -1, 1, 3])
     assert gammons["points"] == 5 and gammons["low"] < 1.25 < gammons["high"]
     assert standing("backgammon", "pubeval", [2, 2])["low"] is None
-    rows = [("checkers", "a", 1), ("go", "a", 1), ("checkers", "b", None), ("checkers", "a", 0)]
-    assert [(one["spec"], one["games"]) for one in standings(rows)] == [("a", 2), ("b", 0)]
+    rows = [("checkers", "a", 1, 10), ("go", "a", 1, 1), ("checkers", "b", None, 2), ("checkers", "a", 0, 9)]
+    games = [ChallengeGame("s", number, ANN, game, spec, points) for game, spec, points, number in rows]
+    found = [(one["spec"], one["games"], one["open"], one["goes_on"]) for one in standings(games)]
+    assert found == [("a", 2, 0, None), ("b", 0, 1, {"session": "s", "number": 2})]
+    assert standings(games[3:])[0]["goes_on"] == {"session": "s", "number": 9}  # left before the tenth had begun

@@ -9,17 +9,29 @@ import { apply, ownerKey, settings, themeButton } from "./settings.js";
 
 const page = { picker: null };
 
+/** Goes to a session that the server has welcomed this browser in. */
+function enter({ session, token }) {
+  keepToken(session, token);
+  location.assign(`/#${new URLSearchParams({ session })}`);
+}
+
 /** An interval around a number, as one text. */
 const between = (value, low, high, text) => (low === null ? text(value) : `${text(value)} (${text(low)} to ${text(high)})`);
 const elo = (value) => signed(value, 0);
 
-function row({ title, spec, games, open, won, drawn, lost, points, mean, low, high, rating }) {
+function row(ask, { goes_on: last, title, spec, games, open, won, drawn, lost, points, mean, low, high, rating }) {
   const name = h("th", { scope: "row" }, `${title}: ${spec}`);
   const played = open ? `${games} and ${open} not ended` : String(games);
   const cells = games
     ? [`${won} / ${drawn} / ${lost}`, signed(points, 0), between(mean, low, high, (value) => signed(value)), between(rating.elo, rating.low, rating.high, elo)]
     : ["", "", "", ""];
-  return h("tr", {}, name, h("td", {}, played), ...cells.map((cell) => h("td", {}, cell)));
+  const on = last && h("button", { type: "button", "aria-label": `Go on with ${title} against ${spec}`, onclick: async () => {
+    const answer = await ask("open", { owner: ownerKey(), name: settings.name, ...last });
+    if (answer) {
+      enter(answer);
+    }
+  } }, "Go on");
+  return h("tr", {}, name, h("td", {}, played), ...cells.map((cell) => h("td", {}, cell)), h("td", {}, on));
 }
 
 async function boot() {
@@ -51,8 +63,7 @@ async function boot() {
     const answer = await ask("create", fields);
     start.disabled = false;
     if (answer) {
-      keepToken(answer.session, answer.token);
-      location.assign(`/#${new URLSearchParams({ session: answer.session, game: game.value })}`);
+      enter(answer);
     }
   });
   draw();
@@ -62,7 +73,7 @@ async function boot() {
     const answer = await ask("challenges", { owner: ownerKey() });
     const players = answer?.players ?? [];
     byId("standings").hidden = players.length === 0;
-    byId("standings-rows").replaceChildren(...players.map(row));
+    byId("standings-rows").replaceChildren(...players.map((player) => row(ask, player)));
     setText(byId("standings-none"), players.length ? "" : "Nothing has been played yet.");
   }
 }

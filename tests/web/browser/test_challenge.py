@@ -28,3 +28,5 @@ def test_a_challenge_is_played_and_counted(browser: Any, server: Server) -> None
         assert row.get_by_role("cell").all_inner_texts()[1:3] == ["0 / 0 / 1", "−1"]
         assert row.get_by_role("rowheader").inner_text() == "Tic-tac-toe: random"
         picture(table, PICTURES, "challenge")
+        row.get_by_role("button", name="Go on with Tic-tac-toe against random").click()
+        table.wait_for("document.getElementById('score')?.textContent.includes('1 of 10')")
