@@ -260,7 +260,7 @@ def test_two_people_a_spectator_and_a_lost_connection(browser: Any, server: Serv
     line = Line()
     with opened(browser, server.url) as ann, opened(browser, server.url) as bob, opened(browser, server.url) as carl:
         bob.page.route_web_socket("**/ws", line.connect)
-        ann.open("game=tic_tac_toe&against=random")
+        ann.open("game=tic_tac_toe&against=random&clock=300%2B3")
         ann.open_card("together")
         ann.page.locator("#my-name").fill("Ann")
         ann.page.locator("#my-name").press("Enter")
@@ -277,6 +277,7 @@ def test_two_people_a_spectator_and_a_lost_connection(browser: Any, server: Serv
         carl.page.goto(f"{server.url}/#{re.search('session=[^&]*', ann.page.url)[0]}")  # type: ignore[index]
         carl.wait_for_moves(2)
         assert carl.look()["mine"] == "false"
+        carl.wait_for("document.querySelector('.clock.timed.running').textContent.startsWith('4:5')")
         carl.click(8)
         bob.open_card("together")
         bob.page.locator("#chat-text").fill("a <b>good</b> game")
