@@ -54,15 +54,13 @@ def test_games_of_a_challenge_are_counted_once_and_for_good(file, monkeypatch):
 def test_a_challenge_goes_on_after_a_restart(file):
     with serving(keep=file) as (_, http), page(http) as ann:
         ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
-        ann.do("speed", seconds=0)
-        ann.do("resign")
-        ann.wait(lambda s: s["over"] is None and s["match"]["played"] == 1)
+        ann.do("turn", text="5")
         session, token = ann.welcome["session"], ann.welcome["token"]
     with serving(keep=file) as (_, http), page(http) as ann:
         ann.welcome = ann.ask("open", owner=ANN, **scored(ann)[0]["goes_on"])
         assert (ann.welcome["session"], ann.welcome["token"]) == (session, token) and ann.until("state")
         assert "without help" in ann.refuse("hint")
-        assert (ann.state["match"]["played"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (1, 1, 1)
+        assert (ann.state["match"]["games"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (10, 0, 1)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ PICTURES = os.environ.get("JAXGAMES_SCREENSHOTS")
 
 
 def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> None:
-    with opened(browser, server.url) as table:
+    with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
         page = table.page
         page.goto(f"{server.url}/train")
         page.get_by_text("New training").click()
@@ -21,6 +21,7 @@ def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> 
         page.get_by_text("Numbers of the setting").click()
         field("hidden").fill("many")
         table.wait_for("document.querySelector('.verdict').textContent.includes(arg)", "expected whole numbers")
+        picture(table, PICTURES, "new-training")
         start = page.get_by_role("button", name="Start")
         assert start.is_disabled()
         field("hidden").fill("8")
