@@ -272,12 +272,14 @@ def observe(monkeypatch, capsys, tmp_path):
 
         done = True
 
-        def __init__(self, session, write, colour, advisor, match):
+        def __init__(self, session, write, colour, advisor, match, width, kept):
             of_match = match and (match.names, match.to, match.seed)
             calls.append(("table", seen(session), write is print, seen(advisor), of_match))
 
         def begin(self):
             """Nothing."""
+
+        keep = begin
 
         def records(self):
             """One game."""

@@ -73,7 +73,7 @@ def test_parts_of_the_evolution(study, monkeypatch):
     monkeypatch.setattr(tic_tac_toe_evolution, "ROUNDS", 8)
     monkeypatch.setattr(tic_tac_toe_evolution, "SIDE_ROUNDS", 4)
     times = tic_tac_toe_evolution._times
-    monkeypatch.setattr(tic_tac_toe_evolution, "_times", lambda repeats: times(repeats // 15))
+    monkeypatch.setattr(tic_tac_toe_evolution, "_times", lambda repeats: times(4))
     whole = Study.create(study.path.parent / "whole", "x", False, 0, Report(quiet=True))
     with monkeypatch.context() as fast:
         nothing = {name: np.zeros(2) for name in (*names, "illegal")}
