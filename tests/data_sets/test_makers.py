@@ -33,7 +33,10 @@ def played():
     return maker, [maker.rows(shard) for shard in range(maker.shards)]
 
 
-@pytest.mark.parametrize(("game_id", "ending"), [("tic_tac_toe", "txt"), ("checkers", "pdn"), ("backgammon", "mat")])
+BACKGAMMON = pytest.param("backgammon", "mat", marks=pytest.mark.slow)  # compiles for 10 seconds
+
+
+@pytest.mark.parametrize(("game_id", "ending"), [("tic_tac_toe", "txt"), ("checkers", "pdn"), BACKGAMMON])
 def test_played_and_recorded_games_give_the_same_rows(game_id, ending, tmp_path):
     """The same games by two ways: turns as they are played, and replayed from a file under the rules."""
     game = jaxgames.make(game_id)

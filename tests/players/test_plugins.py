@@ -48,7 +48,10 @@ def without_times(result):
     return {name: value for name, value in result.to_dict().items() if name not in TIMES}
 
 
-CASES = [("tic_tac_toe", ("random", "random"), 6), ("backgammon", ("random", "simple:2"), 70)]
+CASES = [
+    ("tic_tac_toe", ("random", "random"), 6),
+    pytest.param("backgammon", ("random", "simple:2"), 70, marks=pytest.mark.slow),  # compiles for 10 seconds
+]
 
 
 @pytest.mark.parametrize(("game", "names", "most_plies"), CASES)

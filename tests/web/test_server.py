@@ -163,14 +163,14 @@ def test_a_real_server_plays_and_bounds_the_size_of_messages():
 
 
 def test_some_fuzzing():
-    """A few thousand of the requests and messages of `benchmarks/web_fuzz.py`; its report has 100,000."""
+    """Some of the requests and messages of `benchmarks/web_fuzz.py`; its report has 100,000."""
     file = Path(__file__).parents[2] / "benchmarks" / "web_fuzz.py"
     spec = importlib.util.spec_from_file_location("web_fuzz", file)
     fuzz = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fuzz)
-    report = asyncio.run(fuzz.fuzz(1000, 2000, seed=7, sizes=False))
+    report = asyncio.run(fuzz.fuzz(500, 1000, seed=7, sizes=False))
     assert report["must_be_empty"] == {}, report["examples"]
-    assert report["answers"]["state"] > 50 and report["answers"]["error"] > 1000
+    assert report["answers"]["state"] > 25 and report["answers"]["error"] > 500
 
 
 BUSY = """

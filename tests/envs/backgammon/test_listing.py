@@ -75,8 +75,8 @@ def test_all_plays_of_2000_positions(rows):
         assert set(own) == (expected or set(as_bytes(both)))
 
 
-def test_list_plays_of_2000_positions(rows):
-    for both, roll, expected in zip(*rows, strict=True):
+def test_list_plays_of_500_positions(rows):
+    for both, roll, expected in zip(*(column[::4] for column in rows), strict=True):
         found = list_plays(make_position(*both, roll))
         assert (found.mover.dtype, found.opponent.dtype, found.actions.dtype) == (np.int32,) * 3
         assert found.mover.shape == found.opponent.shape == (len(expected), 25)

@@ -120,6 +120,7 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
     assert lines[0] == lines[1]
 
 
+@pytest.mark.slow  # compiles for 20 seconds
 def test_a_network_whose_outputs_name_squares_learns_and_plays(tmp_path):
     game = jaxgames.make("checkers")
     player = make_player("alphabeta:1", game)
