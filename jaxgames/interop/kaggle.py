@@ -17,7 +17,7 @@ from jaxgames.algos.mcts.rules.rule import UCT
 from jaxgames.envs.connect_four.board import Position, to_plain, words_of
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
-from jaxgames.interop.connect_x_agent import ConnectXBoard, position_of
+from jaxgames.interop.connect_x_agent import SECONDS, ConnectXBoard, position_of
 from jaxgames.interop.networks import PlayerNetwork, network_of, policy_network_of, value_head_of
 from jaxgames.nets.mlp import layers_of
 from jaxgames.players.host import HostTurn
@@ -30,9 +30,8 @@ __all__ = ["submission", "submission_player"]
 
 ALPHA_BETA = Path(__file__).with_name("connect_x_agent.py")
 TREES = Path(__file__).with_name("connect_x_mcts.py")
-SECONDS = 1.0
 MOST_SECONDS = 1.5
-"""For a move, where the player has a number of simulations, and at most: the referee allows 2."""
+"""For a move, where the player's budget is a time: the referee allows 2."""
 RULES: dict[type, Callable[[Any], tuple[str, float, float]]] = {
     UCT: lambda rule: ("uct", rule.c, 0.0),
     RAVE: lambda rule: ("rave", rule.c, rule.k),
@@ -97,7 +96,7 @@ def _tree_constants(player: Player, turn: MCTSTurn) -> dict[str, Any]:
     seconds = SECONDS if turn.seconds is None else turn.seconds
     if seconds > MOST_SECONDS:
         raise ValueError(f"{player.name} thinks too long for Kaggle's 2 seconds; expected at most {MOST_SECONDS} s")
-    # With a budget of time `turn.simulations` are those between two looks at the clock.
+    # With a budget of time the number of simulations has no bound.
     simulations = turn.simulations if turn.seconds is None else 10**9
     return {"SECONDS": seconds, "SIMULATIONS": simulations, "RULE": rule(turn.rule), "FINAL": turn.final}
 
