@@ -35,12 +35,12 @@ class TournamentForm:
 
     def form(self, asked: Asked) -> dict[str, Any]:
         """The fields to fill in after what was chosen, and what is wrong with it."""
-        fields, error = asked["fields"], None
+        fields, error = {"game": next(iter(VIEWS)), **asked["fields"]}, None
         try:
-            self.arguments(asked)
+            self.arguments({**asked, "fields": fields})
         except ValueError as wrong:
             error = " ".join(str(wrong).split())
-        game_id = fields.get("game", "")
+        game_id = fields["game"]
         game = choose_game(game_id if game_id in VIEWS else next(iter(VIEWS)), {}).game
         runs, kind = self._offered.runs_of(game), fields.get("kind")
         kind = kind if kind in self._numbers else ROUND_ROBIN
