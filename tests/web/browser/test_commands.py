@@ -66,7 +66,7 @@ def test_a_knockout_of_a_training_is_played(browser: Any, server: Server) -> Non
         field("behind").fill("2")
         field("most_games").fill("8")
         assert page.locator(".entrants").is_hidden()
-        page.get_by_label("Name").fill("last-one")
+        page.get_by_role("textbox", name="Name").fill("last-one")
         table.wait_for("!document.querySelector('#start-card [type=submit]').disabled")
         page.get_by_role("button", name="Start").click()
         page.get_by_text("Best: first-steps", exact=False).wait_for()
