@@ -52,6 +52,7 @@ def test_a_tournament_is_played(browser: Any, server: Server) -> None:
         assert rows.count() == 3
         names = [rows.nth(number).get_by_role("rowheader").inner_text() for number in (1, 2)]
         assert sorted(names) == ["random", "weak:0.2:random"]
+        table.wait_for("![...document.querySelectorAll('.pill')].some((pill) => pill.textContent === 'under way')")
         picture(table, PICTURES, "tournament")
 
 
