@@ -19,7 +19,7 @@ import jax
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
-from jaxgames.players import FROM_FOLDER, PLAYERS, champions
+from jaxgames.players import FROM_FOLDER, PLAYERS, champions, packaged
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
@@ -96,6 +96,22 @@ def games_table() -> str:
         rows.append(
             (f"[`{name}`]({page})", game.version, game.num_actions, shape, _bytes(game), chance, game.max_reward)
         )
+    return _markdown(rows)
+
+
+def baselines_table() -> str:
+    """What networks of texts come with the package, and what they reached."""
+    rows: list[tuple] = [("name", "game", "what it is", "learned by", "points per game"), ("---",) * 5]
+    for name, of in packaged.PUBLISHED.items():
+        card = packaged.published_card(name)
+        trained = card["trained"]
+        games = f", {trained['games']:,} games" if "games" in trained else ""
+        figures = (
+            f"{row['ppg']:+.3f} ± {(row['ppg_high'] - row['ppg_low']) / 2:.3f} against `{row['opponent']}`"
+            for row in card["matches"]
+        )
+        learned = f"{trained['recipe']}, {trained['setting']}{games}"
+        rows.append((f"`{name}`", of.game, of.help, learned, ", ".join(figures)))
     return _markdown(rows)
 
 
@@ -255,6 +271,7 @@ TABLES = {
     "short": lambda: measured.short(measured.read()) + "\n",
     "games": games_table,
     "champions": champions_table,
+    "baselines": baselines_table,
     "players": players_table,
     "options": options_table,
     "search_bytes": search_bytes_table,
