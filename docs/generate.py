@@ -17,9 +17,10 @@ from pathlib import Path
 import jax
 
 import jaxgames
+from jaxgames import baselines
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
-from jaxgames.players import FROM_FOLDER, PLAYERS, champions, packaged
+from jaxgames.players import FROM_FOLDER, PLAYERS, champions
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
@@ -102,8 +103,8 @@ def games_table() -> str:
 def baselines_table() -> str:
     """What networks of texts come with the package, and what they reached."""
     rows: list[tuple] = [("name", "game", "what it is", "learned by", "points per game"), ("---",) * 5]
-    for name, of in packaged.PUBLISHED.items():
-        card = packaged.published_card(name)
+    for name in filter(PLAYERS.__contains__, baselines.available_baselines()):
+        card, of = baselines.card(name), PLAYERS[name]
         trained = card["trained"]
         games = f", {trained['games']:,} games" if "games" in trained else ""
         figures = (
@@ -111,7 +112,7 @@ def baselines_table() -> str:
             for row in card["matches"]
         )
         learned = f"{trained['recipe']}, {trained['setting']}{games}"
-        rows.append((f"`{name}`", of.game, of.help, learned, ", ".join(figures)))
+        rows.append((f"`{name}`", of.games[0], of.help, learned, ", ".join(figures)))
     return _markdown(rows)
 
 

@@ -35,6 +35,10 @@ PUBLISHED: dict[str, PublishedNetwork] = {
     "checkers-evolved": PublishedNetwork(
         "checkers", "a network 64-64-64 evolved as in Checkers-Simulation (Adamczyk, Brinkmann and Ward, 2018)"
     ),
+    "checkers-evolved-deep": PublishedNetwork("checkers", "the same with ten hidden layers"),
+    "td-gammon-0.0": PublishedNetwork(
+        "backgammon", "TD-Gammon 0.0, a network 198-40-4 that learned as in Ebert's comparison (2007)"
+    ),
 }
 """The players of the texts, by the names that specs have for them."""
 
