@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import jax
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,8 @@ def test_it_runs(name, tmp_path, monkeypatch):
     from jaxgames.envs import registry
 
     monkeypatch.setattr(registry, "GAMES", dict(registry.GAMES))
-    page = notebooks.run(name, tmp_path, TINY[name])
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):  # as users have it
+        page = notebooks.run(name, tmp_path, TINY[name])
     wanted = {path.name for kind in ("png", "svg") for path in notebooks.FOLDER.glob(f"{name}-*.{kind}")}
     assert {path.name for path in tmp_path.iterdir()} == wanted
     assert page.count("```python") == (notebooks.FOLDER / f"{name}.md").read_text("utf-8").count("```python")
