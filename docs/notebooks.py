@@ -54,7 +54,8 @@ def run(name: str, out: Path, parameters: Mapping[str, Any] | None = None) -> st
         if cell["cell_type"] == "markdown":
             page.append(re.sub(r"\.ipynb\)", ".md)", cell["source"]))
             continue
-        page.append(f"```python\n{cell['source']}\n```")
+        language = "" if MAGIC.search(cell["source"]) else "python"  # what installs is no Python
+        page.append(f"```{language}\n{cell['source']}\n```")
         printed, value = _execute(code(cell), f"{name}, {cell['id']}", space)
         if PARAMETERS in cell["metadata"].get("tags", ()):
             space |= parameters or {}

@@ -63,6 +63,17 @@ def test_the_highest_logit_is_what_the_player_plays(name):
     check(name)
 
 
+def test_every_legal_action_is_rated():
+    """Also where there are more than one pass has room for: 9 each."""
+    game, (apply, params) = jaxgames.make("tic_tac_toe"), baselines.load("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(2), GAMES))
+    logits, _ = jax.jit(apply)(params, states.observation)
+    assert (logits > -2).all() and (logits == logits[:1]).all()
+    states = jax.vmap(game.step)(states, jnp.arange(GAMES) % 9)
+    logits, _ = jax.jit(apply)(params, states.observation)
+    np.testing.assert_array_equal(logits > -2, states.legal_action_mask)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(baselines.available_baselines()) - set(QUICK)))
 def test_the_same_in_backgammon(name):

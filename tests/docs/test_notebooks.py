@@ -69,7 +69,8 @@ def test_the_code_compiles(name):
 def test_the_page_is_that_of_the_notebook(name):
     """`make docs` makes it by running the notebook: whoever changes one runs that."""
     page = (notebooks.FOLDER / f"{name}.md").read_text("utf-8")
-    shown = re.findall(r"^```python\n(.*?)\n```$", page, re.M | re.S)
+    blocks = re.findall(r"^```(\w*)\n(.*?)\n```$", page, re.M | re.S)
+    shown = [text for kind, text in blocks if kind != "text"]
     assert shown == [cell["source"] for cell in notebooks.read(name) if cell["cell_type"] == "code"]
     pictures = {picture for picture in re.findall(r"\]\(([\w.-]+\.(?:png|svg))\)", page)}
     assert pictures == {path.name for kind in ("png", "svg") for path in notebooks.FOLDER.glob(f"{name}-*.{kind}")}
