@@ -52,7 +52,7 @@ def data_dir() -> Path:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What the test files brought, a million objects, stays to the end: it is not looked through where each file ends."""
+    """What the test files brought, a million objects, stays: it is not looked through where each file ends."""
     jax.clear_caches()
     gc.collect()
     gc.freeze()
