@@ -57,9 +57,10 @@ class PolicyValueNet(nn.Module):
         for channels in self.convolutions:
             x = dense(channels, _patches(x))
         # Windows are seen beside the board.
+        board = x.shape[1:]
         x = x.reshape(x.shape[0], -1)
         if self.window:
-            features = Windows(self.window, self.channels, observation.shape[1:], self.dtype)(x)
+            features = Windows(self.window, self.channels, board, self.dtype)(x)
             x = jnp.concatenate([x, hidden(features)], axis=1)
         for size in self.hidden:
             x = dense(size, x)

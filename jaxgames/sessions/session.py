@@ -305,8 +305,7 @@ class Session:
     def suggest(self, player: Player | None = None) -> tuple[int, ...]:
         """The actions that a player, by default the one on the seat, would play to end this turn.
 
-        The same position after as many turns always gives the same suggestion. Raises `ValueError` if nothing can be
-        played.
+        The same position after as many turns gives the same suggestion. Raises `ValueError` if nothing can be played.
         """
         self._check_open()
         player = player or self.player
@@ -330,11 +329,10 @@ class Session:
 
     def record(self, names: Sequence[str] | None = None, tags: Mapping[str, str] | None = None) -> GameRecord:
         """What has been played so far; `names` are those of the seats."""
-        if names is None:
-            names = [player.name if player else "person" for player in self.seats]
+        names = names or [player.name if player else "person" for player in self.seats]
         end = self.end
         return GameRecord(
-            game=self.game.id,
+            self.game.id,
             options=game_options(self.game),
             players=(names[0], names[1]),
             start=self.game.to_string(self.start),
@@ -350,8 +348,7 @@ class Session:
     ) -> Session:
         """The game of a record, played under the rules up to its end; `chance` is what the turn after it begins with.
 
-        Raises `ValueError` that names the turn that is illegal, for a result that the rules contradict, and for a
-        `chance` that nothing waits for.
+        Raises `ValueError` that names an illegal turn, for a result that the rules contradict, for unawaited `chance`.
         """
         session = cls(make(record.game, **record.options), record.start, seed, players, rolls=False)
         for number, turn in enumerate(record.turns, 1):
@@ -367,10 +364,9 @@ class Session:
                 raise ValueError(f"the result is {record.points:+g} points, but the game ends with {end.points:+g}")
         elif record.points is not None:
             session._end = GameEnd(record.points, record.reason or GIVEN_UP[0])
-        elif session.awaits_chance:
+        if session.end is None and session.awaits_chance:
             session.roll(chance or None)
-            return session
-        if chance:
+        elif chance:
             raise ValueError(f"chance {chance!r}: no turn after the record begins with one; leave it out")
         return session
 

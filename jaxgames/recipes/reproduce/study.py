@@ -142,7 +142,7 @@ class Study(Folder):
             return counts._asdict()
 
         bits = zlib.crc32(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tests)))
-        settings = {"teacher": teacher, "games": games, "seed": self.seed, "split": split, "tests": bits}
+        settings = {"teacher": teacher, "games": games, "seed": self.seed, "split": split, "held_out": bits}
         return {**self.cell(name, settings, make_them), "folder": merged}
 
     def result_of(self, name: str) -> Mapping[str, Any]:
