@@ -109,10 +109,11 @@ interface: $(READY)
 release: $(READY)
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/python .ci/release.py $(CORE)
 
-# The tables come from the code. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
+# The tables come from the code, and notebooks are run. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
 # counts what it prints. The variable turns an advertisement off.
 docs: $(READY)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/notebooks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 # What takes longer than `make test` may: long trainings, whole data sets, the oldest versions, edits that break the code.

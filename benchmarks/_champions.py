@@ -9,7 +9,6 @@ import hashlib
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -64,6 +63,8 @@ MEASURED = {
     ],
 }
 SEED = 2026
+LARGE = 50_000
+"""More weights than that are kept in half precision. All figures are of those."""
 
 
 def main() -> None:
@@ -104,8 +105,11 @@ def install(run_folder: str) -> str:
         params = load_network(run, jaxgames.make(game_id))[0]
     else:
         params, _ = load_player_value(run)
-    content = champions.pack(jax.tree.map(rounded, params))
-    (FOLDER / f"{game_id}.npz").write_bytes(content)
+    params = jax.tree.map(np.asarray, params)
+    if sum(leaf.size for leaf in jax.tree.leaves(params)) > LARGE:
+        params = jax.tree.map(lambda leaf: leaf.astype(np.float16), params)
+    content = champions.pack(params)
+    (FOLDER / f"{game_id}.safetensors").write_bytes(content)
     info = run.best_info() or {}
     named = {name: run.config[name] for name in ("recipe", "setting", "seed", "goal")}
     trained = named | {name: info[name] for name in ("games", "step") if name in info}
@@ -119,12 +123,6 @@ def install(run_folder: str) -> str:
     }
     write(game_id, card | {"levels": dict(zip(champions.LEVELS, LEVELS[game_id], strict=True))})
     return game_id
-
-
-def rounded(weights: Any) -> np.ndarray:
-    """Weights to 10 bits of fraction, as many as float16 has: the file is a third smaller. All figures are of these."""
-    bits = np.asarray(weights, np.float32).view(np.uint32)
-    return ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def write(game_id: str, card: dict) -> None:

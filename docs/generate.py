@@ -17,6 +17,7 @@ from pathlib import Path
 import jax
 
 import jaxgames
+from jaxgames import baselines
 from jaxgames.algos import mcts
 from jaxgames.envs import Game
 from jaxgames.players import FROM_FOLDER, PLAYERS, champions
@@ -96,6 +97,22 @@ def games_table() -> str:
         rows.append(
             (f"[`{name}`]({page})", game.version, game.num_actions, shape, _bytes(game), chance, game.max_reward)
         )
+    return _markdown(rows)
+
+
+def baselines_table() -> str:
+    """What networks of texts come with the package, and what they reached."""
+    rows: list[tuple] = [("name", "game", "what it is", "learned by", "points per game"), ("---",) * 5]
+    for name in filter(PLAYERS.__contains__, baselines.available_baselines()):
+        card, of = baselines.card(name), PLAYERS[name]
+        trained = card["trained"]
+        games = f", {trained['games']:,} games" if "games" in trained else ""
+        figures = (
+            f"{row['ppg']:+.3f} ± {(row['ppg_high'] - row['ppg_low']) / 2:.3f} against `{row['opponent']}`"
+            for row in card["matches"]
+        )
+        learned = f"{trained['recipe']}, {trained['setting']}{games}"
+        rows.append((f"`{name}`", of.games[0], of.help, learned, ", ".join(figures)))
     return _markdown(rows)
 
 
@@ -255,6 +272,7 @@ TABLES = {
     "short": lambda: measured.short(measured.read()) + "\n",
     "games": games_table,
     "champions": champions_table,
+    "baselines": baselines_table,
     "players": players_table,
     "options": options_table,
     "search_bytes": search_bytes_table,

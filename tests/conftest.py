@@ -51,6 +51,13 @@ def data_dir() -> Path:
     return Path(__file__).parent / "data"
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What the test files brought, a million objects, stays: it is not looked through where each file ends."""
+    jax.clear_caches()
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def forget_programs() -> Iterator[None]:
     """Compiled programs are dropped when a file ends, and their memory is given back: of all files they fill 5 GB."""

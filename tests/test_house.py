@@ -18,6 +18,7 @@ LEVELS = (
     ("tables",),
     ("algos",),
     ("players",),
+    ("baselines",),
     ("sessions",),
     ("records",),
     ("matches",),

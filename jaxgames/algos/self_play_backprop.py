@@ -326,6 +326,12 @@ class SelfPlayBackprop:
 
         `player` is the id of the player to act. Position i * members + m is one for network m.
         """
+        return jnp.argmax(self.action_values(params, settings, positions, player), axis=1).astype(jnp.int32)
+
+    def action_values(
+        self, params: Params, settings: SelfPlaySettings, positions: Any, player: Int32[Array, " n"]
+    ) -> Float32[Array, "n actions"]:
+        """What the position after each action is worth to the player who takes it, minus infinity if illegal."""
         actions = jnp.arange(self.game.num_actions, dtype=jnp.int32)
         play = jax.vmap(self.game.play, in_axes=(0, None))
         outcomes = jax.vmap(play, in_axes=(None, 0))(positions, actions)
@@ -337,7 +343,7 @@ class SelfPlayBackprop:
         lowest = np.finfo(np.float32).min
         values = jnp.where(values > lowest, values, lowest)  # NaN too: it must not lose to an illegal action
         legal = jax.vmap(self.game.legal)(positions).T
-        return jnp.argmax(jnp.where(legal, values, -jnp.inf), axis=0).astype(jnp.int32)
+        return jnp.where(legal, values, -jnp.inf).T
 
     def _seen(self, settings: SelfPlaySettings, positions: Any, mover: Array, turn_passed: Array) -> SeenPositions:
         inputs, sign = self.encode(settings.features, positions, mover, turn_passed)

@@ -18,7 +18,7 @@ class PolicyValueNet(nn.Module):
         max_value: what the value output is multiplied by, in points.
         dtype: of the computation; weights are float32.
         window: with k > 0 the first dense layer also sees `channels` features of every k x k window of the board.
-        channels: features of a window.
+        channels: features of a window; 0 without windows.
         convolutions: channels of each 3 x 3 convolution before the dense layers.
         activation: function of the hidden layers and convolutions, a name of `jaxgames.nets.ACTIVATIONS`.
         output: function of the value, a name of `jaxgames.nets.ACTIVATIONS`: `identity` for a value without bounds.
@@ -30,7 +30,7 @@ class PolicyValueNet(nn.Module):
     max_value: float = 1.0
     dtype: str = "float32"
     window: int = 0
-    channels: int = 32
+    channels: int = 0
     convolutions: tuple[int, ...] = ()
     activation: str = "relu"
     output: str = "tanh"
@@ -38,7 +38,14 @@ class PolicyValueNet(nn.Module):
 
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
-        """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense."""
+        """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense.
+
+        Raises `ValueError` for windows without features, features without windows, and unknown names.
+        """
+        if (self.window > 0) != (self.channels > 0):
+            raise ValueError(
+                f"window={self.window} with channels={self.channels}; expected both above 0, or both 0 for no windows"
+            )
         hidden, start = activation(self.activation), initializer(self.initializer)
 
         def dense(units: int, x: Array) -> Array:

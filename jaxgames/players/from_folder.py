@@ -15,7 +15,7 @@ from jaxgames.algos.self_play_backprop import load_self_play
 from jaxgames.algos.td import SequentialConfig, load_player_value, make_learner
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.envs.core import Game, Value
-from jaxgames.players import champions
+from jaxgames.players import champions, packaged
 from jaxgames.players.generic import by_policy, evolved, greedy, imitating, self_play
 from jaxgames.players.player import Player
 from jaxgames.runs import Run
@@ -74,9 +74,11 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
 
 
 def load_named(name: str, game: Game, games: int | None = None) -> Player:
-    """The player of a run as specs name it: by its folder, or the champion of the game. Raises as `load`."""
+    """The player of a run as specs name it: its folder, `champion`, or the name of a text's own. Raises as `load`."""
     if name == champions.CHAMPION:
         return _load(champions.Champion(game), None, name, game, games)
+    if name in packaged.PUBLISHED:
+        return _load(packaged.published(name), None, name, game, games)
     return load(name, game, games)
 
 

@@ -100,12 +100,16 @@ class SelfPlayTurn(TurnPolicy):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         del bits
+        action = jnp.argmax(self.action_values(params, positions), axis=1).astype(jnp.int32)
+        return jax.vmap(self.learner.game.play)(positions, action)
+
+    def action_values(self, params: Any, positions: Any) -> Float32[Array, "batch actions"]:
+        """What the position after each action is worth to the player who takes it, minus infinity if it is illegal."""
         game, (weights, settings) = self.learner.game, params
         squares = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
         own, other = (jnp.sum(squares[..., plane], axis=(1, 2), dtype=jnp.int32) for plane in (0, 1))
         player = other - own  # the second player is one square behind when it is to act
-        action = self.learner.best_action(weights, settings, positions, player)
-        return jax.vmap(game.play)(positions, action)
+        return self.learner.action_values(weights, settings, positions, player)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Players of other packages are found by their entry points in the group `jaxgames.players`.
 """
 
+import functools
 import re
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -14,6 +15,7 @@ from jaxgames.envs.registry import make as make_game
 from jaxgames.ops import checks
 from jaxgames.players import backgammon, champions, from_folder, generic, mcts, minimax, specs
 from jaxgames.players.host import entry_of
+from jaxgames.players.packaged import PUBLISHED
 from jaxgames.players.player import Player
 from jaxgames.players.specs import REST, PlayerEntry
 from jaxgames.players.wrappers import exact, perfect, weak
@@ -81,6 +83,16 @@ PLAYERS: dict[str, PlayerEntry] = {
         games=("tic_tac_toe", "connect_four"),
         only=is_small,
     ),
+    **{
+        name: PlayerEntry(
+            functools.partial(from_folder.load_named, name),
+            of.help,
+            f"{name} has no options: write {name}",
+            (name,),
+            games=(of.game,),
+        )
+        for name, of in PUBLISHED.items()
+    },
     **minimax.PLAYERS,
     **mcts.PLAYERS,
 }
@@ -219,12 +231,14 @@ def _entry(name: str) -> PlayerEntry | None:
 
 def _game_of_run(text: str) -> str | None:
     """The id of the game of what stands for a run; None for the champion, which is of any."""
+    if text in PUBLISHED:
+        return PUBLISHED[text].game
     return None if text == champions.CHAMPION else from_folder.game_of(text)
 
 
 def _is_run(text: str) -> bool:
     """Whether a text before an @ stands for a run."""
-    return text == champions.CHAMPION or _is_folder(text)
+    return text == champions.CHAMPION or text in PUBLISHED or _is_folder(text)
 
 
 def _is_folder(text: str) -> bool:

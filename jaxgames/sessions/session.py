@@ -350,7 +350,8 @@ class Session:
     ) -> Session:
         """The game of a record, played under the rules up to its end; `chance` is what the turn after it begins with.
 
-        Raises `ValueError` that names the turn that is illegal, and for a result that the rules contradict.
+        Raises `ValueError` that names the turn that is illegal, for a result that the rules contradict, and for a
+        `chance` that nothing waits for.
         """
         session = cls(make(record.game, **record.options), record.start, seed, players, rolls=False)
         for number, turn in enumerate(record.turns, 1):
@@ -368,6 +369,9 @@ class Session:
             session._end = GameEnd(record.points, record.reason or GIVEN_UP[0])
         elif session.awaits_chance:
             session.roll(chance or None)
+            return session
+        if chance:
+            raise ValueError(f"chance {chance!r}: no turn after the record begins with one; leave it out")
         return session
 
     def _begin_turn(self, node: _Node, chance: str = "") -> None:

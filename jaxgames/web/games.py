@@ -62,8 +62,12 @@ def choose_game(game_id: str, options: Mapping[str, int | None]) -> GameChoice:
     if game_id == "connect_four" and full["connect"] > max(full["rows"], full["cols"]):
         longest = max(full["rows"], full["cols"])
         raise ValueError(f"connect {full['connect']}: nobody can win on this board; expected at most {longest}")
-    rules = {name: value for name, value in full.items() if name != "points"}
-    return GameChoice(make(game_id, **rules), full)
+    return GameChoice(make(game_id, **{name: full[name] for name in rules_of(game_id)}), full)
+
+
+def rules_of(game_id: str) -> dict[str, Setting]:
+    """The options that are rules."""
+    return {name: option for name, option in OPTIONS[game_id].items() if name != "points"}
 
 
 def options_of(game: Game) -> dict[str, int | None]:

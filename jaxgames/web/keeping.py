@@ -84,7 +84,7 @@ def kept(room: Room) -> KeptGame:
         "seconds": room.clock.seconds(),
         "clock": room.clock.shown(),
         "seed": session.seed,
-        "chance": session.chance,
+        "chance": "" if session.end else session.chance,
         "actions": list(session.actions),
         "undone": _undone(session),
         "offer": None if room.offer is None else room.offer.what,

@@ -12,6 +12,7 @@ from jaxgames.envs.registry import make as make_game
 from jaxgames.ops.settings import Setting
 from jaxgames.players import champions, from_folder, mcts, specs
 from jaxgames.players import make as make_player
+from jaxgames.players.packaged import PUBLISHED
 from jaxgames.players.player import Player
 from jaxgames.players.registry import FROM_FOLDER, PLAYERS
 from jaxgames.players.specs import PlayerEntry
@@ -24,7 +25,9 @@ SOLVES = ("perfect",)
 CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = {"minimax": "plain_plies", "alphabeta": "plies"}
 """Searches to a fixed depth, and the bound of it: nothing stops one that has begun."""
-NAMES = ("champion", "perfect", "random", "pubeval", "simple", "tidy", "weak", *FIXED_DEPTH, *mcts.KINDS)
+NAMES = (
+    "champion", "perfect", "random", "pubeval", "simple", "tidy", *PUBLISHED, "weak", *FIXED_DEPTH, *mcts.KINDS
+)  # fmt: skip
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
 KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")
 """Those whose bounds are known here; a player with others is not offered."""

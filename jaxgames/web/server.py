@@ -128,6 +128,6 @@ def configure(uvicorn: Any, server: WebServer) -> Any:
         ws_per_message_deflate=False,
         h11_max_incomplete_event_size=16_384,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
         limit_concurrency=2 * server.limits.connections,
     )

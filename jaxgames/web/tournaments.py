@@ -1,4 +1,4 @@
-"""The page of the tournaments: how one is asked for, and the cross-tables and ratings of those it has started."""
+"""The page of the tournaments: the cross-tables, ratings and rounds of those that it has started."""
 
 import math
 import time
@@ -8,68 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.envs.core import Game
+from jaxgames.matches.knockout import Meeting
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentFolder, TournamentResult
-from jaxgames.ops.settings import Setting, parse
+from jaxgames.ops import json_text
 from jaxgames.web.boards import VIEWS
-from jaxgames.web.commands import Asked, Commands
+from jaxgames.web.commands import Commands
 from jaxgames.web.games import choose_game
-from jaxgames.web.limits import Limits
-from jaxgames.web.offered_players import OfferedPlayers
 
 SHOWN = 20
 """Tournaments, the newest ones."""
-USUAL_GAMES = 200
 KEPT_SECONDS = 1.0
-
-
-class TournamentForm:
-    """A round robin of players that the page may name, as arguments of `jaxgames tournament`."""
-
-    verb = "tournament"
-
-    def __init__(self, offered: OfferedPlayers, limits: Limits):
-        self._offered, self._limits = offered, limits
-        self._numbers = {
-            "games": Setting("games", int, USUAL_GAMES, "of each pair", low=2, high=limits.tournament_games),
-            "seed": Setting("seed", int, 0, "of all random numbers", low=0, high=2**32 - 1),
-        }
-
-    def form(self, asked: Asked) -> dict[str, Any]:
-        """The numbers, and what is wrong with what was chosen."""
-        error = None
-        try:
-            self.arguments(asked)
-        except ValueError as wrong:
-            error = " ".join(str(wrong).split())
-        numbers = [{"name": name, "help": one.help, "value": one.default} for name, one in self._numbers.items()]
-        name = asked["fields"].get("game", "").replace("_", "-")[:30]
-        return {"name": name, "fields": numbers, "settings": [], "error": error}
-
-    def arguments(self, asked: Asked) -> list[str]:
-        """The arguments. Raises `ValueError` for a tournament that cannot be."""
-        fields, players = dict(asked["fields"]), asked["players"]
-        if asked["set"]:
-            raise ValueError("tournaments of the page are of the usual rules; for others: jaxgames tournament --set")
-        game = choose_game(fields.pop("game", ""), {}).game
-        if not 2 <= len(players) <= self._limits.entrants:
-            raise ValueError(f"a tournament of {len(players)} players: expected 2 to {self._limits.entrants}")
-        specs = [self._player(spec, game) for spec in players]
-        for spec, resolved in zip(players, specs, strict=True):
-            if specs.count(resolved) > 1:
-                raise ValueError(f"player {spec} is there {specs.count(resolved)} times; expected different ones")
-        usual = {name: str(one.default) for name, one in self._numbers.items()}
-        given = usual | {name: text for name, text in fields.items() if text}
-        numbers = parse(self._numbers, given, "tournaments")
-        return [*specs, f"--game={game.id}", *(f"--{name}={number}" for name, number in numbers.items())]
-
-    def _player(self, spec: str, game: Game) -> str:
-        resolved = self._offered.resolve(spec, game)
-        if resolved in self._offered.plugins:
-            raise ValueError(f"player {spec} is of a plug-in: jaxgames tournament --plugin FILE.py")
-        self._offered.make(spec, game)  # raises for one that does not play this game
-        return resolved
 
 
 class Tournaments:
@@ -91,28 +40,51 @@ class Tournaments:
         base = {"name": path.name, "under_way": running, "goes_on": False, "error": None, "players": []}
         try:
             folder = TournamentFolder.open(path)
-            plan, lines = folder.header, folder.results.read()
-            matches = {(line["pair"][0], line["pair"][1]): MatchResult(**line["match"]) for line in lines}
-            found = self._facts(plan, matches)
+            results = self._rounds if folder.header.get("knockout") else self._table
+            found = self._game_of(folder.header) | results(folder)
         except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
             return base | {"error": self._plain(f"it cannot be read: {error}")}
-        return base | found | {"goes_on": not running and found["played"] < found["pairs"]}
+        return base | found | {"goes_on": not (running or found["ended"])}
 
-    def _facts(self, plan: Mapping[str, Any], matches: Mapping[tuple[int, int], MatchResult]) -> dict[str, Any]:
+    def _game_of(self, plan: Mapping[str, Any]) -> dict[str, Any]:
+        game = choose_game(plan["game"], {}).game
+        rules = [self._plain(text) for text in plan.get("set") or ()]
+        return {"game": game.id, "title": VIEWS[game.id].title, "rules": rules, "most_points": game.max_reward}
+
+    def _table(self, folder: TournamentFolder) -> dict[str, Any]:
+        """The results of a round robin so far."""
+        plan, lines = folder.header, folder.results.read()
+        matches = {(line["pair"][0], line["pair"][1]): MatchResult(**line["match"]) for line in lines}
         names = tuple(self._plain(spec) for spec in plan["players"])
+        pairs = len(names) * (len(names) - 1) // 2
         game = choose_game(plan["game"], {}).game
         result = TournamentResult(game.id, names, plan["games"], plan["seed"], game.max_reward, matches, ())
         return {
-            "game": game.id,
-            "title": VIEWS[game.id].title,
             "players": list(names),
             "games": plan["games"],
             "played": len(matches),
-            "pairs": len(names) * (len(names) - 1) // 2,
-            "most_points": game.max_reward,
+            "pairs": pairs,
+            "ended": len(matches) >= pairs,
             "table": _numbers(result.table()),
             "margins": _numbers(result.margins),
             "ratings": [rating.to_dict() for rating in result.ratings] if matches else None,
+        }
+
+    def _rounds(self, folder: TournamentFolder) -> dict[str, Any]:
+        """The rounds of a knock-out so far: how many met, and in how many games."""
+        meetings = [(line["round"], Meeting(**line["meeting"])) for line in folder.results.read()]
+        rounds: dict[int, list[int]] = {}
+        for number, meeting in meetings:
+            counts = rounds.setdefault(number, [0, 0])
+            counts[0] += 1
+            counts[1] += meeting.games
+        result = folder.path / "result.json"
+        best = json_text.loads(result.read_text(encoding="utf-8"))["best"] if result.exists() else None
+        return {
+            "knockout": self._plain(folder.header["knockout"]),
+            "rounds": [rounds[number] for number in sorted(rounds)],
+            "best": best and self._plain(best),
+            "ended": best is not None,
         }
 
     def _plain(self, text: str) -> str:

@@ -118,7 +118,7 @@ def compiled_quickly():
 
 
 PAGES = ["index", "start", "how-to", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
-PAGES += ["tutorials/learner", "tutorials/evolution"]
+PAGES += ["tutorials/learner", "tutorials/evolution", "api/baselines"]
 SLOW = ("games/your-own", "tutorials/learner", "tutorials/evolution")
 """The page on writing a game takes 15 s, `test_registry.py` plays the same game in the quick tier. Tutorials train."""
 

@@ -499,12 +499,12 @@ ROWS = {
         applied(nets.MLP, (2, 5)), sizes=(3, 2), activation="tanh", output="tanh", initializer="zeros", biases=False
     ),
     "nets.policy_value.PolicyValueNet": tried(
-        applied(nets.PolicyValueNet, num_actions=3, hidden=(2,)),
+        applied(nets.PolicyValueNet, num_actions=3, hidden=(2,), window=2, channels=2),
         hidden=(3,),
         max_value=2.0,
         dtype="bfloat16",
-        window=2,
-        channels=beside(3, window=2),
+        window=3,
+        channels=3,
         convolutions=(3,),
         activation="tanh",
         output="identity",

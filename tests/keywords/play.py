@@ -29,7 +29,7 @@ from jaxgames.sessions import Session
 from jaxgames.tables import BearOffs, TicTacToeIndex, bearoff, build, folder, one_sided, solve_whole, whole_games
 from jaxgames.tables.connect_four.solver import Solver
 from jaxgames.tables.retrograde import Values
-from tests.keywords.rows import Heard, beside, said, several, tried
+from tests.keywords.rows import Heard, beside, held, said, several, tried
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Lead
 from tests.settings.traces import Program
@@ -405,6 +405,7 @@ ROWS = {
     ),
     "matches.solved.score": tried(judged(solved.score), file="x", seed=1, batch=4, progress=Heard()),
     "matches.solved.read": tried(lambda **k: len(solved.read(solved.MOVE_SCORES, **k)), limit=3),
+    "baselines.network.load": held(game="tests/baselines/test_network.py::test_players_that_are_networks_and_others"),
     "players.registry.as_players": tried(by_name(players.as_players, "random"), game="tic_tac_toe"),
     "players.registry.available_players": tried(players.available_players, game="checkers"),
     "players.generic.by_policy": tried(

@@ -14,9 +14,10 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.evosax import UNREAD, Evosax, config_named, number_types, strategies
 from jaxgames.algos.td.sequential import SequentialTD
 from jaxgames.matches import tournament
-from jaxgames.nets import NetworkSpec
+from jaxgames.nets import NetworkSpec, PolicyValueNet
 from jaxgames.recipes import Plan
 from jaxgames.recipes.imitation import recipe as imitation_recipe
+from jaxgames.sessions import GameRecord, Session
 from tests.settings.traces import Program
 
 CHECKERS = jaxgames.make("checkers")
@@ -59,6 +60,14 @@ REFUSED = {
     "devices of games that are played one after the other": (
         lambda: SequentialTD(td.make_config("sequential_td"), "games"),
         "^axis='games': games one after the other are not split over devices; leave it out$",
+    ),
+    "features without windows": (
+        lambda: PolicyValueNet(7, channels=3).init(KEY, np.zeros((1, 6, 7, 2), np.float32)),
+        "^window=0 with channels=3; expected both above 0, or both 0 for no windows",
+    ),
+    "dice that nothing waits for": (
+        lambda: Session.replay(GameRecord("tic_tac_toe", ".../.../..."), chance="31"),
+        "^chance '31': no turn after the record begins with one; leave it out$",
     ),
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ def test_windows_are_a_convolution():
 
 def test_windows_are_seen_beside_the_board():
     boards = jnp.zeros((2, 4, 4, 2), bool)
-    plain, windows = (PolicyValueNet(4, (8,), window=window, channels=3) for window in (0, 2))
+    plain, windows = (PolicyValueNet(4, (8,), **windows) for windows in ({}, {"window": 2, "channels": 3}))
     sizes = [
         jax.eval_shape(network.init, jax.random.key(0), boards)["params"]["Dense_0"]["kernel"].shape
         for network in (plain, windows)

@@ -20,6 +20,7 @@ from jaxgames.players.player import Player
 from jaxgames.players.wrappers import weak
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.plan import Plan
+from jaxgames.runs import safetensors
 
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 CARDS = {name: champions.card(name) for name in GAMES}
@@ -40,10 +41,10 @@ def test_the_recipe_of_connect_four_is_that_of_its_champion():
 
 @pytest.mark.parametrize("name", GAMES)
 def test_weights_travel_with_the_package(name):
-    file, game = resources.files("jaxgames") / "champions" / f"{name}.npz", jaxgames.make(name)
+    file, game = resources.files("jaxgames") / "champions" / f"{name}.safetensors", jaxgames.make(name)
     assert len(file.read_bytes()) == CARDS[name]["bytes"] < MOST_BYTES
-    with np.load(file, allow_pickle=False) as arrays:
-        assert all(arrays[key].dtype == np.float32 and np.isfinite(arrays[key]).all() for key in arrays)
+    arrays = safetensors.load(file.read_bytes()).values()
+    assert all(array.dtype in (np.float32, np.float16) and np.isfinite(array).all() for array in arrays)
     assert {"recipe", "setting", "seed", "games"} <= CARDS[name]["trained"].keys()
     for level in champions.LEVELS:
         player = players.make(f"champion:{level}", game)
@@ -134,8 +135,8 @@ def copied(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("file", "spoil", "message"),
     [
-        ("npz", lambda content: content[:-50], "does not hold the weights that its card tells of; install jaxgames"),
-        ("npz", lambda content: b"", "does not hold the weights that its card tells of; install jaxgames"),
+        ("safetensors", lambda content: content[:-50], "does not hold the weights that its card tells of; install"),
+        ("safetensors", lambda content: b"", "does not hold the weights that its card tells of; install jaxgames"),
         ("json", lambda content: content[:-50], "is no card: "),
     ],
 )
@@ -150,7 +151,7 @@ def test_a_spoilt_file_gets_one_line(copied, capsys, file, spoil, message):
 def test_foreign_weights_get_one_line(copied):
     """Those of another game, under a card that knows them."""
     card = json.loads((copied / "tic_tac_toe.json").read_text())
-    shutil.copy(copied / "checkers.npz", copied / "tic_tac_toe.npz")
+    shutil.copy(copied / "checkers.safetensors", copied / "tic_tac_toe.safetensors")
     (copied / "tic_tac_toe.json").write_text(json.dumps(card | {"sha256": CARDS["checkers"]["sha256"]}))
     with pytest.raises(ValueError, match=r"the weights lack params/Dense_0/kernel, float32\[18, 64\]"):
         players.make("champion", TIC_TAC_TOE)

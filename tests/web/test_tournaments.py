@@ -4,13 +4,16 @@ import json
 
 import pytest
 
+from jaxgames.matches.knockout import Meeting
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentFolder, bradley_terry
 from jaxgames.players.registry import PLAYERS
+from jaxgames.runs import Run
 from jaxgames.web.commands import CommandKind, Commands
 from jaxgames.web.limits import Limits
 from jaxgames.web.offered_players import OfferedPlayers
-from jaxgames.web.tournaments import TournamentForm, Tournaments
+from jaxgames.web.tournament_form import KNOCKOUT, TournamentForm
+from jaxgames.web.tournaments import Tournaments
 from tests.web.pages import serving
 
 FORM = TournamentForm(OfferedPlayers(), Limits(entrants=4))
@@ -24,8 +27,46 @@ def test_what_is_chosen_becomes_a_command_line():
     found = FORM.arguments(asked("random", "champion:easy", games="40"))
     assert found == ["random", "champion:easy", "--game=checkers", "--games=40", "--seed=0"]
     form = FORM.form(asked("random", "weak:0.2:random", game="tic_tac_toe"))
-    assert form["error"] is None and form["name"] == "tic-tac-toe" and form["fields"][0]["value"] == 200
+    assert form["error"] is None and form["name"] == "tic-tac-toe" and form["settings"] == []
+    assert [(one["name"], one["value"]) for one in form["fields"]] == [
+        ("game", "tic_tac_toe"), ("games", "200"), ("seed", "0"),
+    ]  # fmt: skip
 
+
+def test_the_rules_are_chosen():
+    wanted = {**asked("random", "uct:50", game="connect_four"), "set": {"rows": "5", "cols": ""}}
+    assert FORM.arguments(wanted)[:4] == ["random", "uct:50", "--game=connect_four", "--set=rows=5"]
+    form = FORM.form(wanted)
+    assert [(one["name"], one["value"]) for one in form["settings"]] == [("rows", "5"), ("cols", ""), ("connect", "")]
+    assert form["error"] is None
+
+
+def knockout(*players, run="first", **fields):
+    return asked(*players, kind=KNOCKOUT, run=run, **fields)
+
+
+def test_the_networks_of_a_training_meet(a_run):
+    form = TournamentForm(OfferedPlayers([str(a_run)]), Limits())
+    wanted = knockout(game="tic_tac_toe", behind="10")
+    assert form.arguments(wanted) == [
+        f"--knockout={a_run}", "--game=tic_tac_toe", "--behind=10", "--most-games=2000", "--seed=0",
+    ]  # fmt: skip
+    names = [one["name"] for one in form.form(wanted)["fields"]]
+    assert names == ["game", "kind", "run", "behind", "most_games", "seed"]
+    for wrong, says in [
+        (knockout("random", game="tic_tac_toe"), "expected no other players"),
+        (knockout(run="other", game="tic_tac_toe"), "no training 'other' of tic_tac_toe; expected one of: first"),
+        (knockout(game="checkers"), "no training 'first' of checkers; expected one of: there is none"),
+        (knockout(game="tic_tac_toe", games="20"), "unknown setting 'games'"),
+        (asked("random", "uct:50", run="first"), "run 'first' is of a knock-out"),
+        (asked("random", "uct:50", kind="league"), "unknown kind 'league'"),
+    ]:
+        assert says in form.form(wrong)["error"]
+
+
+@pytest.fixture
+def a_run(tmp_path):
+    return Run.create(tmp_path / "first", {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe"}).path
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
@@ -39,7 +80,8 @@ def test_what_is_chosen_becomes_a_command_line():
         (asked("random", "weak:0.2:random", games="1000000"), "expected a whole number from 2 to 10,000"),
         (asked("random", "weak:0.2:random", out="x"), "unknown setting 'out' of tournaments; available: games, seed"),
         (asked("random", "weak:0.2:random", game="go"), "unknown game 'go'"),
-        ({**asked("random", "champion"), "set": {"rows": "5"}}, "of the usual rules"),
+        ({**asked("random", "champion"), "set": {"rows": "5"}}, "unknown setting 'rows' of checkers"),
+        ({**asked("random", "uct:50", game="connect_four"), "set": {"rows": "50"}}, "from 2 to 10"),
     ],
 )
 def test_what_cannot_be(wanted, says):
@@ -89,6 +131,20 @@ def test_the_table_grows_and_says_no_folders(folder):
         folder.results.append({"pair": pair, "match": result().to_dict(), "bytes": 0})
     assert not tables(folder)["goes_on"]
     assert str(folder.path.parent.parent) not in json.dumps(tables(folder))
+
+
+def test_the_rounds_of_a_knockout_grow(tmp_path):
+    plan = {"players": [], "game": "connect_four", "set": ["rows=5"], "knockout": str(tmp_path / "runs" / "my")}
+    folder = TournamentFolder.begin(tmp_path / "tournaments" / "first", plan)
+    met = (0, Meeting(0, 1, 40, 50.0, 0)), (0, Meeting(2, 3, 60, -50.0, 3)), (1, Meeting(0, 3, 8, 9.0, 0))
+    for number, meeting in met:
+        folder.results.append({"round": number, "meeting": meeting._asdict()})
+    found = tables(folder)
+    assert (found["rules"], found["knockout"], found["rounds"]) == (["rows=5"], "my-run", [[2, 100], [1, 8]])
+    assert found["best"] is None and found["goes_on"]
+    folder.write_json("result.json", {"best": f"{tmp_path / 'runs' / 'my'},games=100"})
+    found = tables(folder)
+    assert found["best"] == "my-run,games=100" and not found["goes_on"]
 
 
 @pytest.mark.parametrize("text", ["{", '{"format": 1}', '{"format": 1, "game": "go", "players": [], "games": 1}'])

@@ -2,9 +2,13 @@
 
 import shutil
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
+
+import jax
+import numpy as np
 
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.envs.core import Game
@@ -137,7 +141,8 @@ class Study(Folder):
             _, counts = merge_data(game, [raw], merged, tests, split=split, seed=self.seed)
             return counts._asdict()
 
-        settings = {"teacher": teacher, "games": games, "seed": self.seed}
+        bits = zlib.crc32(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tests)))
+        settings = {"teacher": teacher, "games": games, "seed": self.seed, "split": split, "tests": bits}
         return {**self.cell(name, settings, make_them), "folder": merged}
 
     def result_of(self, name: str) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 // The page of the tournaments: one is set and started, and its cross-table grows while it is played.
 
+import { commandForm } from "./command_form.js";
 import { asker, commandCard, read, startCard, watching } from "./commands.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
 import { drawIcons } from "./icons.js";
@@ -7,20 +8,25 @@ import { playerPicker } from "./picker.js";
 import { apply, themeButton } from "./settings.js";
 
 const FIRST = ["champion:easy", "champion:normal", "random"];
+const KNOCKOUT = "knock-out of a training";
+const FORM = {
+  titles: { game: "Game", kind: "Who meets", run: "Training", games: "Games of each pair", behind: "Out at points behind", most_games: "Most games of a pair", seed: "Seed" },
+  deciding: ["game", "kind"],
+  dependent: ["run", "games", "behind", "most_games"],
+  settingsTitle: "Rules",
+};
 const page = { may: false, ask: null, drawn: new Map() };
 
-/** The fields of a tournament, and what is filled in. `changed` is called where no field says that it has changed. */
+/** The fields of a tournament and its players, and what is filled in. `changed` is called where no field says that it has changed. */
 function tournamentForm(catalog, changed) {
-  const game = h("select", {}, ...catalog.games.map(({ id, title }) => h("option", { value: id }, title)));
-  const games = h("input", { type: "number", min: 2, placeholder: "200" });
-  const seed = h("input", { type: "number", min: 0, placeholder: "0" });
+  const form = commandForm(FORM);
   const players = h("div", { class: "entrants" });
-  let pickers = [];
   const more = h("button", { type: "button", onclick: () => add("random") }, "One more player");
-  const chosen = () => catalog.games.find(({ id }) => id === game.value);
+  const entrants = h("div", { class: "stack", hidden: true }, players, h("div", { class: "row" }, more));
+  let [pickers, game, kind] = [[], null, null];
 
   function add(spec) {
-    const picker = playerPicker(chosen(), "Player", { kind: "player", spec });
+    const picker = playerPicker(game, "Player", { kind: "player", spec });
     picker.fieldset.querySelector("option[value=person]").remove();
     const remove = h("button", { type: "button", class: "link", onclick: () => {
       pickers = pickers.filter((other) => other !== picker);
@@ -44,21 +50,23 @@ function tournamentForm(catalog, changed) {
     more.disabled = pickers.length >= catalog.limits.entrants;
   }
 
-  function begin() {
-    pickers = [];
+  /** Shows the form; another game has other players, and in a knock-out there are none to choose. */
+  function draw(answer) {
+    form.draw(answer);
+    const { game: id, kind: which } = form.asked().fields;
+    if (game?.id === id && kind === which) {
+      return;
+    }
+    [game, kind, pickers] = [catalog.games.find((one) => one.id === id), which, []];
     players.replaceChildren();
-    const known = new Set(chosen().players.map(({ name }) => name));
-    FIRST.filter((spec) => known.has(spec.split(":")[0])).forEach(add);
+    entrants.hidden = which === KNOCKOUT;
+    const known = new Set(game.players.map(({ name }) => name));
+    FIRST.filter((spec) => !entrants.hidden && known.has(spec.split(":")[0])).forEach(add);
+    changed();
   }
 
-  game.addEventListener("change", begin);
-  const texts = () => Object.fromEntries(Object.entries({ game: game.value, games: games.value, seed: seed.value }).filter(([, value]) => value));
-  const fields = [
-    h("div", { class: "fields" }, ...[["Game", game], ["Games of each pair", games], ["Seed", seed]].map(([title, field]) => h("label", { class: "stack" }, title, field))),
-    players,
-    h("div", { class: "row" }, more),
-  ];
-  return { fields, begin, asked: () => ({ fields: texts(), set: {}, players: pickers.map((picker) => picker.value().spec) }) };
+  const asked = () => ({ ...form.asked(), players: pickers.map((picker) => picker.value().spec) });
+  return { fields: [...form.fields, entrants], asked, draw };
 }
 
 function cell(value, margin, points) {
@@ -81,19 +89,38 @@ function crossTable({ players, table, margins, ratings, most_points: points }) {
       ...order.map((column) => cell(table[row][column], margins[row][column], points)), h("td", {}, ratings ? rating(row) : "–")))));
 }
 
+/** The rounds of a knock-out, and who is left. */
+function roundTable({ rounds, best }) {
+  return h("div", {}, h("table", { class: "figures" },
+    h("thead", {}, h("tr", {}, ...["Round", "Pairs that met", "Games"].map((title) => h("th", { scope: "col" }, title)))),
+    h("tbody", {}, ...rounds.map(([met, games], at) => h("tr", {}, h("th", { scope: "row" }, String(at + 1)), h("td", {}, String(met)), h("td", {}, games.toLocaleString("en")))))),
+  best ? h("p", {}, `Best: ${best}`) : null);
+}
+
+/** What is said of a tournament, a line of text and a table. */
+function content({ name, title, rules, games, played, pairs, knockout, ...found }) {
+  const chosen = rules.length ? ` (${rules.join(", ")})` : "";
+  if (knockout) {
+    const met = found.rounds.reduce((sum, [count]) => sum + count, 0);
+    return [`${title}${chosen} · knock-out of ${knockout} · ${met} pairs met`, null, `Rounds of ${name}`, roundTable(found)];
+  }
+  const done = h("progress", { max: pairs, value: played, hidden: played === pairs, "aria-label": `Matches of ${name}` });
+  return [`${title}${chosen} · ${games.toLocaleString("en")} games of each pair · ${played} of ${pairs} matches`, done, `Cross-table of ${name}`, crossTable(found)];
+}
+
 function card(found) {
-  const { name, title, error, games, played, pairs, under_way: runs, goes_on: on } = found;
+  const { name, error, under_way: runs, goes_on: on } = found;
   const state = runs ? "under way" : on ? "stopped" : error ? "not readable" : "done";
   const resume = h("button", { type: "button", hidden: !(on && page.may), "aria-label": `Go on with ${name}`, onclick: async () => {
     if (await page.ask("resume", { what: "tournament", name })) {
       await look();
     }
   } }, "Go on");
-  const about = error ?? `${title} · ${games.toLocaleString("en")} games of each pair · ${played} of ${pairs} matches`;
+  const [about, progress, label, table] = error ? [error, null] : content(found);
   return h("article", { class: "card", "aria-labelledby": `tournament-${name}` },
     h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `tournament-${name}` }, name, " ", h("span", { class: `pill${runs ? " live" : ""}` }, state)), h("p", { class: "soft" }, about)), resume),
-    error ? null : h("progress", { max: pairs, value: played, hidden: played === pairs, "aria-label": `Matches of ${name}` }),
-    error ? null : h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": `Cross-table of ${name}` }, crossTable(found)));
+    progress,
+    error ? null : h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": label }, table));
 }
 
 /** Shows what is under way, and the tournaments that have changed; whether one is under way. */
@@ -127,8 +154,7 @@ async function boot() {
     page.ask = asker();
     let check = () => {};
     const form = tournamentForm(catalog, () => check());
-    form.begin();
-    const start = startCard({ kind: "tournament", title: "New tournament", ask: page.ask, fields: form.fields, asked: form.asked, draw: () => {}, onstart: look });
+    const start = startCard({ kind: "tournament", title: "New tournament", ask: page.ask, ...form, onstart: look });
     check = () => start.card.open && start.check();
     byId("start").append(start.card);
   }

@@ -2,15 +2,21 @@
 
 import { counted } from "./boards/draw.js";
 import { chart, compact } from "./chart.js";
+import { commandForm } from "./command_form.js";
 import { asker, commandCard, read, startCard, watching } from "./commands.js";
 import { byId, h, notify, setText } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { apply, themeButton } from "./settings.js";
-import { trainingForm } from "./training_form.js";
 
 const AGAIN = 3000; // milliseconds between two readings of a run that is under way
 const SELDOM = 15000;
 const CLOCKS = new Set(["step", "seconds", "time", "progress"]);
+const FORM = {
+  titles: { recipe: "Recipe", game: "Game", setting: "Setting", minutes: "Minutes", games: "Games", seed: "Seed", measured_games: "Games of a measurement", final_games: "Games at the end" },
+  deciding: ["recipe", "game"],
+  dependent: ["setting"],
+  settingsTitle: "Numbers of the setting",
+};
 const MOST = 3; // measures that are shown at once
 const page = { may: false, ask: null, cards: new Map() };
 
@@ -128,8 +134,8 @@ async function boot() {
   const { may } = await read("/api/commands");
   if (may) {
     page.ask = asker();
-    const { fields, asked, draw } = trainingForm();
-    const { card } = startCard({ kind: "training", title: "New training", ask: page.ask, fields, asked, draw, onstart: look });
+    const { fields, asked, draw } = commandForm(FORM);
+    const { card } = startCard({ kind: "training", title: "New training", ask: page.ask, fields, asked: () => ({ ...asked(), players: [] }), draw, onstart: look });
     byId("start").append(card);
   }
   byId("start").append(page.command.card);

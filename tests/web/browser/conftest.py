@@ -88,7 +88,7 @@ class Server:
 
 
 def make_training(folder: Path) -> Path:
-    """A training of tic-tac-toe with 40 lines of metrics and one checkpoint, whose network knows nothing."""
+    """A training of tic-tac-toe with 40 lines of metrics and two checkpoints, whose network knows nothing."""
     config = make_config(game="tic_tac_toe", encoding="observation", hidden=(3,))
     content = {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe", "learner": config.to_json()}
     run = Run.create(folder, content)
@@ -97,7 +97,8 @@ def make_training(folder: Path) -> Path:
         interval = {"score_random_low": score - margin, "score_random_high": score + margin}
         line = {"step": step, "games": 256 * step, "loss": 0.4 / step**0.5, "score_random": score, **interval}
         run.log({**line, "games_per_second": 9000.0, "plies_per_game": 7.5, "points_per_game": 0.1})
-    run.save(40, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(make_learner(config))))
+    for step in (20, 40):
+        run.save(step, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template(make_learner(config))))
     return run.path
 
 

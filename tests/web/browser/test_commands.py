@@ -52,4 +52,23 @@ def test_a_tournament_is_played(browser: Any, server: Server) -> None:
         assert rows.count() == 3
         names = [rows.nth(number).get_by_role("rowheader").inner_text() for number in (1, 2)]
         assert sorted(names) == ["random", "weak:0.2:random"]
+        table.wait_for("![...document.querySelectorAll('.pill')].some((pill) => pill.textContent === 'under way')")
         picture(table, PICTURES, "tournament")
+
+
+def test_a_knockout_of_a_training_is_played(browser: Any, server: Server) -> None:
+    with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
+        page = table.page
+        page.goto(f"{server.url}/tournaments")
+        page.get_by_text("New tournament").click()
+        field = lambda name: page.locator(f"#start-card [data-name={name}]")  # noqa: E731
+        field("game").select_option("tic_tac_toe")
+        field("kind").select_option("knock-out of a training")
+        field("behind").fill("2")
+        field("most_games").fill("8")
+        assert page.locator(".entrants").is_hidden()
+        page.get_by_role("textbox", name="Name").fill("last-one")
+        table.wait_for("!document.querySelector('#start-card [type=submit]').disabled")
+        page.get_by_role("button", name="Start").click()
+        page.get_by_text("Best: first-steps", exact=False).wait_for()
+        assert page.get_by_role("region", name="Rounds of last-one").get_by_role("row").count() == 2

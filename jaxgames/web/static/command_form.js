@@ -1,42 +1,55 @@
-// The form of a training, drawn from what the server says of recipes and settings: its declarations are those of `--help`.
+// The form of a command, drawn from what the server says of its fields and settings: its declarations are those of `--help`.
 
 import { h, setText } from "./dom.js";
 
-const TITLES = { recipe: "Recipe", game: "Game", setting: "Setting", minutes: "Minutes", games: "Games", seed: "Seed", measured_games: "Games of a measurement", final_games: "Games at the end" };
-
-/** The fields, what is filled in, and how an answer of the server is shown. */
-export function trainingForm() {
+/**
+ * The fields, what is filled in, and how an answer of the server is shown.
+ * `titles` are those of the fields, `deciding` the fields on which the later ones, `dependent` and the settings depend.
+ */
+export function commandForm({ titles, deciding, dependent, settingsTitle }) {
   const options = h("div", { class: "fields" });
   const notes = h("p", { class: "soft" });
-  const settings = h("div", { class: "fields" });
-  const more = h("details", {}, h("summary", {}, "Numbers of the setting"), settings);
+  const settings = h("fieldset", { class: "fields plain" });
+  const more = h("details", { hidden: true }, h("summary", {}, settingsTitle), settings);
   const inputs = { fields: new Map(), set: new Map() };
+  const shown = {};
   let drawn = "";
+
+  // Until the server has said which settings there are now, nothing is typed into those of before.
+  options.addEventListener("input", ({ target }) => {
+    settings.disabled = deciding.includes(target.dataset.name);
+  });
 
   const texts = (found) => Object.fromEntries([...found].map(([name, { value }]) => [name, value.trim()]).filter(([, value]) => value));
   const asked = () => {
-    const { recipe, setting, game, ...rest } = texts(inputs.fields);
+    const fields = texts(inputs.fields);
+    const changed = deciding.findIndex((name) => fields[name] !== shown[name]);
+    if (changed < 0) {
+      return { fields, set: texts(inputs.set) };
+    }
     // Another recipe, game or method has other settings: what is not of it is left out.
-    const same = drawn === "" || (recipe === shown.recipe && game === shown.game);
-    return { fields: { ...rest, ...(recipe ? { recipe } : {}), ...(same && setting ? { setting } : {}), ...(recipe === shown.recipe && game ? { game } : {}) }, set: same ? texts(inputs.set) : {}, players: [] };
+    for (const name of [...deciding.slice(changed + 1), ...dependent]) {
+      delete fields[name];
+    }
+    return { fields, set: {} };
   };
-  const shown = {};
 
   function draw({ fields, settings: found }) {
+    settings.disabled = false;
     const structure = JSON.stringify([fields.map(({ name, choices, value }) => [name, choices, choices ? value : ""]), found.map(({ name, default: usual }) => [name, usual])]);
     const at = document.activeElement?.dataset?.name;
     if (structure !== drawn) {
       drawn = structure;
-      inputs.fields = new Map(fields.map((one) => [one.name, control(one, TITLES[one.name])]));
+      inputs.fields = new Map(fields.map((one) => [one.name, control(one, titles[one.name])]));
       inputs.set = new Map(found.map((one) => [one.name, control({ ...one, choices: choicesOf(one) }, one.name, usual(one.default))]));
-      options.replaceChildren(...[...inputs.fields].map(([name, input]) => labelled(TITLES[name], input)));
+      options.replaceChildren(...[...inputs.fields].map(([name, input]) => labelled(titles[name], input)));
       settings.replaceChildren(...[...inputs.set].map(([name, input]) => labelled(words(name), input)));
       more.hidden = !found.length;
       if (at) {
         (inputs.fields.get(at) ?? inputs.set.get(at))?.focus();
       }
     }
-    Object.assign(shown, Object.fromEntries(["recipe", "game"].map((name) => [name, inputs.fields.get(name)?.value])));
+    Object.assign(shown, Object.fromEntries(deciding.map((name) => [name, inputs.fields.get(name)?.value])));
     for (const { name, idle } of found) {
       const input = inputs.set.get(name);
       input.parentElement.hidden = idle && !input.value;

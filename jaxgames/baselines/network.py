@@ -1,0 +1,165 @@
+"""Trained players as functions of observations: `apply(params, observation) -> (logits, value)`.
+
+Observations have an axis of a batch. `logits` rate the actions of each: their highest legal one is what the player
+plays. What they are depends on the network:
+
+- a policy network's are its own, as is its value;
+- where a network values positions, the logit of an action is what the position after it is worth, in points, and
+  `value` the best of them;
+- where outputs name actions, they are these outputs. Outputs that name two squares give 0 to the action that they name
+  and the lowest number to all others. There is no value: it is 0.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float32, Shaped
+
+from jaxgames.algos.evolution.games.policies import Outputs
+from jaxgames.baselines.positions import positions_of
+from jaxgames.envs.core import Game
+from jaxgames.envs.heads import ArgmaxHead, heads_of
+from jaxgames.envs.registry import make
+from jaxgames.envs.turns.best import turn_worth
+from jaxgames.ops import checks
+from jaxgames.ops.pytrees import take
+from jaxgames.players import champions, from_folder
+from jaxgames.players.generic import GreedyTurn, LogitsTurn, PolicyTurn, SelfPlayTurn
+from jaxgames.players.packaged import PUBLISHED, published_card
+from jaxgames.players.player import Player
+from jaxgames.players.registry import as_players
+
+LOWEST = np.finfo(np.float32).min
+"""The logit of an illegal action, where the network does not say one."""
+
+
+USUAL = 8
+"""Legal actions of a position for which there is room in one pass."""
+
+
+class Apply(Protocol):
+    """A network: hashable, so that it may be a static argument of `jit`."""
+
+    def __call__(
+        self, params: Any, observation: Shaped[Array, "batch ..."], /
+    ) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
+        """Logits of actions and values, both for the player who observes."""
+        ...
+
+
+def available_baselines() -> tuple[str, ...]:
+    """The names of the networks that come with the package: champions by their game, then those of the texts."""
+    return (*champions.champion_games(), *PUBLISHED)
+
+
+def card(name: str) -> dict[str, Any]:
+    """What is known of a baseline: how it was learned, what was measured of it, its checksum.
+
+    Raises `ValueError` for an unknown name.
+    """
+    if name in PUBLISHED:
+        return published_card(name)
+    if name in champions.champion_games():
+        return champions.card(name)
+    raise ValueError(f"unknown baseline {checks.describe(name)}; available: {', '.join(available_baselines())}")
+
+
+def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
+    """A trained network by its name: `apply, params = load("connect_four")`.
+
+    Then `logits, value = apply(params, observation)`. `name` is one of `available_baselines()`, or the folder of a
+    training, whose `game` it knows in most cases. Raises `ValueError` for an unknown name, for weights that are not
+    those of the card, and for players that are no networks.
+    """
+    checks.text("name", name, "connect_four")
+    if name in champions.champion_games():
+        return from_player(from_folder.load_named(champions.CHAMPION, make(name)))
+    return from_player(*as_players(name, game=game))
+
+
+def from_player(player: Player) -> tuple[Apply, Any]:
+    """The network of a player, and its parameters. Raises `ValueError` for a player that is none, such as a search."""
+    checks.made("player", player, ("turn", "game", "params"), "players.make(name, game)")
+    turn: Any = player.turn
+    if isinstance(turn, LogitsTurn):
+        return turn.policy.apply, player.params
+    kinds: Mapping[type, Callable[[Any], Apply]] = {
+        GreedyTurn: _Values, SelfPlayTurn: _SelfTaught, PolicyTurn: _Evolved,
+    }  # fmt: skip
+    if network := kinds.get(type(turn)):
+        return network(turn), player.params
+    known = ", ".join(available_baselines())
+    raise ValueError(f"{player.name} is no network; expected the folder of a training, {known}")
+
+
+def _with_best(logits: Array) -> tuple[Array, Array]:
+    """The logits without minus infinity, which softmax does not like, and the best of them."""
+    logits = jnp.maximum(logits, LOWEST)
+    return logits, jnp.max(logits, axis=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Values:
+    """By the values of positions."""
+
+    turn: GreedyTurn
+
+    def __call__(self, params: Any, observation: Array) -> tuple[Array, Array]:
+        game, value = self.turn.game, self.turn.make_value(params)
+        positions = positions_of(game, observation)
+        legal = jax.vmap(game.legal)(positions)
+        batch, actions = legal.shape
+        total, size = jnp.sum(legal, dtype=jnp.int32), min(USUAL, actions) * batch
+        # The legal actions of all positions in one list, worked off in as many passes as it takes.
+        (entries,) = jnp.nonzero(legal.reshape(-1), size=legal.size + size, fill_value=0)
+        entries = entries.astype(jnp.int32)
+
+        def value_some(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            start, logits = carry
+            entry = jax.lax.dynamic_slice_in_dim(entries, start, size)
+            outcome = jax.vmap(game.play)(take(positions, entry // actions), entry % actions)
+            worth = turn_worth(outcome, value)
+            if game.outcome_probabilities:  # the turn may go on: then by its best rest, before the dice of the next one
+                goes_on = ~(outcome.over | outcome.turn_passes)
+                worth = jnp.where(goes_on, game.best_turn(outcome.position, value)[1], worth)
+            inside = start + jnp.arange(size, dtype=jnp.int32) < total
+            return start + size, logits.at[jnp.where(inside, entry, legal.size)].set(worth, mode="drop")
+
+        first = jnp.int32(0), jnp.full(legal.size, LOWEST)
+        _, logits = jax.lax.while_loop(lambda carry: carry[0] < total, value_some, first)
+        return _with_best(logits.reshape(legal.shape))
+
+
+@dataclasses.dataclass(frozen=True)
+class _SelfTaught:
+    """By the values of the self-taught networks, which see whose turn it is."""
+
+    turn: SelfPlayTurn
+
+    def __call__(self, params: Any, observation: Array) -> tuple[Array, Array]:
+        return _with_best(self.turn.action_values(params, positions_of(self.turn.learner.game, observation)))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Evolved:
+    """By the outputs of an evolved network."""
+
+    turn: PolicyTurn
+
+    def __call__(self, params: Any, observation: Array) -> tuple[Array, Array]:
+        policy: Any = self.turn.network.policy()
+        assert isinstance(policy, Outputs)
+        head = heads_of(policy.game)[policy.head]
+        positions = jax.tree.map(lambda x: x[None], positions_of(policy.game, observation))
+        outputs = policy.outputs(params[None], positions)
+        if isinstance(head, ArgmaxHead):
+            logits = outputs[0].T
+        else:
+            actions = head(outputs, positions)[0][0]
+            named = actions[:, None] == jnp.arange(policy.game.num_actions, dtype=jnp.int32)[None]
+            logits = jnp.where(named, jnp.float32(0), LOWEST)
+        return logits, jnp.zeros(len(observation), jnp.float32)

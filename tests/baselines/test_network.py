@@ -1,0 +1,191 @@
+"""Trained networks as functions of observations: they rate highest what their players play."""
+
+import functools
+import json
+import re
+import shutil
+from importlib import resources
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames import baselines, cli, players
+from jaxgames.interop import softsign_norm
+from jaxgames.matches import match
+from jaxgames.players import champions, packaged
+from jaxgames.players.generic import by_policy
+
+GAMES = 16
+MOST_BYTES = 5_000_000
+CHAMPIONS, TEXTS = champions.champion_games(), tuple(packaged.PUBLISHED)
+QUICK = [name for name in baselines.available_baselines() if baselines.card(name)["game"] != "backgammon"]
+"""Whole turns of backgammon take long to compile."""
+
+
+def game_of(name):
+    return jaxgames.make(baselines.card(name)["game"])
+
+
+def player_of(name):
+    return players.make(name if name in TEXTS else "champion@1", game_of(name))
+
+
+@functools.cache
+def states_of(game):
+    """Games after four random actions."""
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), GAMES))
+    return jaxgames.rollout(game, states, jax.random.key(1), num_steps=4)[0]
+
+
+def check(name):
+    """The highest legal logit is that of the action that the player takes, and the values are what they should be."""
+    game, player = game_of(name), player_of(name)
+    apply, params = baselines.load(name)
+    states = states_of(game)
+    logits, values = jax.jit(apply)(params, states.observation)
+    assert logits.shape == states.legal_action_mask.shape and values.shape == (GAMES,)
+    assert logits.dtype == values.dtype == jnp.float32 and np.isfinite(logits).all() and np.isfinite(values).all()
+    legal = np.where(states.legal_action_mask, logits, -np.inf)
+    actions = np.asarray(player.act(states, jax.random.key(0), player.init_memory(GAMES))[0])
+    # Checkers of a turn may be moved in another order, for the same points.
+    np.testing.assert_allclose(legal[np.arange(GAMES), actions], legal.max(axis=1), atol=1e-6)
+    if game.id != "backgammon":
+        assert (legal.argmax(axis=1) == actions).all()
+    assert len(set(actions.tolist())) > 1, "positions that tell nothing"
+    return states, logits, values
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_highest_logit_is_what_the_player_plays(name):
+    check(name)
+
+
+def test_every_legal_action_is_rated():
+    """Also where there are more than one pass has room for: 9 each."""
+    game, (apply, params) = jaxgames.make("tic_tac_toe"), baselines.load("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(2), GAMES))
+    logits, _ = jax.jit(apply)(params, states.observation)
+    assert (logits > -2).all() and (logits == logits[:1]).all()
+    states = jax.vmap(game.step)(states, jnp.arange(GAMES) % 9)
+    logits, _ = jax.jit(apply)(params, states.observation)
+    np.testing.assert_array_equal(logits > -2, states.legal_action_mask)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(baselines.available_baselines()) - set(QUICK)))
+def test_the_same_in_backgammon(name):
+    """Values are those of the best turn with the dice; following the logits to its end leads to that turn."""
+    states, _, values = check(name)
+    player = player_of(name)
+    best = states._game.best_turn(states._position, player.value(player.params))
+    np.testing.assert_allclose(values, best[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", baselines.available_baselines())
+def test_every_baseline_loads(name):
+    game, (apply, params) = game_of(name), baselines.load(name)
+    states = jax.eval_shape(jax.vmap(game.init), jax.random.split(jax.random.key(0), 3))
+    logits, values = jax.eval_shape(lambda params, states: apply(params, states.observation), params, states)
+    assert logits.shape == (3, game.num_actions) and values.shape == (3,)
+    assert hash(apply) == hash(baselines.load(name)[0]) and apply == baselines.load(name)[0]
+    facts = baselines.card(name)
+    assert facts["trained"] and facts["matches"]
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params))
+
+
+def test_all_of_them_are_small():
+    files = [file for room in ("baselines", "champions") for file in (resources.files("jaxgames") / room).iterdir()]
+    weights = {file.name.removesuffix(".safetensors"): file for file in files if file.name.endswith(".safetensors")}
+    assert weights.keys() == set(baselines.available_baselines())
+    assert {name: len(file.read_bytes()) for name, file in weights.items()} == {
+        name: baselines.card(name)["bytes"] for name in weights
+    }
+    assert sum(len(file.read_bytes()) for file in files if file.is_file()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name in QUICK])
+def test_figures_of_the_cards(name):
+    """Other games than the card tells of: both are samples of the same strength."""
+    row = baselines.card(name)["matches"][0]
+    result = match(name, row["opponent"], 400, seed=row["seed"] + 1, game=game_of(name))
+    spread = np.hypot(row["ppg_high"] - row["ppg_low"], result.ppg_high - result.ppg_low) / 2
+    assert abs(result.ppg - row["ppg"]) < 2.5 * spread + 0.02, (result.ppg, row)
+
+
+def test_the_evolved_network_is_one_of_the_original_program(data_dir):
+    """The program's own moves and outputs are compared in `algos/evolution/test_original_program.py`."""
+    trained = baselines.card("tic-tac-toe-evolved")["trained"]
+    networks = softsign_norm.load(data_dir / "tic_tac_toe/evolution/nets.txt")
+    row = softsign_norm.to_rows(networks)[trained["line"] - 1]
+    np.testing.assert_array_equal(baselines.load("tic-tac-toe-evolved")[1], row)
+
+
+def test_names_in_specs():
+    assert players.make("tic-tac-toe-evolved", "tic_tac_toe").name == "tic-tac-toe-evolved"
+    assert players.game_of("weak:0.2:checkers-evolved") == "checkers"
+    assert "checkers-evolved" in players.available_players("checkers")
+    with pytest.raises(ValueError, match="checkers-evolved plays checkers, not connect_four"):
+        players.make("checkers-evolved", "connect_four")
+    with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
+        players.make("checkers-evolved@2", "checkers")
+
+
+def test_players_that_are_networks_and_others():
+    def apply(params, observation):
+        return observation.reshape(len(observation), -1)[:, :9] * params, observation[:, 0, 0, 0] * 1.0
+
+    game = jaxgames.make("tic_tac_toe")
+    assert baselines.from_player(by_policy("mine", game, apply, 2.0)) == (apply, 2.0)
+    with pytest.raises(ValueError, match=r"uct:20 is no network; expected the folder of a training, backgammon"):
+        baselines.load("uct:20", "tic_tac_toe")
+    with pytest.raises(ValueError, match="unknown player 'conect_four'"):
+        baselines.load("conect_four", "connect_four")
+    with pytest.raises(ValueError, match="unknown baseline 'x'; available: backgammon, checkers"):
+        baselines.card("x")
+    with pytest.raises(TypeError, match="name 3: expected a text"):
+        baselines.load(3)
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """The folder of the networks of texts, to be spoilt."""
+    shutil.copytree(str(packaged.PUBLISHED_FOLDER), tmp_path / "baselines")
+    monkeypatch.setattr(packaged, "PUBLISHED_FOLDER", tmp_path / "baselines")
+    packaged.published_card.cache_clear()
+    yield tmp_path / "baselines"
+    packaged.published_card.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spoil", "message"),
+    [
+        ("safetensors", lambda content: content[:-50], "does not hold the weights that its card tells of; install"),
+        ("safetensors", lambda content: content[:-1] + b"\0", "does not hold the weights that its card tells of"),
+        ("safetensors", lambda content: None, "does not hold the weights that its card tells of; install jaxgames"),
+        ("json", lambda content: content[:-50], "is no card: "),
+        ("json", lambda content: None, "is no card: "),
+    ],
+)
+def test_a_spoilt_file_gets_one_line(copied, capsys, kind, spoil, message):
+    path = copied / f"tic-tac-toe-evolved.{kind}"
+    content = spoil(path.read_bytes())
+    path.unlink() if content is None else path.write_bytes(content)
+    assert cli.main("match tic-tac-toe-evolved random --games 2".split()) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and str(path) in said and message in said
+    with pytest.raises(ValueError, match=re.escape(message)):
+        baselines.load("tic-tac-toe-evolved")
+
+
+def test_foreign_weights_get_one_line(copied):
+    """Those of another network, under a card that knows them."""
+    name, other = "tic-tac-toe-evolved", "checkers-evolved"
+    facts = json.loads((copied / f"{name}.json").read_text())
+    shutil.copy(copied / f"{other}.safetensors", copied / f"{name}.safetensors")
+    (copied / f"{name}.json").write_text(json.dumps(facts | {"sha256": baselines.card(other)["sha256"]}))
+    packaged.published_card.cache_clear()
+    with pytest.raises(ValueError, match=r"the weights lack weights, float32\[1, 693\]"):
+        baselines.load(name)
