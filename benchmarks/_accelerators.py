@@ -105,14 +105,20 @@ class Count:
     kernels: int
     loops: tuple["Count", ...] = ()
 
-    def at(self, depth: int) -> tuple[int, ...]:
-        """Kernels of the loops at some depth, in order; depth 0 is this one itself."""
-        return (self.kernels,) if depth == 0 else tuple(x for loop in self.loops for x in loop.at(depth - 1))
-
     @property
     def depth(self) -> int:
         """How many loops lie within one another."""
         return max((1 + loop.depth for loop in self.loops), default=0)
+
+    @property
+    def main(self) -> "Count":
+        """The loop that has most loops within one another in it, of several the one with most kernels."""
+        return max(self.loops, key=lambda loop: (loop.depth, loop.kernels))
+
+    @property
+    def beside(self) -> tuple[int, ...]:
+        """Kernels of the other loops."""
+        return tuple(loop.kernels for loop in self.loops if loop is not self.main)
 
 
 class Instruction(NamedTuple):

@@ -1,4 +1,4 @@
-"""Programs compiled for GPUs and TPUs, not run: kernels in their loops, bytes, seconds to compile; ours beside the peers'.
+"""Programs compiled for GPUs and TPUs, not run: kernels in their loops, bytes, seconds to compile, and the peers'.
 
 A GPU starts each kernel in some microseconds, however little it does, so of small games the number of kernels in a
 step is the cost. What counts as one is said in `_accelerators.py`. Each row is a program and the loop that is counted:
@@ -7,7 +7,10 @@ step is the cost. What counts as one is said in `_accelerators.py`. Each row is 
 * a step of `rollout` as it is by default, and one policy step alone, without a loop;
 * PUCT and Gumbel with a linear network, 1,024 games: a simulation, and a level of the tree (all loops over levels
   together); UCT with rollouts;
-* an update of TD and of AlphaZero, a generation of evolution: the kernels in all loops of the same depth together.
+* an update of TD and of AlphaZero, a generation of evolution, in the same way.
+
+Of several loops side by side that one is named in which most others lie; the last row of a program has the kernels of
+those beside it, which may run once or as often.
 
 Nothing here is a time on a device. `make accelerators` installs the compilers and runs this.
 """
@@ -26,7 +29,7 @@ import _search as searches
 import jax
 import jax.numpy as jnp
 import policy_loop as policy
-from _accelerators import COLLECTIVES, Count
+from _accelerators import COLLECTIVES
 from _common import finish, names, one_line_errors, parsed, parser, peer
 from _evolution import fitness, genomes, with_pgx
 from _figures import Figure, Report, say
@@ -96,13 +99,25 @@ def one(report: Report, device: str, program: Program, options: argparse.Namespa
     text, tpu = found.text, device != "h200"
     counted = compilers.count(text, tpu)
     name = f"{device}, {program.what}"
-    for depth, unit in enumerate(program.loops or ("call",), 0 if not program.loops else 1):
-        kernels = counted.at(depth)
-        bar = program.bars[depth - 1 if program.loops else 0] if program.bars and not tpu else None
+    bars = iter(program.bars if program.by == OURS and not tpu else ())
+
+    def add(unit: str, kernels: tuple[int, ...]) -> None:
         note = " + ".join(map(str, kernels)) if len(kernels) > 1 else ""
-        most = bar if program.by == OURS else None
-        what = f"{name}: kernels a {unit}"
-        report.add(Figure(what, program.by, "kernels", (float(sum(kernels)),), at_most=most, form=".0f", note=note))
+        value = (float(sum(kernels)),)
+        what = f"{name}: kernels {unit}"
+        report.add(Figure(what, program.by, "kernels", value, at_most=next(bars, None), form=".0f", note=note))
+
+    if not program.loops:
+        add("a call", (counted.kernels,))
+    elif counted.loops:
+        first, *inner = program.loops
+        add(f"a {first}", (counted.main.kernels,))
+        within = counted.main
+        for unit in inner:
+            add(f"a {unit}", tuple(loop.kernels for loop in within.loops))
+            within = within.main if within.loops else within
+        if counted.beside:
+            add("in loops beside these", counted.beside)
     _bytes(report, name, program.by, found)
     if options.show and options.show in name:
         say(compilers.listing(text, tpu))
@@ -192,7 +207,7 @@ def of_learning() -> Iterator[Program]:
     """Updates of learners."""
     yield Program("backgammon, TD(lambda) 198-40-4, 64 games", OURS, partial(_td, "exact"), ("ply", "loop in it"))
     yield Program("backgammon, TD by n steps, 64 x 16", OURS, partial(_td, "n_step"), ("loop", "loop in it"))
-    loops, bars = ("loop (plies, learning)", "simulation", "level"), (65, None, None)
+    loops, bars = ("ply", "simulation", "level"), (35, None, None, 30)  # the last one: learning
     yield Program("Connect Four, AlphaZero, MLP 256-256, 1,024 games", OURS, _alphazero, loops, bars)
 
 
