@@ -14,6 +14,7 @@ that loop and not for what is around it; its condition is left out.
 
 import dataclasses
 import functools
+import importlib.util
 import math
 import os
 import re
@@ -36,6 +37,12 @@ NEEDS = {"h200": "jax_plugins.xla_cuda13", "v5e": "libtpu", "v5p": "libtpu"}
 """The modules without which a compiler is not here."""
 SILENT = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "TPU_SKIP_MDS_QUERY": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 """Without these the compilers look for a device."""
+
+
+def available(name: str) -> bool:
+    """Whether the compiler for a device is here."""
+    package = NEEDS[name].partition(".")[0]
+    return importlib.util.find_spec(package) is not None and importlib.util.find_spec(NEEDS[name]) is not None
 
 
 def prepare() -> None:

@@ -16,7 +16,6 @@ Nothing here is a time on a device. `make accelerators` installs the compilers a
 """
 
 import argparse
-import importlib.util
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -68,16 +67,20 @@ def main() -> int:
     """All programs for all devices."""
     options = parser(TITLE, repeats=1)
     options.add_argument("--against", type=names(("pgx", "mctx", "evosax"), "none"), default=["pgx", "mctx", "evosax"])
-    options.add_argument("--devices", type=names(DEVICES), default=["h200", "v5e"], help=f"some of {','.join(DEVICES)}")
+    options.add_argument("--devices", type=names(DEVICES), help=f"some of {','.join(DEVICES)} (default: h200,v5e)")
     options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
     options.add_argument("--parts", type=names(PARTS), default=list(PARTS), help=f"some of {','.join(PARTS)}")
     options.add_argument("--show", help="print the kernels of the loops of programs that have this in their names")
     options = parsed(options)
     compilers.prepare()
     warnings.simplefilter("ignore")  # those of the peers
-    for name in options.devices:
-        if importlib.util.find_spec(compilers.NEEDS[name].partition(".")[0]) is None:
+    for name in options.devices or ():
+        if not compilers.available(name):
             raise ValueError(f"there is no compiler for {name} here: make accelerators installs it")
+    options.devices = options.devices or [name for name in ("h200", "v5e") if compilers.available(name)]
+    if not options.devices:
+        say("left out: there is no compiler for an accelerator here; make accelerators installs them")
+        return 0
     if options.quick:
         options.games, options.parts, options.against = options.games[:1], options.parts[:1], []
     report = Report("accelerators", TITLE)
@@ -283,9 +286,7 @@ def _alphazero() -> tuple[Callable, tuple[Any, ...]]:
     return learner.update, (jax.eval_shape(learner.init, _key()), _key())
 
 
-def evolution_programs(
-    name: str, population: int, over: Any = None
-) -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
+def evolution_programs(name: str, population: int, over: Any = None) -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
     """A generation of each strategy, with its arguments."""
     how = fitness(name, jax.ShapeDtypeStruct((1, 1), jnp.float32)).policy
     kinds = {
