@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 2
 
 .PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg lint newest wheels-for docs \
-	interface release certify mutants bench
+	interface release certify mutants bench accelerators
 
 setup: $(READY)
 
@@ -154,3 +154,16 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python $(PIP) -c $(PINS) -e '.[bench]'
 	@set -e; for file in benchmarks/[!_]*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+# The main programs compiled for a GPU and a TPU that need not be here, in an environment of its own: the compilers are
+# large. The TPU's is the version that JAX itself names.
+COMPILERS := .venv-accelerators
+$(COMPILERS)/.ready: pyproject.toml $(PINS)
+	$(PYTHON) -m venv --clear $(COMPILERS)
+	$(COMPILERS)/bin/python $(PIP) -c $(PINS) -e '.[bench]'
+	version=$$($(COMPILERS)/bin/python -c 'import jax; print(jax.__version__)'); \
+		$(COMPILERS)/bin/python $(PIP) "jax[tpu]==$$version" "jax-cuda13-plugin==$$version" nvidia-cuda-nvcc
+	@touch $@
+
+accelerators: $(COMPILERS)/.ready
+	$(COMPILERS)/bin/python benchmarks/accelerators.py --save

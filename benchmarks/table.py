@@ -21,6 +21,7 @@ from _machine import ROOT, changed_since, machine_name, series
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
 CODE = {
+    "accelerators": ("jaxgames/algos", "jaxgames/nets"),
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
     "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/nets"),
     "backgammon_plays": (),

@@ -261,7 +261,36 @@ def matrix_table() -> str:
     return _markdown(rows) + f"\nMade on {found['date']}.\n"
 
 
+def accelerators_table() -> str:
+    """Kernels in the loops of programs that were compiled for accelerators, and not run: ours, the peer's, the bar."""
+    rows: list[tuple] = [("compiled for", "counted", "jaxgames", "peer", "asked"), ("---", "---", "--:", "--:", "--:")]
+    for path in sorted(RESULTS.glob("accelerators-*.json")):
+        result = json.loads(path.read_text("utf-8"))
+        used = ", ".join(f"{name} {version}" for name, version in result["versions"].items() if version)
+        rows.append((f"*{used}; {result['date']}*", "", "", "", ""))
+        found: dict[str, dict[str, dict]] = {}
+        for figure in result["figures"]:
+            found.setdefault(figure["what"], {})[figure["by"]] = figure
+        for what, by in found.items():
+            program, _, counted = what.rpartition(": ")
+            if "jaxgames" not in by or counted.startswith(("arguments", "tracing")):
+                continue
+            ours, *peers = (_counted(by[name], name) for name in sorted(by, key=lambda name: name != "jaxgames"))
+            asked = by["jaxgames"]["at_most"]
+            mark = measured.mark(by["jaxgames"], result)
+            rows.append((program + mark, counted, ours, ", ".join(peers), f"{asked:.0f}" if asked else ""))
+    return _markdown(rows)
+
+
+def _counted(figure: dict, by: str) -> str:
+    unit = "" if figure["unit"] == "kernels" else f" {figure['unit']}"
+    number = f"{figure['value']:.0f}" if figure["unit"] == "kernels" else f"{figure['value']:.3g}"
+    note = f" ({figure['note']})" if figure["note"] else ""
+    return number + unit + note + ("" if by == "jaxgames" else f" ({by})")
+
+
 TABLES = {
+    "accelerators": accelerators_table,
     "alphazero_beside": alphazero_beside_table,
     "alphazero_trials": alphazero_trials_table,
     "alphazero_trainings": alphazero_trainings_table,

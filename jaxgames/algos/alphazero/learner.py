@@ -155,7 +155,7 @@ class AlphaZeroLearner:
 
     def _play(self, params: Any, states: State, key: Key[Array, ""]) -> Any:
         apply = self.network.apply
-        if self.config.network.form == "residual" and jax.default_backend() == "cpu":
+        if self.config.network.form == "residual":
             apply = InBlocks(apply, LEAVES)
         return play(self.game, self.config, apply, params, states, key)
 

@@ -1,0 +1,111 @@
+"""Kernels of programs compiled for accelerators: counted right, and not more than they were.
+
+The TPU's compiler is asked where it is installed, which `make accelerators` does in an environment of its own.
+"""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = str(Path(__file__).parent.parent / "benchmarks")
+PROGRAM = """\
+HloModule jit_run
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %next = s32[] add(%i, %i)
+  %moved = (f32[8]{0}, f32[8]{0}, u32[]) copy-start(%x)
+  %there = f32[8]{0} copy-done(%moved)
+  %y = f32[8]{0} fusion(%there), kind=kLoop, calls=%fused
+  %sum = f32[8]{0} all-reduce(%y), to_apply=%add
+  %inner = (s32[], f32[8]{0}) while(%p), condition=%more, body=%small
+  ROOT %out = (s32[], f32[8]{0}) tuple(%next, %sum)
+}
+
+%small (q: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %z = f32[8]{0} get-tuple-element(%q), index=1
+  %one = f32[8]{0} fusion(%z), kind=kLoop, calls=%fused
+  %two = f32[8]{0} custom-call(%one), custom_call_target="gemm"
+  ROOT %back = (s32[], f32[8]{0}) tuple(%j, %two)
+}
+
+%left (l: f32[8]) -> f32[8] {
+  %l = f32[8]{0} parameter(0)
+  ROOT %a = f32[8]{0} copy(%l)
+}
+
+%right (r: f32[8]) -> f32[8] {
+  %r = f32[8]{0} parameter(0)
+  %b = f32[8]{0} negate(%r)
+  ROOT %c = f32[8]{0} copy(%b)
+}
+
+ENTRY %main (start: f32[8], which: s32[]) -> f32[8] {
+  %start = f32[8]{0} parameter(0)
+  %which = s32[] parameter(1)
+  %chosen = f32[8]{0} conditional(%which, %start, %start), branch_computations={%left, %right}
+  %loop = (s32[], f32[8]{0}) while(%chosen), condition=%more, body=%body
+  ROOT %end = f32[8]{0} get-tuple-element(%loop), index=1
+}
+"""
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    yield lambda name: importlib.import_module(name)
+    for name in [path.stem for path in Path(BENCHMARKS).glob("*.py")]:
+        sys.modules.pop(name, None)
+
+
+def test_kernels_are_counted_loop_by_loop(benchmarks):
+    """A conditional counts with its largest branch, a loop for itself; a TPU's numbers and moves do not count."""
+    compilers = benchmarks("_accelerators")
+    for tpu, body in ((False, 5), (True, 3)):
+        counted = compilers.count(PROGRAM, tpu)
+        assert (counted.kernels, counted.main.kernels, counted.main.main.kernels) == (4, body, 2)
+        assert counted.depth == 2 and counted.beside == ()
+    assert compilers.collectives(PROGRAM) == {"all-reduce": 32}
+    assert compilers.elements("(f32[2,3]{1,0:T(8,128)}, pred[])") == 7
+    assert "body: 5 kernels" in compilers.listing(PROGRAM, False)
+
+
+def test_a_compiler_that_is_not_here_is_one_line(benchmarks, monkeypatch, capsys):
+    accelerators, compilers = benchmarks("accelerators"), benchmarks("_accelerators")
+    monkeypatch.setattr(compilers, "available", lambda name: False)
+    monkeypatch.setattr(compilers, "prepare", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["accelerators.py", "--devices", "v5e"])
+    with pytest.raises(ValueError, match="^there is no compiler for v5e here: make accelerators installs it$"):
+        accelerators.main()
+    monkeypatch.setattr(sys, "argv", ["accelerators.py"])
+    assert accelerators.main() == 0
+    assert "left out" in capsys.readouterr().err
+
+
+MOST = {
+    "tic-tac-toe, policy loop, `rollout`, 4,096 games": 21,
+    "tic-tac-toe, policy loop, 4,096 games": 32,
+    "tic-tac-toe, `rollout`, 4,096 games": 26,
+    "tic-tac-toe, one policy step, 4,096 games": 18,
+}
+"""Kernels of a step on a TPU v5e, and a little more, as another release of its compiler may do otherwise."""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="the TPU's compiler, libtpu, is not here")
+def test_no_more_kernels_than_there_were(benchmarks, monkeypatch):
+    accelerators, compilers = benchmarks("accelerators"), benchmarks("_accelerators")
+    for name, value in compilers.SILENT.items():
+        monkeypatch.setenv(name, value)
+    found = {}
+    for program in accelerators.of_games("tic_tac_toe", against=False):
+        counted = compilers.count(compilers.compiled_for("v5e", *program.make()).text, tpu=True)
+        found[program.what] = counted.main.kernels if program.loops else counted.kernels
+    assert found.keys() == MOST.keys()
+    assert all(found[what] <= most for what, most in MOST.items()), found
