@@ -296,12 +296,15 @@ def evolution_programs(name: str, population: int, over: Any = None) -> Iterator
     opponents = jax.eval_shape(lambda: genomes(name, OPPONENTS, 1))
     for kind, algorithm in kinds.items():
 
-        def run(state: Any, opponents: Any, key: jax.Array, algorithm: Any = algorithm) -> Any:
+        def run(state: Any, key: jax.Array, opponents: Any, algorithm: Any = algorithm) -> Any:
             return generation(algorithm, fitness(name, opponents), state, key, mesh=over)[0]
 
         state = jax.eval_shape(algorithm.init, _key())
         title = f"{policy.TITLES[name]}, evolution by {kind}, {population:,} x {OPPONENTS}"
-        yield title, run, (state, opponents, _key())
+        if over is None:
+            yield title, run, (state, _key(), opponents)
+        else:  # each device has the opponents as constants: arguments of a mesh may not be closed over
+            yield title, partial(run, opponents=genomes(name, OPPONENTS, 1)), (state, _key())
 
 
 def _evosax(name: str) -> tuple[Callable, tuple[Any, ...]]:
