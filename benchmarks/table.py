@@ -47,6 +47,8 @@ GAMES = {
     "backgammon": "backgammon",
 }
 """Games as rows name them, and their folders: a row that names one does not depend on the rules of the others."""
+COMPILED = "accelerators"
+"""The subject that has no times."""
 UNTIMED = ("checks", "device_memory", "json_text", "settings")
 """Modules of `ops` that are asked while a program is traced or files are read, never while a program runs."""
 SHORT = {
@@ -83,9 +85,13 @@ def main() -> int:
 
 
 def read(files: list[Path] | None = None) -> list[dict[str, Any]]:
-    """The results in some files, or in all: subject by subject, the newest first."""
+    """The results in some files, or in all: subject by subject, the newest first.
+
+    Not those of programs that were only compiled: they say nothing of the machine, and have a table of their own.
+    """
     found = [json.loads(path.read_text("utf-8")) for path in files or sorted(RESULTS.glob("*.json"))]
-    return sorted(newest_first(found), key=lambda result: result["subject"])
+    timed = [result for result in found if result["subject"] != COMPILED]
+    return sorted(newest_first(timed), key=lambda result: result["subject"])
 
 
 def newest_first(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
