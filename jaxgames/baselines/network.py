@@ -20,10 +20,10 @@ import numpy as np
 from jaxtyping import Array, Float32, Shaped
 
 from jaxgames.algos.evolution.games.policies import Outputs
-from jaxgames.baselines.positions import positions_of
+from jaxgames.baselines.positions import check_observations, positions_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.heads import ArgmaxHead, heads_of
-from jaxgames.envs.registry import make
+from jaxgames.envs.registry import as_game, make
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import take
@@ -35,8 +35,6 @@ from jaxgames.players.registry import as_players
 
 LOWEST = np.finfo(np.float32).min
 """The logit of an illegal action, where the network does not say one."""
-
-
 USUAL = 8
 """Legal actions of a position for which there is room in one pass."""
 
@@ -72,13 +70,21 @@ def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
     """A trained network by its name: `apply, params = load("connect_four")`.
 
     Then `logits, value = apply(params, observation)`. `name` is one of `available_baselines()`, or the folder of a
-    training, whose `game` it knows in most cases. Raises `ValueError` for an unknown name, for weights that are not
-    those of the card, and for players that are no networks.
+    training, whose `game` it knows in most cases. Raises `ValueError` for an unknown name, for a game that is not its
+    own, for weights that are not those of the card, and for players that are no networks. The network refuses what is
+    no batch of observations of its game.
     """
     checks.text("name", name, "connect_four")
     if name in champions.champion_games():
-        return from_player(from_folder.load_named(champions.CHAMPION, make(name)))
-    return from_player(*as_players(name, game=game))
+        wanted = make(name) if game is None else as_game(game)
+        if wanted.id != name:
+            raise ValueError(f"{name} is the champion of {name}, not of {wanted.id}")
+        player = from_folder.load_named(champions.CHAMPION, wanted)
+    else:
+        (player,) = as_players(name, game=game)
+    apply, params = from_player(player)
+    # The others look for positions in observations, and check them there.
+    return _Policy(player.game, apply) if isinstance(player.turn, LogitsTurn) else apply, params
 
 
 def from_player(player: Player) -> tuple[Apply, Any]:
@@ -100,6 +106,18 @@ def _with_best(logits: Array) -> tuple[Array, Array]:
     """The logits without minus infinity, which softmax does not like, and the best of them."""
     logits = jnp.maximum(logits, LOWEST)
     return logits, jnp.max(logits, axis=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Policy:
+    """A policy network of the package or of a training."""
+
+    game: Game
+    apply: Apply
+
+    def __call__(self, params: Any, observation: Array) -> tuple[Array, Array]:
+        check_observations(self.game, observation)
+        return self.apply(params, observation)
 
 
 @dataclasses.dataclass(frozen=True)

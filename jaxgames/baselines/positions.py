@@ -16,6 +16,7 @@ from jaxgames.envs.backgammon.board import from_counts
 from jaxgames.envs.checkers.board import PLACE, status
 from jaxgames.envs.checkers.plain_board import SQUARES, row_and_column
 from jaxgames.envs.core import Game
+from jaxgames.ops import checks
 from jaxgames.ops.bits import top_index, union
 
 ROWS, COLUMNS = np.transpose([row_and_column(square) for square in range(1, SQUARES + 1)])
@@ -23,11 +24,21 @@ ROWS, COLUMNS = np.transpose([row_and_column(square) for square in range(1, SQUA
 
 
 def positions_of(game: Game, observations: Shaped[Array, "batch ..."]) -> Any:
-    """The positions in which the player to act observes this; raises `ValueError` for a game that is not known here."""
+    """The positions in which the player to act observes this.
+
+    Raises `ValueError` for a game that is not known here, and as `check_observations`.
+    """
     if game.id not in POSITION_OF:
         known = ", ".join(POSITION_OF)
         raise ValueError(f"positions of {game.id} are not known from observations; those of {known} are")
+    check_observations(game, observations)
     return jax.vmap(lambda observation: POSITION_OF[game.id](game, observation))(observations)
+
+
+def check_observations(game: Game, observations: Any) -> None:
+    """Raises `ValueError` or `TypeError` for all that is no batch of observations of the game."""
+    one = jax.eval_shape(lambda key: game.init(key).observation, jax.random.key(0))
+    checks.array("observation", observations, one.dtype, (None, *one.shape), f"of {game.id}")
 
 
 def _word(flags: Array, places: Any) -> Array:

@@ -197,7 +197,7 @@ def _wanted(shape: tuple[int, ...]) -> str:
 
 
 def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: str = "") -> Any:
-    """An array of this kind of dtype (`jnp.floating`, `np.bool_`, ...) and shape, where None is any size."""
+    """An array of this dtype, or kind of dtype (`jnp.floating`, `np.bool_`, ...), and shape, where None is any size."""
     where = f"{dtype_name(dtype)}[{', '.join('n' if size is None else str(size) for size in shape)}]{of and ' ' + of}"
     if not is_array(value):
         raise TypeError(f"{name} {describe(value)}: expected {where}")
@@ -237,7 +237,9 @@ def floats(name: str, value: Any) -> Any:
 
 
 def dtype_name(dtype: Any) -> str:
-    """A kind of dtype as people say it."""
+    """A dtype, or a kind of dtypes, as people say it."""
+    if isinstance(dtype, np.dtype):
+        return dtype.name
     return {jnp.floating: "float32", jnp.integer: "int32", np.bool_: "bool"}.get(dtype, getattr(dtype, "__name__", "?"))
 
 

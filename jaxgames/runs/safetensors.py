@@ -68,9 +68,11 @@ def load(content: bytes) -> dict[str, np.ndarray]:
     if not isinstance(header, dict):
         raise ValueError("no safetensors: its header is no JSON object")
     header.pop(_METADATA, None)
-    arrays = {name: _array(name, entry, content[start:]) for name, entry in header.items()}
-    if sum(array.nbytes for array in arrays.values()) != len(content) - start:
-        raise ValueError("no safetensors: there are bytes that belong to no array")
+    data = memoryview(content)[start:]
+    arrays = {name: _array(name, entry, data) for name, entry in header.items()}
+    places = sorted(entry["data_offsets"] for entry in header.values())
+    if [0, *(end for _, end in places)] != [*(begin for begin, _ in places), len(data)]:  # one begins where one ends
+        raise ValueError("no safetensors: there are bytes that belong to no array, or to several")
     return arrays
 
 
@@ -82,7 +84,7 @@ def _type_of(row: np.ndarray) -> str:
     return _NAMES[row.dtype.newbyteorder("<").str]
 
 
-def _array(name: str, entry: Any, data: bytes) -> np.ndarray:
+def _array(name: str, entry: Any, data: memoryview) -> np.ndarray:
     if not isinstance(entry, dict) or entry.keys() != _KEYS:
         raise ValueError(f"no safetensors: {name} lacks one of {', '.join(sorted(_KEYS))}")
     kind, shape, places = entry["dtype"], entry["shape"], entry["data_offsets"]

@@ -2,8 +2,6 @@
 
 import dataclasses
 import importlib
-import json
-import shutil
 from importlib import resources
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames import cli, players
+from jaxgames import players
 from jaxgames.matches import every_line, match, solved
 from jaxgames.players import champions
 from jaxgames.players.player import Player
@@ -120,41 +118,6 @@ def test_other_boards_are_searched():
     assert players.make("champion:easy", small).game == small
     with pytest.raises(ValueError, match=r"the champion of connect_four has learned on ConnectFour\(rows=6.*not on"):
         players.make("champion@1", small)
-
-
-@pytest.fixture
-def copied(tmp_path, monkeypatch):
-    """The folder of the champions, to be spoilt."""
-    shutil.copytree(str(champions.FOLDER), tmp_path / "champions")
-    monkeypatch.setattr(champions, "FOLDER", tmp_path / "champions")
-    champions.card.cache_clear()
-    yield tmp_path / "champions"
-    champions.card.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("file", "spoil", "message"),
-    [
-        ("safetensors", lambda content: content[:-50], "does not hold the weights that its card tells of; install"),
-        ("safetensors", lambda content: b"", "does not hold the weights that its card tells of; install jaxgames"),
-        ("json", lambda content: content[:-50], "is no card: "),
-    ],
-)
-def test_a_spoilt_file_gets_one_line(copied, capsys, file, spoil, message):
-    path = copied / f"tic_tac_toe.{file}"
-    path.write_bytes(spoil(path.read_bytes()))
-    assert cli.main("match champion random --game tic_tac_toe --games 2".split()) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and str(path) in said and message in said
-
-
-def test_foreign_weights_get_one_line(copied):
-    """Those of another game, under a card that knows them."""
-    card = json.loads((copied / "tic_tac_toe.json").read_text())
-    shutil.copy(copied / "checkers.safetensors", copied / "tic_tac_toe.safetensors")
-    (copied / "tic_tac_toe.json").write_text(json.dumps(card | {"sha256": CARDS["checkers"]["sha256"]}))
-    with pytest.raises(ValueError, match=r"the weights lack params/Dense_0/kernel, float32\[18, 64\]"):
-        players.make("champion", TIC_TAC_TOE)
 
 
 def test_a_game_without_a_champion(monkeypatch):

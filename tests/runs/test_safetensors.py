@@ -71,6 +71,7 @@ def entry(**changes):
         (with_header(entry(dtype=[])), "flags is of type"),
         (with_header(entry(shape=[-2])), "shape or place of flags is no list of whole numbers"),
         (with_header(entry(shape=[3])), "flags has not as many bytes as its shape wants"),
+        (with_header(entry(data_offsets=[0, 2])), "there are bytes that belong to no array, or to several"),
         (with_header(entry(data_offsets=[0])), "flags has not as many bytes as its shape wants"),
     ],
 )
