@@ -25,6 +25,8 @@ def made_without_dtype(source: str) -> Iterator[tuple[int, str]]:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
         module, name = ast.unparse(call.func.value), call.func.attr
+        if (module, name) == ("self", "param") and len(call.args) < 4:  # its name, initializer, shape, dtype
+            yield call.lineno, ast.unparse(call)
         if module not in MODULES:
             continue
         at, named = DTYPE_AT.get(name), {keyword.arg for keyword in call.keywords}
@@ -65,7 +67,10 @@ def test_every_array_has_a_dtype():
 
 @pytest.mark.parametrize(
     "text",
-    ["jnp.zeros(3)", "jax.random.bits(key)", "jnp.arange(n)", "jnp.where(x, 1.0, -jnp.inf)", "jnp.asarray([1, 2])"],
+    [
+        "jnp.zeros(3)", "jax.random.bits(key)", "jnp.arange(n)", "jnp.where(x, 1.0, -jnp.inf)", "jnp.asarray([1, 2])",
+        "self.param('w', zeros, (3,))",
+    ],
 )
 def test_an_array_without_dtype_is_seen(text):
     assert list(made_without_dtype(text)) == [(1, text)]

@@ -104,8 +104,8 @@ class Windows(nn.Module):
         across = columns - self.size + 1
         number = (rows - self.size + 1) * across
         inputs = self.size**2 * planes
-        kernel = self.param("kernel", nn.initializers.lecun_normal(), (inputs, self.channels))
-        bias = self.param("bias", nn.initializers.zeros_init(), (self.channels,))
+        kernel = self.param("kernel", nn.initializers.lecun_normal(), (inputs, self.channels), jnp.float32)
+        bias = self.param("bias", nn.initializers.zeros_init(), (self.channels,), jnp.float32)
         squares = np.arange(rows * columns).reshape(rows, columns)
         places = np.zeros((rows * columns, number, self.size**2), np.float32)
         for window in range(number):
