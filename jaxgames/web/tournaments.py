@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxgames.envs.core import Game
 from jaxgames.matches.knockout import Meeting
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentFolder, TournamentResult
@@ -40,24 +41,24 @@ class Tournaments:
         base = {"name": path.name, "under_way": running, "goes_on": False, "error": None, "players": []}
         try:
             folder = TournamentFolder.open(path)
-            results = self._rounds if folder.header.get("knockout") else self._table
-            found = self._game_of(folder.header) | results(folder)
+            game, rules = choose_game(folder.header["game"], {}).game, folder.header.get("set") or ()
+            found = {
+                "game": game.id,
+                "title": VIEWS[game.id].title,
+                "rules": [self._plain(rule) for rule in rules],
+                "most_points": game.max_reward,
+                **(self._rounds(folder) if folder.header.get("knockout") else self._table(folder, game)),
+            }
         except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
             return base | {"error": self._plain(f"it cannot be read: {error}")}
         return base | found | {"goes_on": not (running or found["ended"])}
 
-    def _game_of(self, plan: Mapping[str, Any]) -> dict[str, Any]:
-        game = choose_game(plan["game"], {}).game
-        rules = [self._plain(text) for text in plan.get("set") or ()]
-        return {"game": game.id, "title": VIEWS[game.id].title, "rules": rules, "most_points": game.max_reward}
-
-    def _table(self, folder: TournamentFolder) -> dict[str, Any]:
+    def _table(self, folder: TournamentFolder, game: Game) -> dict[str, Any]:
         """The results of a round robin so far."""
         plan, lines = folder.header, folder.results.read()
         matches = {(line["pair"][0], line["pair"][1]): MatchResult(**line["match"]) for line in lines}
         names = tuple(self._plain(spec) for spec in plan["players"])
         pairs = len(names) * (len(names) - 1) // 2
-        game = choose_game(plan["game"], {}).game
         result = TournamentResult(game.id, names, plan["games"], plan["seed"], game.max_reward, matches, ())
         return {
             "players": list(names),
@@ -79,7 +80,7 @@ class Tournaments:
             counts[0] += 1
             counts[1] += meeting.games
         result = folder.path / "result.json"
-        best = json_text.loads(result.read_text(encoding="utf-8"))["best"] if result.exists() else None
+        best = json_text.loads(result.read_text(encoding="utf-8"))["best"] if result.is_file() else None
         return {
             "knockout": self._plain(folder.header["knockout"]),
             "rounds": [rounds[number] for number in sorted(rounds)],
@@ -87,8 +88,9 @@ class Tournaments:
             "ended": best is not None,
         }
 
-    def _plain(self, text: str) -> str:
-        """A text without the folders of the server."""
+    def _plain(self, found: Any) -> str:
+        """What a file has for a text, without the folders of the server."""
+        text = str(found)
         for name, path in self._runs.items():
             text = text.replace(str(path), name)
         for folder in {path.parent for path in self._commands.folders("tournament")}:

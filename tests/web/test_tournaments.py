@@ -1,6 +1,7 @@
 """Tournaments of the page: what may be asked for, and tables that grow while one is played."""
 
 import json
+import os
 
 import pytest
 
@@ -145,6 +146,11 @@ def test_the_rounds_of_a_knockout_grow(tmp_path):
     folder.write_json("result.json", {"best": f"{tmp_path / 'runs' / 'my'},games=100"})
     found = tables(folder)
     assert found["best"] == "my-run,games=100" and not found["goes_on"]
+    folder.write_json("result.json", {"best": 3})  # by somebody else
+    assert tables(folder)["best"] == "3"
+    (folder.path / "result.json").unlink()
+    os.mkfifo(folder.path / "result.json")  # would be read for ever
+    assert tables(folder)["goes_on"]
 
 
 @pytest.mark.parametrize("text", ["{", '{"format": 1}', '{"format": 1, "game": "go", "players": [], "games": 1}'])

@@ -8,7 +8,6 @@ import { playerPicker } from "./picker.js";
 import { apply, themeButton } from "./settings.js";
 
 const FIRST = ["champion:easy", "champion:normal", "random"];
-const KNOCKOUT = "knock-out of a training";
 const FORM = {
   titles: { game: "Game", kind: "Who meets", run: "Training", games: "Games of each pair", behind: "Out at points behind", most_games: "Most games of a pair", seed: "Seed" },
   deciding: ["game", "kind"],
@@ -23,7 +22,7 @@ function tournamentForm(catalog, changed) {
   const players = h("div", { class: "entrants" });
   const more = h("button", { type: "button", onclick: () => add("random") }, "One more player");
   const entrants = h("div", { class: "stack", hidden: true }, players, h("div", { class: "row" }, more));
-  let [pickers, game, kind] = [[], null, null];
+  let [pickers, game, isKnockout] = [[], null, false];
 
   function add(spec) {
     const picker = playerPicker(game, "Player", { kind: "player", spec });
@@ -53,13 +52,13 @@ function tournamentForm(catalog, changed) {
   /** Shows the form; another game has other players, and in a knock-out there are none to choose. */
   function draw(answer) {
     form.draw(answer);
-    const { game: id, kind: which } = form.asked().fields;
-    if (game?.id === id && kind === which) {
+    const { game: id, run } = form.asked().fields; // only a knock-out is of a run
+    if (game?.id === id && isKnockout === Boolean(run)) {
       return;
     }
-    [game, kind, pickers] = [catalog.games.find((one) => one.id === id), which, []];
+    [game, isKnockout, pickers] = [catalog.games.find((one) => one.id === id), Boolean(run), []];
     players.replaceChildren();
-    entrants.hidden = which === KNOCKOUT;
+    entrants.hidden = isKnockout;
     const known = new Set(game.players.map(({ name }) => name));
     FIRST.filter((spec) => !entrants.hidden && known.has(spec.split(":")[0])).forEach(add);
     changed();

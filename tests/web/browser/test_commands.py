@@ -1,6 +1,8 @@
 """The page in a real browser as the command line: trainings and tournaments are set, started, watched, stopped."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.web.browser.conftest import Server
@@ -9,12 +11,17 @@ from tests.web.browser.table import opened, picture
 PICTURES = os.environ.get("JAXGAMES_SCREENSHOTS")
 
 
-def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> None:
+@contextmanager
+def form(browser: Any, server: Server, address: str, title: str) -> Iterator[tuple[Any, Any, Callable[[str], Any]]]:
+    """A page whose form is open: the table, its page, and a function that finds a field."""
     with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
-        page = table.page
-        page.goto(f"{server.url}/train")
-        page.get_by_text("New training").click()
-        field = lambda name: page.locator(f"#start-card [data-name={name}]")  # noqa: E731
+        table.page.goto(f"{server.url}/{address}")
+        table.page.get_by_text(title).click()
+        yield table, table.page, lambda name: table.page.locator(f"#start-card [data-name={name}]")
+
+
+def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> None:
+    with form(browser, server, "train", "New training") as (table, page, field):
         field("recipe").select_option("td")
         table.wait_for("document.querySelector('[data-name=game]')")
         field("game").select_option("connect_four")
@@ -34,10 +41,7 @@ def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> 
 
 
 def test_a_tournament_is_played(browser: Any, server: Server) -> None:
-    with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
-        page = table.page
-        page.goto(f"{server.url}/tournaments")
-        page.get_by_text("New tournament").click()
+    with form(browser, server, "tournaments", "New tournament") as (table, page, _):
         page.get_by_label("Games of each pair").fill("20")
         page.get_by_label("Leave out player 1").click()
         page.get_by_label("Player 1", exact=True).select_option("random")
@@ -57,11 +61,7 @@ def test_a_tournament_is_played(browser: Any, server: Server) -> None:
 
 
 def test_a_knockout_of_a_training_is_played(browser: Any, server: Server) -> None:
-    with opened(browser, server.url, viewport={"width": 1200, "height": 720}) as table:
-        page = table.page
-        page.goto(f"{server.url}/tournaments")
-        page.get_by_text("New tournament").click()
-        field = lambda name: page.locator(f"#start-card [data-name={name}]")  # noqa: E731
+    with form(browser, server, "tournaments", "New tournament") as (table, page, field):
         field("game").select_option("tic_tac_toe")
         field("kind").select_option("knock-out of a training")
         field("behind").fill("2")
