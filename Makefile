@@ -109,8 +109,8 @@ interface: $(READY)
 release: $(READY)
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/python .ci/release.py $(CORE)
 
-# The tables come from the code, and notebooks are run. Any warning ends the build, here and in the tests; with --quiet none would, as mkdocs
-# counts what it prints. The variable turns an advertisement off.
+# The tables come from the code, and notebooks are run. Any warning ends the build, here and in the tests; with --quiet
+# none would, as mkdocs counts what it prints. The variable turns an advertisement off.
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/notebooks.py

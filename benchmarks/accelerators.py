@@ -89,7 +89,7 @@ def main() -> int:
             one(report, device, program, options)
         if "chips" in options.parts and device != "h200":
             for chips in CHIPS:
-                many(report, device, chips, options)
+                many(report, device, chips)
     report.notes.append("programs compiled, not run: no figure here is a time on a device")
     return finish(report, options, ("libtpu", "jax-cuda13-plugin", "nvidia-cuda-nvcc", "pgx", "mctx", "evosax"))
 
@@ -132,7 +132,7 @@ def _bytes(report: Report, name: str, by: str, found: Any) -> None:
     report.add(Figure(f"{name}: tracing and compiling", by, "s", (found.seconds,), form=".1f"))
 
 
-def many(report: Report, device: str, chips: int, options: argparse.Namespace) -> None:
+def many(report: Report, device: str, chips: int) -> None:
     """A generation of evolution on several chips: what it takes of each, and what they tell one another."""
     population = 4096 * chips
     over = compilers.mesh(device, chips, "population")
@@ -147,7 +147,7 @@ def many(report: Report, device: str, chips: int, options: argparse.Namespace) -
 
 def programs(options: argparse.Namespace) -> Iterator[Program]:
     """All programs of one device, those of a peer after ours."""
-    against = [name for name in options.against if peer({"evosax": "evosax"}.get(name, name))]
+    against = [name for name in options.against if peer(name)]
     for name in options.games:
         if "games" in options.parts:
             yield from of_games(name, "pgx" in against)

@@ -329,10 +329,10 @@ class Session:
 
     def record(self, names: Sequence[str] | None = None, tags: Mapping[str, str] | None = None) -> GameRecord:
         """What has been played so far; `names` are those of the seats."""
-        names = names or [player.name if player else "person" for player in self.seats]
+        names = [player.name if player else "person" for player in self.seats] if names is None else names
         end = self.end
         return GameRecord(
-            self.game.id,
+            game=self.game.id,
             options=game_options(self.game),
             players=(names[0], names[1]),
             start=self.game.to_string(self.start),
