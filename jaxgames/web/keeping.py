@@ -30,6 +30,7 @@ class RoomKeeper:
     def __init__(self, games: KeptGames):
         self.games = games
         self._changed: dict[Room, None] = {}
+        self._left: list[tuple[KeptGame, ChallengeGame | None]] = []
         self._written: weakref.WeakKeyDictionary[Room, float] = weakref.WeakKeyDictionary()
         self._work: asyncio.Task[None] | None = None
 
@@ -39,13 +40,26 @@ class RoomKeeper:
         if not people and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
             return
         self._changed[room] = None
+        self._begin_to_write()
+
+    def leave(self, room: Room) -> None:
+        """A room in which another game takes the place of this one: it is kept as it is now."""
+        if room in self._changed:
+            self._left += self._taken(room)
+            self._begin_to_write()
+
+    def _begin_to_write(self) -> None:
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._write())
 
     async def finish(self) -> None:
         """Writes all that has changed so far."""
-        for room in list(self._changed):
-            await self._put(room)
+        changed = list(self._changed)
+        while self._left:
+            await self.games.put(*self._left.pop(0))
+        for room in changed:
+            for game in self._taken(room):
+                await self.games.put(*game)
 
     async def close(self) -> None:
         """Writes everything, and ends."""
@@ -55,18 +69,19 @@ class RoomKeeper:
         self.games.close()
 
     async def _write(self) -> None:
-        while self._changed:
-            await self._put(next(iter(self._changed)))
+        while self._left or self._changed:
+            for game in [self._left.pop(0)] if self._left else self._taken(next(iter(self._changed))):
+                await self.games.put(*game)
 
-    async def _put(self, room: Room) -> None:
+    def _taken(self, room: Room) -> list[tuple[KeptGame, ChallengeGame | None]]:
+        """What is to be written of a changed room as it is now: its game, if it can be kept."""
         self._changed.pop(room, None)
         self._written[room] = time.monotonic()
         try:
-            game = kept(room)
+            return [(kept(room), challenge_game(room))]
         except ValueError as error:  # the moves to a start that was set up are too hard to find again
             _LOG.warning("a game was not kept: %s", error)
-            return
-        await self.games.put(game, challenge_game(room))
+            return []
 
 
 def kept(room: Room) -> KeptGame:

@@ -128,7 +128,7 @@ class Lobby:
         room.analyses = Analyses(room)
         self.rooms[room.id] = room
         if self._keeper is not None:
-            room.keep = self._keeper.note
+            room.keep, room.leave = self._keeper.note, self._keeper.leave
 
     async def _check_room(self, client: Client) -> None:
         """Raises `ValueError` if there is no room for another session."""

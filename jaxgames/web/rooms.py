@@ -64,6 +64,7 @@ class Room:
         self.analyses: Any = None
         self.number, self.loaded, self.counted = 0, 0, False
         self.keep: Callable[[Room], None] = _nowhere
+        self.leave: Callable[[Room], None] = _nowhere
         self._driver: asyncio.Task[None] | None = None
         self._thinks, self._scored = False, 0.0
         self._last: tuple[Any, dict[str, Any] | None] = (None, None)
@@ -149,6 +150,7 @@ class Room:
         Raises `ValueError` where the start has no text: the moves to a large board may be too hard to find.
         """
         start_text = choice.game.to_string(session.start)
+        self.leave(self)
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
         self.view = VIEWS[choice.game.id]
         self.start_text = start_text

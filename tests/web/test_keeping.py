@@ -1,6 +1,7 @@
 """Nothing that was played is lost: servers that end and begin again, and everybody's own list of games."""
 
 import sqlite3
+import threading
 
 import pytest
 
@@ -89,6 +90,21 @@ def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is
     with serving(keep=file) as (_, http), page(http) as ann:
         ann.join(session, token)
         assert ann.state["offer"] is None and "the offer (swap) is gone" in ann.chats[-1]["text"]
+
+
+def test_the_end_of_a_game_is_kept_when_the_next_one_begins_before_the_disk_is_free(file):
+    with serving(keep=file) as (server, http), page(http) as ann:
+        games, free = server.lobby._keeper.games, threading.Event()
+        write = games._put
+        games._put = lambda *arguments: free.wait(60) and write(*arguments)
+        ann.create("tic_tac_toe", owner=ANN)
+        for text in "51238":
+            ann.do("turn", text=text)
+        ann.do("new")
+        ann.do("turn", text="1")
+        free.set()
+        kept = [(game["number"], game["over"], game["turns"]) for game in ann.ask("games", owner=ANN)["games"]]
+        assert kept == [(2, None, 1), (1, "X wins", 5)]
 
 
 def test_everybody_lists_opens_saves_and_deletes_what_they_have_played(file):
