@@ -14,6 +14,7 @@ from jaxgames.algos.mcts.evaluators import EVALUATORS
 from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.recursive import Recursive, search_levels
 from jaxgames.algos.mcts.rules import RULES
 from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
@@ -38,7 +39,7 @@ class SearchResult(NamedTuple):
         values: the root's mean value in points of the player to act, exact where it is proven; NaN where the evaluator
             gave NaN or infinity, which the search takes for 0 (and logits with NaN for equal ones).
         weights: the policy that the visits amount to, of sum 1.
-        tree: all that was searched.
+        tree: all that was searched; None by `recursive`, which keeps no tree.
         memory: what the evaluator learned.
     """
 
@@ -46,7 +47,7 @@ class SearchResult(NamedTuple):
     visits: Float32[Array, "B A"]
     values: Float32[Array, " B"]
     weights: Float32[Array, "B A"]
-    tree: Tree
+    tree: Tree | None
     memory: Any
 
 
@@ -275,7 +276,19 @@ def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees:
         raise ValueError(f"{name} schedules the visits of so many simulations: expected num_simulations, no seconds")
     if num_trees > 1 and rule.schedules_root:
         raise ValueError(f"{name} schedules the visits of one tree: expected num_trees 1, not {num_trees}")
+    if isinstance(rule, Recursive):
+        _check_recursive(game, settings, evaluate)
     return settings._replace(max_depth=min(settings.max_depth, settings.capacity))
+
+
+def _check_recursive(game: Game, settings: SearchSettings, evaluate: Evaluator) -> None:
+    """Raises `ValueError` for what has no meaning where the tree is not walked down."""
+    if settings.max_depth < settings.num_simulations or settings.capacity != settings.num_simulations + 1:
+        raise ValueError("Recursive goes as deep as its simulations reach, with a node for each: leave out the rest")
+    if settings.final != "visits":
+        raise ValueError(f"final={settings.final!r} looks at the means of visits: Recursive plays by its policy")
+    if jax.tree.leaves(jax.eval_shape(lambda: evaluate.init(game, 1))):
+        raise ValueError("Recursive makes many nodes at once: expected an evaluator that learns nothing meanwhile")
 
 
 def _check_seconds(seconds: Any) -> float | None:
@@ -356,6 +369,16 @@ def _search(
     if settings.seconds is not None:
         start = clock.microseconds(bits)
         bits = materialize(bits, start)  # nothing begins before the clock was read
+
+    # Level by level, without a tree to go down.
+    if isinstance(rule, Recursive):
+        of = settings.num_simulations, settings.noise, settings.discount
+        found = search_levels(game, rule, evaluate, positions, alive, bits[0], *of)
+        weights = jnp.where(alive[:, None], found.weights, 0)
+        best = jnp.argmax(weights, axis=1).astype(jnp.int32)
+        actions = _sample(weights, settings.temperature, bits[0]) if settings.temperature > 0 else best
+        values = jnp.where(found.is_nan, jnp.nan, jnp.where(alive, found.values, reward))
+        return SearchResult(actions, found.visits, values, weights, None, memory)
 
     # The trees: new ones, several for each position, or those of an earlier search.
     elsewhere = None if tree is None else _other_roots(tree, positions, num_trees)

@@ -1,0 +1,317 @@
+"""RMCTS: a search whose tree is given by the policy alone, so that a whole level of it is one batch of the network.
+
+A node with n simulations spends one on itself and gives the others to its actions, in proportion to the policy. Values
+come back from the deepest level on: an action is worth what its node is worth, and a node the mean of its own value and
+of its actions' values, these weighted by the policy that best trades their values against its distance from the
+network's (Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020, equation 7). After
+Frankston and Howard, "Accelerating Monte-Carlo Tree Search with Optimized Posterior Policies", 2026, algorithms 2 to 4.
+
+All nodes of all trees stand in one column, in the order of their levels, where the children of a node follow each other.
+So a node has to know only the row of its first child.
+"""
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool, Float32, Int32, UInt32
+
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets, evaluated
+from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
+from jaxgames.algos.mcts.path import SelectedLeaf
+from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.envs.core import Game
+from jaxgames.ops.materialize import order_after
+from jaxgames.ops.pytrees import select, take
+from jaxgames.ops.random_bits import fold_in
+from jaxgames.ops.settings import Settings, setting
+
+FEWEST, MOST = 128, 4096
+"""Nodes that are made at once: as many as there are trees, but not fewer and not more than these."""
+NEWTON_STEPS = 16
+"""From any start the share of the error that is left is squared in each: enough for a thousand actions."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recursive(Settings, Rule):
+    """A search level by level (Frankston and Howard, 2026): few, large batches of the network.
+
+    Its tree does not follow the values, so a simulation of it is worth less than one of PUCT, and takes less time. It
+    needs a network with a policy, and keeps no tree.
+    """
+
+    of: ClassVar[str] = "the recursive search"
+    c: float = setting(1.25, "how much the policy counts beside the values", above=0)
+    needs_policy = True
+    schedules_root = True
+
+
+class Nodes(NamedTuple):
+    """The nodes of all trees, level by level, each as its player to act sees it.
+
+    Attributes:
+        position: the positions.
+        bits: random bits, of the tree's bits and of the path.
+        opponent: whether the player to act is not the one at the root.
+        turn_passes: whether the player to act is not the one of the parent.
+        over: whether the game has ended by the last action.
+        is_chance: whether chance decides here.
+        is_nan: whether the evaluator gave no number, here or further down.
+        simulations: how many there are for this node and those below it.
+        own: what the evaluator says, or the reward to the player who ended the game.
+        policy: the share of each edge: an action or, where chance decides, an outcome.
+        counts: the simulations of each edge.
+        first: the row of the first child; of a node without children, of the next one that has any.
+        worth: what the node is worth to the parent's player.
+    """
+
+    position: Any
+    bits: UInt32[Array, " rows"]
+    opponent: Bool[Array, " rows"]
+    turn_passes: Bool[Array, " rows"]
+    over: Bool[Array, " rows"]
+    is_chance: Bool[Array, " rows"]
+    is_nan: Bool[Array, " rows"]
+    simulations: Int32[Array, " rows"]
+    own: Float32[Array, " rows"]
+    policy: Float32[Array, "rows edges"]
+    counts: Int32[Array, "rows edges"]
+    first: Int32[Array, " rows"]
+    worth: Float32[Array, " rows"]
+
+
+class Found(NamedTuple):
+    """What the search found at the roots, as in `SearchResult`."""
+
+    weights: Float32[Array, "B A"]
+    visits: Float32[Array, "B A"]
+    values: Float32[Array, " B"]
+    is_nan: Bool[Array, " B"]
+
+
+def search_levels(
+    game: Game,
+    rule: Recursive,
+    evaluate: Evaluator,
+    positions: Any,
+    alive: Bool[Array, " B"],
+    bits: UInt32[Array, " B"],
+    num_simulations: int,
+    noise: Any,
+    discount: float,
+) -> Found:
+    """Searches B positions with `num_simulations` each; where `alive` is false, nothing is searched."""
+    # The roots.
+    batch, num_actions = len(bits), game.num_actions
+    no = jnp.zeros(batch, bool)
+    simulations = jnp.where(alive, jnp.int32(num_simulations), 1)
+    roots = _make(game, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise)
+    rows, width = batch * num_simulations, min(max(batch, FEWEST), MOST)
+    kids = _kids(roots)
+    roots = roots._replace(first=batch + jnp.cumsum(kids, dtype=jnp.int32) - kids)
+
+    def room(x: Array) -> Array:
+        return lax.dynamic_update_slice_in_dim(jnp.zeros((rows + width, *x.shape[1:]), x.dtype), x, 0, 0)
+
+    # Down: `width` nodes at once, in the order of their rows. All children of a block come behind it. Where the children
+    # of a node begin, its number stands in `parents`.
+    def down(carry):
+        number, starts, begin, end, parents, last, nodes = carry
+        row = begin + jnp.arange(width, dtype=jnp.int32)
+        parent = lax.cummax(lax.dynamic_slice_in_dim(parents, begin, width).at[0].max(last))
+        block = _children(game, evaluate, nodes, row, parent, end)
+        kids = jnp.where(row < end, _kids(block), 0)
+        block = block._replace(first=end + jnp.cumsum(kids, dtype=jnp.int32) - kids)
+        parents = _note(parents, block.first, kids, begin)
+        place = order_after(begin, [leaf.astype(jnp.int32) for leaf in jax.tree.leaves(block.position)])
+        nodes = jax.tree.map(lambda x, new: lax.dynamic_update_slice_in_dim(x, new, place, 0), nodes, block)
+        starts = lax.dynamic_update_slice_in_dim(starts, begin[None], number, 0)
+        last = jnp.max(jnp.where(row < end, parent, 0))
+        return number + 1, starts, jnp.minimum(begin + width, end), end + jnp.sum(kids), parents, last, nodes
+
+    begin, parents = jnp.int32(batch), jnp.zeros(rows + width, jnp.int32)
+    nodes, parents = jax.tree.map(room, roots), _note(parents, roots.first, kids, jnp.int32(0))
+    carry = jnp.int32(0), jnp.zeros(rows + 1, jnp.int32), begin, begin + jnp.sum(kids), parents, jnp.int32(0), nodes
+    number, starts, *_, nodes = lax.while_loop(lambda carry: carry[2] < carry[3], down, carry)
+
+    # Up: the same blocks, the last one first. What stands behind a block is done, and comes to the same once more.
+    scale = rule.c * game.max_reward
+
+    def up(carry):
+        number, worth, is_nan = carry
+        start = starts[number - 1]
+        block = nodes._replace(worth=None, position=None)
+        block = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, width, 0), block)
+        value, _, nan = _value(block, worth, is_nan, scale)
+        value = discount * jnp.where(block.turn_passes, -value, value)
+        value = jnp.where(block.over, block.own, value)
+        place = order_after(start, [nan.astype(jnp.int32)])
+        worth = lax.dynamic_update_slice_in_dim(worth, value, place, 0)
+        return number - 1, worth, lax.dynamic_update_slice_in_dim(is_nan, nan, place, 0)
+
+    carry = number, nodes.worth, nodes.is_nan
+    _, worth, is_nan = lax.while_loop(lambda carry: carry[0] > 0, up, carry)
+    value, policy, is_nan = _value(roots, worth, is_nan, scale)
+    return Found(policy[:, :num_actions], roots.counts[:, :num_actions].astype(jnp.float32), value, is_nan)
+
+
+def _kids(nodes: Nodes) -> Int32[Array, " rows"]:
+    return jnp.sum(nodes.counts > 0, axis=1, dtype=jnp.int32)
+
+
+def _note(
+    parents: Int32[Array, " rows"], first: Int32[Array, " n"], kids: Int32[Array, " n"], begin: Int32[Array, ""]
+) -> Int32[Array, " rows"]:
+    """The numbers of nodes from `begin` on, where their children begin."""
+    number = jnp.arange(len(first), dtype=jnp.int32)
+    place = jnp.where(kids > 0, first, len(parents) + number)  # beyond the end, and no place twice
+    return parents.at[place].set(begin + number, mode="drop", unique_indices=True)
+
+
+def _children(
+    game: Game,
+    evaluate: Evaluator,
+    nodes: Nodes,
+    row: Int32[Array, " n"],
+    parent: Int32[Array, " n"],
+    end: Int32[Array, ""],
+) -> Nodes:
+    """The nodes of some rows, made from their parents; from `end` on whatever."""
+    # The edge that stands as far behind the parent's first one with simulations as the row behind the first child.
+    counts = nodes.counts[parent]
+    order = jnp.cumsum(counts > 0, axis=1, dtype=jnp.int32)
+    edge = jnp.sum(order <= (row - nodes.first[parent])[:, None], axis=1, dtype=jnp.int32)
+    edge = jnp.minimum(edge, counts.shape[1] - 1)
+    simulations = jnp.sum(jnp.where(jnp.arange(counts.shape[1], dtype=jnp.int32) == edge[:, None], counts, 0), axis=1, dtype=jnp.int32)
+
+    # The position.
+    before, action = take(nodes.position, parent), jnp.minimum(edge, game.num_actions - 1)
+    position, turn_passes, over, reward = jax.vmap(game.play)(before, action)
+    if game.outcome_probabilities:
+        by_chance = nodes.is_chance[parent]
+        drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
+        position, turn_passes, over = select(by_chance, drawn, position), turn_passes & ~by_chance, over & ~by_chance
+    opponent, bits = nodes.opponent[parent] ^ turn_passes, fold_in(nodes.bits[parent], edge.astype(jnp.uint32) + 1)
+    simulations = jnp.where(over | (row >= end), 1, simulations)
+    return _make(game, evaluate, position, bits, opponent, turn_passes, over, over, reward, simulations, None)
+
+
+def _make(
+    game: Game,
+    evaluate: Evaluator,
+    position: Any,
+    bits: UInt32[Array, " n"],
+    opponent: Bool[Array, " n"],
+    turn_passes: Bool[Array, " n"],
+    needs_none: Bool[Array, " n"],
+    over: Bool[Array, " n"],
+    reward: Float32[Array, " n"],
+    simulations: Int32[Array, " n"],
+    noise: Any,
+) -> Nodes:
+    """Nodes with the evaluator's value, and their simulations shared among their edges."""
+    leaves = _leaves(game, position, opponent, ~needs_none, reward, fold_in(bits, 2**31))
+    evaluation, _ = evaluated(evaluate, game, leaves, (), False)
+    assert evaluation.logits is not None  # the evaluator has a policy
+    unclear = jnp.any(jnp.isnan(evaluation.logits), axis=1)
+    value = jnp.where(jnp.isfinite(evaluation.value), evaluation.value, 0)
+    is_nan = (unclear | ~jnp.isfinite(evaluation.value)) & ~needs_none
+
+    # The policy: the network's or, where chance decides, the probabilities of the outcomes.
+    legal = jax.vmap(game.legal)(position)
+    policy, is_chance = masked_softmax(jnp.where(unclear[:, None], 0, evaluation.logits), legal), jnp.zeros(len(bits), bool)
+    if noise is not None:
+        policy = noise.mix(policy, legal, fold_in(bits, 0))
+    if game.outcome_probabilities:
+        edges = max(game.num_actions, len(game.outcome_probabilities))
+        policy = jnp.pad(policy, ((0, 0), (0, edges - policy.shape[1])))
+        chances = np.zeros(edges, np.float32)
+        chances[: len(game.outcome_probabilities)] = game.outcome_probabilities
+        is_chance = awaits_chance(game, position)
+        policy = jnp.where(is_chance[:, None], chances, policy)
+    counts = share_out(policy, simulations - 1, (fold_in(bits, 1) >> 8).astype(jnp.float32) / 2**24)
+    own = jnp.where(over, reward, value)
+    zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
+    return Nodes(
+        position, bits, opponent, turn_passes, over, is_chance, is_nan, simulations, own, policy, counts, none, zero
+    )  # fmt: skip
+
+
+def _leaves(
+    game: Game,
+    position: Any,
+    opponent: Bool[Array, " n"],
+    needs_eval: Bool[Array, " n"],
+    reward: Float32[Array, " n"],
+    bits: UInt32[Array, " n"],
+) -> SelectedLeaf:
+    """Nodes as evaluators are asked about leaves."""
+    none = jnp.zeros_like(bits, jnp.int32)
+    return SelectedLeaf(
+        position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
+        needs_eval=needs_eval, exact_value=jnp.where(opponent, -reward, reward), bits=bits, path=[], tree=None, row=none,
+        edge=none, child=jnp.zeros_like(reward), is_unexpanded=needs_eval, is_end=~needs_eval, is_exact=~needs_eval,
+        slot=jnp.int32(0),
+    )  # fmt: skip
+
+
+def share_out(
+    policy: Float32[Array, "n edges"], number: Int32[Array, " n"], start: Float32[Array, " n"]
+) -> Int32[Array, "n edges"]:
+    """Whole numbers of sum `number`, each the policy's share of it, rounded up or down (systematic sampling).
+
+    `start`, uniform in [0, 1), decides which way: on average each edge gets just its share.
+    """
+    # On a line of length `number` each edge has a piece; it gets the points start, start + 1, ... in it. Ends of pieces
+    # are whole numbers from here on, so however sums are rounded, nothing is lost, and edges without a share get none.
+    possible = policy > 0
+    left = jnp.sum(possible, axis=1, keepdims=True, dtype=jnp.int32) - jnp.cumsum(possible, axis=1, dtype=jnp.int32)
+    ends = jnp.ceil(jnp.cumsum(policy, axis=1) * number[:, None] - start[:, None]).astype(jnp.int32)
+    ends = jnp.where(left == 0, number[:, None], jnp.clip(ends, 0, number[:, None]))
+    ends = lax.cummax(jnp.where(possible, ends, 0), axis=1)
+    return jnp.diff(ends, axis=1, prepend=0)
+
+
+def _value(
+    nodes: Nodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float
+) -> tuple[Float32[Array, " n"], Float32[Array, "n edges"], Bool[Array, " n"]]:
+    """What nodes are worth to their player to act, by what their children are; their new policy; and where the
+    evaluator gave no number.
+    """
+    tried = nodes.counts > 0
+    child = nodes.first[:, None] + jnp.cumsum(tried, axis=1, dtype=jnp.int32) - 1
+    child = jnp.where(tried, child, 0)
+    values = jnp.where(tried, worth[child], 0)
+    number = jnp.maximum(nodes.simulations - 1, 1).astype(jnp.float32)
+    policy = improved(jnp.where(tried, nodes.policy, 0), values, c / jnp.sqrt(number))
+    policy = jnp.where(nodes.is_chance[:, None], nodes.counts / number[:, None], policy)
+    below = jnp.sum(policy * values, axis=1)
+    share = 1 / nodes.simulations.astype(jnp.float32)
+    value = jnp.where(nodes.simulations > 1, share * nodes.own + (1 - share) * below, nodes.own)
+    return value, policy, nodes.is_nan | jnp.any(tried & is_nan[child], axis=1)
+
+
+def improved(
+    policy: Float32[Array, "n edges"], values: Float32[Array, "n edges"], weight: Float32[Array, " n"]
+) -> Float32[Array, "n edges"]:
+    """The policy p' that makes sum p' values - weight KL(policy || p') greatest, among edges with a share (Grill et
+    al., 2020).
+
+    It is weight policy / (u - values), for the one u above all values that makes their sum 1.
+    """
+    # u = greatest value + more. Newton's method from below, where it cannot overshoot: the sum is convex in u.
+    gap = jnp.max(jnp.where(policy > 0, values, -jnp.inf), axis=1, keepdims=True) - values
+    gap, shares = jnp.where(policy > 0, gap, 1), weight[:, None] * policy
+    more = jnp.maximum(jnp.max(jnp.where(policy > 0, shares - gap, 0), axis=1, keepdims=True), 1e-30)
+
+    def step(_, more):
+        parts = shares / (gap + more)
+        excess, slope = (jnp.sum(x, axis=1, keepdims=True) for x in (parts, parts / (gap + more)))
+        return more + (excess - 1) / jnp.maximum(slope, 1e-30)
+
+    more = lax.fori_loop(0, NEWTON_STEPS, step, more)
+    parts = shares / (gap + more)
+    return parts / jnp.maximum(jnp.sum(parts, axis=1, keepdims=True), 1e-30)
