@@ -88,7 +88,8 @@ class SearchKind(NamedTuple):
     """What a player's name stands for: a selection rule, made by `rule(**options)`, and an evaluator of leaves.
 
     `evaluate` makes the rollouts; None if the network of a run is the evaluator. `options` are those of the rule, and
-    `evaluator_options` those of the rollouts. `learns` says whether `keep=1` keeps what they learn over a game.
+    `evaluator_options` those of the rollouts. `learns` says whether `keep=1` keeps what they learn over a game,
+    `keeps_tree` whether there is a tree with means, so that `final` has a meaning.
     """
 
     help: str
@@ -98,6 +99,7 @@ class SearchKind(NamedTuple):
     merges_trees: bool = True
     evaluator_options: tuple[str, ...] = ()
     learns: bool = False
+    keeps_tree: bool = True
 
     @property
     def takes_time(self) -> bool:
@@ -161,6 +163,14 @@ KINDS: Mapping[str, SearchKind] = {
         evaluate=None,
         merges_trees=False,
         evaluator_options=("rollouts",),
+    ),
+    "recursive": SearchKind(
+        "RMCTS: the tree of a trained network's policy, level by level, in few large batches",
+        mcts.recursive,
+        evaluate=None,
+        merges_trees=False,
+        evaluator_options=("rollouts",),
+        keeps_tree=False,
     ),
 }
 
@@ -271,7 +281,7 @@ def _entry(name: str, kind: SearchKind) -> PlayerEntry:
     if kind.evaluate is None:
         example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
     own = (*kind.options, *kind.evaluator_options, *(["keep"] if kind.learns else []))
-    names = (*own, *(["trees"] if kind.merges_trees else []), "leaves", "final")
+    names = (*own, *(["trees"] if kind.merges_trees else []), "leaves", *(["final"] if kind.keeps_tree else []))
     usage = f"{name} needs {needs}: write {example}"
     return PlayerEntry(make, kind.help, usage, (example,), arguments, {option: OPTIONS[option] for option in names})
 

@@ -214,6 +214,7 @@ def _grow(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> 
         tree=tree,
         capacity=capacity,
     )
+    assert found.tree is not None  # none by `recursive`, which cannot go on and so is never asked to
     tree, layout, actions = found.tree, found.tree.layout, player.game.num_actions
     sums = layout.read(tree.edges[:1], "value_sums")[0, :actions]
     visits = layout.read(tree.edges[:1], "visits")[0, :actions]

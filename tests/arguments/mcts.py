@@ -221,6 +221,7 @@ MCTS = {
         {"considered": 16, "scale": 1.0},
         {"considered": setting("considered"), "scale": number("scale", "a number from 0 on", -1.0)},
     ),
+    "mcts.recursive": Row(mcts.recursive, {"c": 1.25}, {"c": number("c", "a number above 0", 0)}),
     "mcts.rave": Row(mcts.rave, {"k": 9.0, "c": 0.1}, {"k": number("k", "a number above 0", 0), "c": C}),
     "mcts.amaf": Row(mcts.amaf, {"alpha": 0.5}, {"alpha": number("alpha", SHARE, 2), "c": C}),
     "mcts.uct1": graph(mcts.uct1, update=UPDATE),

@@ -21,7 +21,13 @@ OTHER = {
     "value": "exact",
 }  # fmt: skip
 """Another value of each option than the usual one."""
-BASES = {"minimax": "minimax:2", "alphabeta": "alphabeta:2", "puct": "puct:champion:3", "gumbel": "gumbel:champion:3"}
+BASES = {
+    "minimax": "minimax:2",
+    "alphabeta": "alphabeta:2",
+    "puct": "puct:champion:3",
+    "gumbel": "gumbel:champion:3",
+    "recursive": "recursive:champion:3",
+}
 """Where it is not `NAME:3`."""
 ARGUMENTS = {
     "simple": ("simple:1", "simple:2", "simple:3"), "tidy": ("tidy:1", "tidy:2", "tidy:3"),
@@ -30,6 +36,7 @@ ARGUMENTS = {
     "alphabeta": ("alphabeta:2", "alphabeta:3", "alphabeta:1s", "alphabeta:champion:2"),
     "puct": ("puct:champion:3", "puct:champion:4", "puct:champion:1s"),
     "gumbel": ("gumbel:champion:3", "gumbel:champion:4"),
+    "recursive": ("recursive:champion:3", "recursive:champion:4"),
 }  # fmt: skip
 """Specs with other arguments."""
 OF_RUNS = {

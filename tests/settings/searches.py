@@ -1,5 +1,6 @@
 """Settings of searches: selection rules, evaluators and noise of Monte-Carlo trees, fixed depths, expectimax."""
 
+import functools
 from typing import Any
 
 import jax
@@ -66,6 +67,16 @@ UCD = Table(
         "merges_means": row(True, "scores.score", "tree.statistics"),
     },
 )
+
+
+def level_by_level(rule: mcts.Rule) -> Program:
+    """The policy that a search finds."""
+    evaluate = mcts.network(lambda params, seen: (jnp.zeros((len(seen), 9)), seen[:, 0, 0, 0] + 0.5), ())
+    search = functools.partial(mcts.search_positions, GAME, select=rule, evaluate=evaluate, num_simulations=5)
+    return Program(lambda positions, bits: {"weights": search(positions, bits).weights}, POSITIONS, BITS)
+
+
+RECURSIVE = Table(mcts.recursive(), {"levels": level_by_level}, {"c": row(0.5, "levels.weights")})
 
 
 def mixed(noise: mcts.Noise) -> Program:

@@ -30,6 +30,7 @@ TABLES = {
     "AMAF": searches.AMAF,
     "Gumbel": searches.GUMBEL,
     "UCD": searches.UCD,
+    "Recursive": searches.RECURSIVE,
     "Noise": searches.NOISE,
     "Rollout": searches.ROLLOUT,
     "LastGoodReply": searches.LAST_GOOD_REPLY,

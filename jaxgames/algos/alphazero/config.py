@@ -8,7 +8,7 @@ from jaxgames.envs.core import Game
 from jaxgames.nets import POLICY_VALUE, NetworkSpec
 from jaxgames.ops.settings import Above, Settings, group, setting
 
-GUMBEL, PUCT = {"search": "gumbel"}, {"search": "puct"}
+GUMBEL, PUCT, NOISY = {"search": "gumbel"}, {"search": "puct"}, {"search": ("puct", "recursive")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,14 +24,15 @@ class AlphaZeroConfig(Settings):
     simulations: int = setting(32, "simulations of each search, at least 2 so that it looks at an action", low=2)
     search: str = setting(
         "gumbel",
-        "gumbel: learns improved policies (completed values); puct: learns visits, with Dirichlet noise",
-        choices=("gumbel", "puct"),
+        "gumbel: learns improved policies (completed values); puct: learns visits, with Dirichlet noise; recursive: "
+        "learns regularized policies, with Dirichlet noise, of trees that are made level by level",
+        choices=("gumbel", "puct", "recursive"),
     )
     considered: int = setting(16, "actions considered at the root", low=1, when=GUMBEL)
     noise_alpha: float = setting(
-        0.3, "alpha of the Dirichlet noise at the root", above=0, when=PUCT | {"noise_fraction": Above(0)}
+        0.3, "alpha of the Dirichlet noise at the root", above=0, when=NOISY | {"noise_fraction": Above(0)}
     )
-    noise_fraction: float = setting(0.25, "share of the Dirichlet noise at the root", low=0, high=1, when=PUCT)
+    noise_fraction: float = setting(0.25, "share of the Dirichlet noise at the root", low=0, high=1, when=NOISY)
     reuse: bool = setting(
         False, "whether a search goes on in the tree of the ply before, below the move that was played", when=PUCT
     )

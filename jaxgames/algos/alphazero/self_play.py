@@ -111,8 +111,7 @@ def _search(
     """Policy, value and preferred action by a search, and its tree to go on with; and whether it was a full one."""
 
     def search(simulations: int) -> Any:
-        gumbel = config.search == "gumbel"
-        noise = None if gumbel else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
+        noise = None if config.search == "gumbel" else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
         found = mcts.search(
             game,
             states,
@@ -135,7 +134,8 @@ def _search(
 
 
 def _rule(config: AlphaZeroConfig) -> mcts.Rule:
-    return mcts.gumbel(config.considered) if config.search == "gumbel" else mcts.puct()
+    rules: dict[str, mcts.Rule] = {"puct": mcts.puct(), "recursive": mcts.recursive()}
+    return rules.get(config.search) or mcts.gumbel(config.considered)
 
 
 def _empty_tree(game: Game, config: AlphaZeroConfig, states: State) -> mcts.Tree:

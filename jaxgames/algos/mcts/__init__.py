@@ -1,8 +1,8 @@
 """Monte-Carlo tree search for every game, thousands of trees at once.
 
 `search(game, states, key, num_simulations, select=..., evaluate=...)` takes a selection rule (`uct`, `puct`, `gumbel`,
-`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `ucd`, `bounded`, `recursive`) and an evaluator of leaves (`rollout`, `last_good_reply`,
-`mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
+`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `ucd`, `bounded`, `recursive`) and an evaluator of leaves (`rollout`,
+`last_good_reply`, `mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, exact_leaves, mixture, network, valued
@@ -10,12 +10,12 @@ from jaxgames.algos.mcts.evaluators.last_good_reply import LastGoodReply as last
 from jaxgames.algos.mcts.evaluators.mast import mast
 from jaxgames.algos.mcts.evaluators.rollout import Rollout as rollout
 from jaxgames.algos.mcts.path import SelectedLeaf
-from jaxgames.algos.mcts.recursive import Recursive as recursive
 from jaxgames.algos.mcts.reuse import advance
 from jaxgames.algos.mcts.rules.amaf import AMAF as amaf
 from jaxgames.algos.mcts.rules.amaf import RAVE as rave
 from jaxgames.algos.mcts.rules.bounded import Bounded as bounded
 from jaxgames.algos.mcts.rules.gumbel import Gumbel as gumbel
+from jaxgames.algos.mcts.rules.recursive import Recursive as recursive
 from jaxgames.algos.mcts.rules.rule import PUCT as puct
 from jaxgames.algos.mcts.rules.rule import UCT as uct
 from jaxgames.algos.mcts.rules.rule import Rule

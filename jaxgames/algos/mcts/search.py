@@ -13,9 +13,10 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.algos.mcts.evaluators import EVALUATORS
 from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
 from jaxgames.algos.mcts.init import init_tree
+from jaxgames.algos.mcts.levels import search_levels
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.recursive import Recursive, search_levels
 from jaxgames.algos.mcts.rules import RULES
+from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
 from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
@@ -284,7 +285,9 @@ def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees:
 def _check_recursive(game: Game, settings: SearchSettings, evaluate: Evaluator) -> None:
     """Raises `ValueError` for what has no meaning where the tree is not walked down."""
     if settings.max_depth < settings.num_simulations or settings.capacity != settings.num_simulations + 1:
-        raise ValueError("Recursive goes as deep as its simulations reach, with a node for each: leave out the rest")
+        raise ValueError(
+            "Recursive goes as deep as its simulations reach, a node for each: leave out max_depth and capacity"
+        )
     if settings.final != "visits":
         raise ValueError(f"final={settings.final!r} looks at the means of visits: Recursive plays by its policy")
     if jax.tree.leaves(jax.eval_shape(lambda: evaluate.init(game, 1))):
@@ -372,8 +375,11 @@ def _search(
 
     # Level by level, without a tree to go down.
     if isinstance(rule, Recursive):
-        of = settings.num_simulations, settings.noise, settings.discount
-        found = search_levels(game, rule, evaluate, positions, alive, bits[0], *of)
+        rule.with_numbers(numbers or {})  # it has none
+        found = search_levels(
+            game, rule, evaluate, positions, alive, bits[0],
+            settings.num_simulations, settings.noise, settings.discount,
+        )  # fmt: skip
         weights = jnp.where(alive[:, None], found.weights, 0)
         best = jnp.argmax(weights, axis=1).astype(jnp.int32)
         actions = _sample(weights, settings.temperature, bits[0]) if settings.temperature > 0 else best

@@ -205,6 +205,7 @@ def openings(study: Study) -> list[Row]:
             GAME, state, jax.random.key(study.seed), count, select=mcts.uct(0.5), num_trees=OPENING_TREES
         )
         visits = np.asarray(result.visits)[0]
+        assert result.tree is not None
         sums = np.asarray(result.tree.root("value_sums"))[:, : GAME.num_actions].sum(axis=0)
         return {"means": (sums / np.maximum(visits, 1)).tolist(), "visits": visits.tolist()}
 

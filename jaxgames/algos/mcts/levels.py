@@ -6,12 +6,11 @@ of its actions' values, these weighted by the policy that best trades their valu
 network's (Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020, equation 7). After
 Frankston and Howard, "Accelerating Monte-Carlo Tree Search with Optimized Posterior Policies", 2026, algorithms 2 to 4.
 
-All nodes of all trees stand in one column, in the order of their levels, where the children of a node follow each other.
-So a node has to know only the row of its first child.
+All nodes of all trees stand in one column, in the order of their levels. The children of a node follow each other:
+it has to know only the row of its first child.
 """
 
-import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,34 +18,19 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets, evaluated
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, empty_key_sets, evaluated
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.path import SelectedLeaf
-from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import order_after
 from jaxgames.ops.pytrees import select, take
 from jaxgames.ops.random_bits import fold_in
-from jaxgames.ops.settings import Settings, setting
 
 FEWEST, MOST = 128, 4096
 """Nodes that are made at once: as many as there are trees, but not fewer and not more than these."""
 NEWTON_STEPS = 16
 """From any start the share of the error that is left is squared in each: enough for a thousand actions."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Recursive(Settings, Rule):
-    """A search level by level (Frankston and Howard, 2026): few, large batches of the network.
-
-    Its tree does not follow the values, so a simulation of it is worth less than one of PUCT, and takes less time. It
-    needs a network with a policy, and keeps no tree.
-    """
-
-    of: ClassVar[str] = "the recursive search"
-    c: float = setting(1.25, "how much the policy counts beside the values", above=0)
-    needs_policy = True
-    schedules_root = True
 
 
 class Nodes(NamedTuple):
@@ -108,7 +92,9 @@ def search_levels(
     batch, num_actions = len(bits), game.num_actions
     no = jnp.zeros(batch, bool)
     simulations = jnp.where(alive, jnp.int32(num_simulations), 1)
-    roots = _make(game, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise)
+    roots = _make(
+        game, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise
+    )
     rows, width = batch * num_simulations, min(max(batch, FEWEST), MOST)
     kids = _kids(roots)
     roots = roots._replace(first=batch + jnp.cumsum(kids, dtype=jnp.int32) - kids)
@@ -116,8 +102,8 @@ def search_levels(
     def room(x: Array) -> Array:
         return lax.dynamic_update_slice_in_dim(jnp.zeros((rows + width, *x.shape[1:]), x.dtype), x, 0, 0)
 
-    # Down: `width` nodes at once, in the order of their rows. All children of a block come behind it. Where the children
-    # of a node begin, its number stands in `parents`.
+    # Down: `width` nodes at once, in the order of their rows. All children of a block come behind it. Where those of a
+    # node begin, its number stands in `parents`.
     def down(carry):
         number, starts, begin, end, parents, last, nodes = carry
         row = begin + jnp.arange(width, dtype=jnp.int32)
@@ -152,8 +138,8 @@ def search_levels(
         worth = lax.dynamic_update_slice_in_dim(worth, value, place, 0)
         return number - 1, worth, lax.dynamic_update_slice_in_dim(is_nan, nan, place, 0)
 
-    carry = number, nodes.worth, nodes.is_nan
-    _, worth, is_nan = lax.while_loop(lambda carry: carry[0] > 0, up, carry)
+    of_rows = number, nodes.worth, nodes.is_nan
+    _, worth, is_nan = lax.while_loop(lambda carry: carry[0] > 0, up, of_rows)
     value, policy, is_nan = _value(roots, worth, is_nan, scale)
     return Found(policy[:, :num_actions], roots.counts[:, :num_actions].astype(jnp.float32), value, is_nan)
 
@@ -185,7 +171,11 @@ def _children(
     order = jnp.cumsum(counts > 0, axis=1, dtype=jnp.int32)
     edge = jnp.sum(order <= (row - nodes.first[parent])[:, None], axis=1, dtype=jnp.int32)
     edge = jnp.minimum(edge, counts.shape[1] - 1)
-    simulations = jnp.sum(jnp.where(jnp.arange(counts.shape[1], dtype=jnp.int32) == edge[:, None], counts, 0), axis=1, dtype=jnp.int32)
+    simulations = jnp.sum(
+        jnp.where(jnp.arange(counts.shape[1], dtype=jnp.int32)[None, :] == edge[:, None], counts, 0),
+        axis=1,
+        dtype=jnp.int32,
+    )
 
     # The position.
     before, action = take(nodes.position, parent), jnp.minimum(edge, game.num_actions - 1)
@@ -222,7 +212,10 @@ def _make(
 
     # The policy: the network's or, where chance decides, the probabilities of the outcomes.
     legal = jax.vmap(game.legal)(position)
-    policy, is_chance = masked_softmax(jnp.where(unclear[:, None], 0, evaluation.logits), legal), jnp.zeros(len(bits), bool)
+    policy, is_chance = (
+        masked_softmax(jnp.where(unclear[:, None], 0, evaluation.logits), legal),
+        jnp.zeros(len(bits), bool),
+    )
     if noise is not None:
         policy = noise.mix(policy, legal, fold_in(bits, 0))
     if game.outcome_probabilities:
@@ -231,7 +224,7 @@ def _make(
         chances = np.zeros(edges, np.float32)
         chances[: len(game.outcome_probabilities)] = game.outcome_probabilities
         is_chance = awaits_chance(game, position)
-        policy = jnp.where(is_chance[:, None], chances, policy)
+        policy = jnp.where(is_chance[:, None], chances[None, :], policy)
     counts = share_out(policy, simulations - 1, (fold_in(bits, 1) >> 8).astype(jnp.float32) / 2**24)
     own = jnp.where(over, reward, value)
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
@@ -252,9 +245,9 @@ def _leaves(
     none = jnp.zeros_like(bits, jnp.int32)
     return SelectedLeaf(
         position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
-        needs_eval=needs_eval, exact_value=jnp.where(opponent, -reward, reward), bits=bits, path=[], tree=None, row=none,
-        edge=none, child=jnp.zeros_like(reward), is_unexpanded=needs_eval, is_end=~needs_eval, is_exact=~needs_eval,
-        slot=jnp.int32(0),
+        needs_eval=needs_eval, exact_value=jnp.where(opponent, -reward, reward), bits=bits, path=[], tree=None,
+        row=none, edge=none, child=jnp.zeros_like(reward), is_unexpanded=needs_eval, is_end=~needs_eval,
+        is_exact=~needs_eval, slot=jnp.int32(0),
     )  # fmt: skip
 
 
@@ -269,7 +262,7 @@ def share_out(
     # are whole numbers from here on, so however sums are rounded, nothing is lost, and edges without a share get none.
     possible = policy > 0
     left = jnp.sum(possible, axis=1, keepdims=True, dtype=jnp.int32) - jnp.cumsum(possible, axis=1, dtype=jnp.int32)
-    ends = jnp.ceil(jnp.cumsum(policy, axis=1) * number[:, None] - start[:, None]).astype(jnp.int32)
+    ends = jnp.ceil(jnp.cumsum(policy, axis=1) * number[:, None].astype(jnp.float32) - start[:, None]).astype(jnp.int32)
     ends = jnp.where(left == 0, number[:, None], jnp.clip(ends, 0, number[:, None]))
     ends = lax.cummax(jnp.where(possible, ends, 0), axis=1)
     return jnp.diff(ends, axis=1, prepend=0)
@@ -287,7 +280,7 @@ def _value(
     values = jnp.where(tried, worth[child], 0)
     number = jnp.maximum(nodes.simulations - 1, 1).astype(jnp.float32)
     policy = improved(jnp.where(tried, nodes.policy, 0), values, c / jnp.sqrt(number))
-    policy = jnp.where(nodes.is_chance[:, None], nodes.counts / number[:, None], policy)
+    policy = jnp.where(nodes.is_chance[:, None], nodes.counts.astype(jnp.float32) / number[:, None], policy)
     below = jnp.sum(policy * values, axis=1)
     share = 1 / nodes.simulations.astype(jnp.float32)
     value = jnp.where(nodes.simulations > 1, share * nodes.own + (1 - share) * below, nodes.own)
