@@ -71,7 +71,9 @@ UCD = Table(
 
 def level_by_level(rule: mcts.Rule) -> Program:
     """The policy that a search finds."""
-    evaluate = mcts.network(lambda params, seen: (jnp.zeros((len(seen), 9)), seen[:, 0, 0, 0] + 0.5), ())
+    evaluate = mcts.network(
+        lambda params, seen: (jnp.zeros((len(seen), 9)), seen[:, 0, 0, 0].astype(jnp.float32) + 0.5), ()
+    )
     search = functools.partial(mcts.search_positions, GAME, select=rule, evaluate=evaluate, num_simulations=5)
     return Program(lambda positions, bits: {"weights": search(positions, bits).weights}, POSITIONS, BITS)
 

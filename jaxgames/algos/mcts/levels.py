@@ -28,12 +28,12 @@ from jaxgames.ops.pytrees import select, take
 from jaxgames.ops.random_bits import fold_in
 
 FEWEST, MOST = 128, 4096
-"""Nodes that are made at once: as many as there are trees, but not fewer and not more than these."""
+"""LevelNodes that are made at once: as many as there are trees, but not fewer and not more than these."""
 NEWTON_STEPS = 16
 """From any start the share of the error that is left is squared in each: enough for a thousand actions."""
 
 
-class Nodes(NamedTuple):
+class LevelNodes(NamedTuple):
     """The nodes of all trees, level by level, each as its player to act sees it.
 
     Attributes:
@@ -67,7 +67,7 @@ class Nodes(NamedTuple):
     worth: Float32[Array, " rows"]
 
 
-class Found(NamedTuple):
+class RootsFound(NamedTuple):
     """What the search found at the roots, as in `SearchResult`."""
 
     weights: Float32[Array, "B A"]
@@ -86,7 +86,7 @@ def search_levels(
     num_simulations: int,
     noise: Any,
     discount: float,
-) -> Found:
+) -> RootsFound:
     """Searches B positions with `num_simulations` each; where `alive` is false, nothing is searched."""
     # The roots.
     batch, num_actions = len(bits), game.num_actions
@@ -141,10 +141,10 @@ def search_levels(
     of_rows = number, nodes.worth, nodes.is_nan
     _, worth, is_nan = lax.while_loop(lambda carry: carry[0] > 0, up, of_rows)
     value, policy, is_nan = _value(roots, worth, is_nan, scale)
-    return Found(policy[:, :num_actions], roots.counts[:, :num_actions].astype(jnp.float32), value, is_nan)
+    return RootsFound(policy[:, :num_actions], roots.counts[:, :num_actions].astype(jnp.float32), value, is_nan)
 
 
-def _kids(nodes: Nodes) -> Int32[Array, " rows"]:
+def _kids(nodes: LevelNodes) -> Int32[Array, " rows"]:
     return jnp.sum(nodes.counts > 0, axis=1, dtype=jnp.int32)
 
 
@@ -160,11 +160,11 @@ def _note(
 def _children(
     game: Game,
     evaluate: Evaluator,
-    nodes: Nodes,
+    nodes: LevelNodes,
     row: Int32[Array, " n"],
     parent: Int32[Array, " n"],
     end: Int32[Array, ""],
-) -> Nodes:
+) -> LevelNodes:
     """The nodes of some rows, made from their parents; from `end` on whatever."""
     # The edge that stands as far behind the parent's first one with simulations as the row behind the first child.
     counts = nodes.counts[parent]
@@ -201,8 +201,8 @@ def _make(
     reward: Float32[Array, " n"],
     simulations: Int32[Array, " n"],
     noise: Any,
-) -> Nodes:
-    """Nodes with the evaluator's value, and their simulations shared among their edges."""
+) -> LevelNodes:
+    """LevelNodes with the evaluator's value, and their simulations shared among their edges."""
     leaves = _leaves(game, position, opponent, ~needs_none, reward, fold_in(bits, 2**31))
     evaluation, _ = evaluated(evaluate, game, leaves, (), False)
     assert evaluation.logits is not None  # the evaluator has a policy
@@ -228,7 +228,7 @@ def _make(
     counts = share_out(policy, simulations - 1, (fold_in(bits, 1) >> 8).astype(jnp.float32) / 2**24)
     own = jnp.where(over, reward, value)
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
-    return Nodes(
+    return LevelNodes(
         position, bits, opponent, turn_passes, over, is_chance, is_nan, simulations, own, policy, counts, none, zero
     )  # fmt: skip
 
@@ -241,7 +241,7 @@ def _leaves(
     reward: Float32[Array, " n"],
     bits: UInt32[Array, " n"],
 ) -> SelectedLeaf:
-    """Nodes as evaluators are asked about leaves."""
+    """LevelNodes as evaluators are asked about leaves."""
     none = jnp.zeros_like(bits, jnp.int32)
     return SelectedLeaf(
         position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
@@ -269,7 +269,7 @@ def share_out(
 
 
 def _value(
-    nodes: Nodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float
+    nodes: LevelNodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float
 ) -> tuple[Float32[Array, " n"], Float32[Array, "n edges"], Bool[Array, " n"]]:
     """What nodes are worth to their player to act, by what their children are; their new policy; and where the
     evaluator gave no number.
