@@ -224,3 +224,15 @@ def test_what_has_no_meaning_is_refused(case):
     count = {} if "seconds" in changes else {"num_simulations": 8}
     with pytest.raises(ValueError, match=message):
         mcts.search(game, states, jax.random.key(0), **count, **of)
+
+
+def test_noise_is_of_the_root_alone():
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 64))
+    none = mcts.network(lambda params, seen: (jnp.zeros((len(seen), 9)), jnp.zeros(len(seen))), ())
+    of = {"select": "recursive", "evaluate": none, "num_simulations": 90}
+    plain = np.asarray(mcts.search(game, states, jax.random.key(1), **of).visits)
+    noise = mcts.dirichlet(alpha=0.1, fraction=1.0)
+    with_noise = np.asarray(mcts.search(game, states, jax.random.key(1), noise=noise, **of).visits)
+    assert plain.max() - plain.min() <= 1 and with_noise.max() > 60  # shares of Dirichlet(0.1) are mostly one action's
+    assert (with_noise.sum(axis=1) == 89).all()
