@@ -35,7 +35,7 @@ class Plan:
     minutes: float | None = None
     games: int | None = None
     updates: int | None = None
-    """Those that `minutes` make here, as `Recipe.timed` measures; nobody asks for them."""
+    """Those that `minutes` make here, as `Recipe.prepared` measures; nobody asks for them."""
     seed: int | None = None
     devices: int | None = None
     measured_games: int | None = None
@@ -64,7 +64,8 @@ class Plan:
             settings: its settings by name.
             minutes: whether it can train for a time.
 
-        Raises `ValueError` for another game, an unknown setting, and for minutes where it cannot.
+        Raises `ValueError` for another game, an unknown setting, for minutes where it cannot, and for both minutes and
+        games.
         """
         if self.game not in (None, game):
             raise ValueError(f"{name} learns {game}, not {self.game}; for other games: jaxgames train td")
@@ -73,6 +74,8 @@ class Plan:
             raise ValueError(f"unknown setting {setting!r} of {name}; available: {', '.join(settings)}")
         if self.minutes is not None and not minutes:
             raise ValueError(f"{name} trains for a number of games: give --games, not --minutes")
+        if self.minutes is not None and self.games is not None:
+            raise ValueError("give either a number of minutes or a number of games")
         return setting
 
     def check_symmetries(self, game: Game) -> None:

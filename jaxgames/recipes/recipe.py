@@ -9,9 +9,9 @@ import jax
 from typing_extensions import override
 
 from jaxgames.envs.registry import available_games
-from jaxgames.ops.settings import Setting
+from jaxgames.ops.settings import Setting, settable
 from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.report import Report
+from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Job, Training
 from jaxgames.runs import Run
 
@@ -24,6 +24,14 @@ class Recipe(ABC):
 
     name: str
     """As given on the command line."""
+    summary: str
+    """A line about it."""
+    kind: str
+    """What its runs are, by which players are loaded from them."""
+    measured_games: int
+    """Games of each measurement during training, by default."""
+    final_games: int
+    """Games against each opponent at the end, by default."""
     several_processes: bool = False
     """Whether several processes can share one training."""
 
@@ -37,9 +45,13 @@ class Recipe(ABC):
         """Whether it learns from a data set."""
         return False
 
-    @abstractmethod
     def help(self) -> str:
         """What `jaxgames train --help` says: a line about it, then indented lines of settings."""
+        return f"{self.summary}\n{'':24}settings: {', '.join(self.names)}; {self.length()}"
+
+    def length(self) -> str:
+        """How long it takes by default, in words."""
+        return ""
 
     @abstractmethod
     def check(self, plan: Plan) -> None:
@@ -51,20 +63,38 @@ class Recipe(ABC):
         settings: Mapping[str, Any] = getattr(self, "settings", {})
         return tuple(settings)
 
-    @abstractmethod
+    def config(self, plan: Plan) -> Any:
+        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
+        raise NotImplementedError
+
     def declared(self, plan: Plan) -> dict[str, Setting]:
         """What `--set` may change in a plan, by name, with the plan's values as defaults.
 
         Raises `ValueError` for what makes no sense.
         """
+        return settable(self.config(plan))
 
-    def timed(self, plan: Plan, report: Report) -> Plan:
-        """A checked plan with its minutes as a number of updates, by the speed of this machine, where it needs one."""
+    def prepared(self, plan: Plan, report: Report) -> Plan:
+        """A checked plan after all that takes its time: where there is a need, with its minutes as a number of updates,
+        by the speed of this machine.
+        """
         return plan
 
-    @abstractmethod
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """The run's configuration: everything that decides the result, ready for JSON. The plan has been checked."""
+    def content(self, plan: Plan) -> dict[str, Any]:
+        """The run's configuration: everything that decides the result, ready for JSON. The plan has been prepared."""
+        return {
+            "kind": self.kind,
+            "recipe": self.name,
+            "setting": plan.label(plan.setting or self.names[0]),
+            "seed": plan.seed or 0,
+            "measured_games": plan.measured_games or self.measured_games,
+            "final_games": plan.final_games or self.final_games,
+            **self.details(plan),
+        }
+
+    def details(self, plan: Plan) -> dict[str, Any]:
+        """The game, the devices, and what only runs of this kind have in their configuration."""
+        raise NotImplementedError
 
     @abstractmethod
     def job(self, run: Run, report: Report) -> Job:
@@ -74,9 +104,9 @@ class Recipe(ABC):
         """What it does one after the other; most recipes have one job."""
         return [self.job(run, report)]
 
-    @abstractmethod
     def show(self, result: Mapping[str, Any]) -> None:
         """Prints results for people."""
+        show_training(result)
 
     def begin(self, plan: Plan, path: str, report: Report) -> Training:
         """Makes the run folder `path`, in which everything that decides the result is fixed.
@@ -93,7 +123,7 @@ class Recipe(ABC):
         leads = jax.process_index() == 0
         if leads:
             Run.check_free(path)
-        content = self.content(self.timed(plan, report), report) | ({"tensorboard": True} if plan.tensorboard else {})
+        content = self.content(self.prepared(plan, report)) | ({"tensorboard": True} if plan.tensorboard else {})
         return self.resume(Run.create(path, content) if leads else Run(path, {"config": content}), report)
 
     def resume(self, run: Run, report: Report) -> Training:
@@ -132,12 +162,12 @@ class OfAnyGame(Recipe):
         return self.recipe(plan.game).declared(plan)
 
     @override
-    def timed(self, plan: Plan, report: Report) -> Plan:
-        return self.recipe(plan.game).timed(plan, report)
+    def prepared(self, plan: Plan, report: Report) -> Plan:
+        return self.recipe(plan.game).prepared(plan, report)
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        return self.recipe(plan.game).content(plan, report)
+    def content(self, plan: Plan) -> dict[str, Any]:
+        return self.recipe(plan.game).content(plan)
 
     @override
     def job(self, run: Run, report: Report) -> Job:

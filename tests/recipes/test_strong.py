@@ -170,7 +170,7 @@ def test_bad_plans_get_one_line(plan, message, tmp_path):
 
 def test_changes_reach_the_stages():
     changes = {"first_updates": "6", "updates": "8", "last_updates": "50", "hidden": "7", "batch": "16", "members": "2"}
-    content = recipe_named("backgammon-strong").content(Plan(setting="hours", changes=changes), Report(quiet=True))
+    content = recipe_named("backgammon-strong").content(Plan(setting="hours", changes=changes))
     assert [config["updates"] for config in content["stages"]] == [6, 8, 50] and content["goal"]["updates"] == 64
     assert [config["hidden"] for config in content["stages"]] == [[7], [7], [7]]
     assert [config["batch"] for config in content["stages"]] == [FIRST.batch, 16, 16]
@@ -193,9 +193,7 @@ def test_the_champion_is_that_of_the_setting_that_the_docs_name():
 
 
 def test_long_stages_are_saved_every_ten_minutes_or_so():
-    content = recipe_named("backgammon-strong").content(Plan(setting="hours"), Report(quiet=True))
+    content = recipe_named("backgammon-strong").content(Plan(setting="hours"))
     assert content["measure_every"] == [8_000, 1_000, 1_000]
-    short = recipe_named("backgammon-strong").content(
-        Plan(changes={"first_updates": "4000", "updates": "200"}), Report(quiet=True)
-    )
+    short = recipe_named("backgammon-strong").content(Plan(changes={"first_updates": "4000", "updates": "200"}))
     assert short["measure_every"] == [1_000, 50]

@@ -238,8 +238,7 @@ def evolution_of(run_folder, measured: dict[int, float]) -> EvolutionJob:
         Measures(quick, lambda *_: {}, lambda metrics: []),
         show_result=print,
     )
-    plan, report = Plan(seed=5), Report(quiet=True)
-    return recipe.job(Run.create(run_folder, recipe.content(plan, report)), report)
+    return recipe.job(Run.create(run_folder, recipe.content(Plan(seed=5))), Report(quiet=True))
 
 
 def champions_of(job: EvolutionJob, *numbers: int) -> np.ndarray:

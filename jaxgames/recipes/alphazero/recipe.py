@@ -18,7 +18,6 @@ from jaxgames.algos.alphazero.parallel import place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line
-from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
@@ -26,14 +25,13 @@ from jaxgames.recipes import strength
 from jaxgames.recipes.alphazero import solved
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report, show_training
+from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.processes import check_all_take_part, fetched
 
 SECONDS_PER_BLOCK = 5.0
 MEASUREMENTS = 20
-MEASURED_GAMES, FINAL_GAMES = 200, 1_000
 PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 20, "checkers": 75, "backgammon": 120}
 """Searched actions of a game, only to plan the schedule from a number of games; 60 for other games."""
 
@@ -42,6 +40,9 @@ PLIES_PER_GAME = {"tic_tac_toe": 8, "connect_four": 20, "checkers": 75, "backgam
 class AlphaZeroRecipe(Recipe):
     """A training of one game: named settings, the first of them the usual ones, and the players it is measured by."""
 
+    kind = "alphazero"
+    measured_games = 200
+    final_games = 1_000
     name: str
     game: str
     summary: str
@@ -63,17 +64,13 @@ class AlphaZeroRecipe(Recipe):
         return True
 
     @override
-    def help(self) -> str:
-        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.minutes:g} minutes"
-
-    def config(self, plan: Plan) -> AlphaZeroConfig:
-        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
-        setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
-        return self.settings[setting].change(plan.changes)
+    def length(self) -> str:
+        return f"{self.minutes:g} minutes"
 
     @override
-    def declared(self, plan: Plan) -> dict[str, Setting]:
-        return settable(self.config(plan))
+    def config(self, plan: Plan) -> AlphaZeroConfig:
+        setting = plan.setting_of(self.name, self.game, self.settings, minutes=True)
+        return self.settings[setting].change(plan.changes)
 
     @override
     def check(self, plan: Plan) -> None:
@@ -83,52 +80,48 @@ class AlphaZeroRecipe(Recipe):
         place(learner, _devices(plan))  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:
             first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
-        if plan.minutes is not None and plan.games is not None:
-            raise ValueError("give either a number of minutes or a number of games")
         if jax.process_count() > 1 and plan.games is None:
             raise ValueError("several processes train for a number of games, as each has its own speed: give --games")
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        # A number of games, with a seed and a number of devices, decides the weights to the last bit. Minutes are
-        # turned into a number of updates here, by the speed of this machine.
-        config, game = self.config(plan), make(self.game)
-        per_update = config.batch * config.plies
+    def prepared(self, plan: Plan, report: Report) -> Plan:
         if plan.games is not None:
-            updates = plan.games * PLIES_PER_GAME.get(self.game, 60) / per_update
-            block = max(1, round(50_000 / per_update))
+            return plan
+        report.say("compiling, and measuring the speed of this machine ...")
+        learner = place(make_learner(make(self.game), self.config(plan)), _devices(plan))
+        each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
+        return dataclasses.replace(plan, updates=max(1, round(self._seconds(plan) / each)))
+
+    def _seconds(self, plan: Plan) -> float:
+        return 60 * (plan.minutes or self.minutes)
+
+    @override
+    def details(self, plan: Plan) -> dict[str, Any]:
+        # A number of games, with a seed and a number of devices, decides the weights to the last bit.
+        config = self.config(plan)
+        if plan.games is not None:
+            per_update = config.batch * config.plies
+            updates = max(1, round(plan.games * PLIES_PER_GAME.get(self.game, 60) / per_update))
+            block = round(50_000 / per_update)
         else:
-            report.say("compiling, and measuring the speed of this machine ...")
-            learner = place(make_learner(game, config), _devices(plan))
-            each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
-            updates = 60 * (plan.minutes or self.minutes) / each
-            block = max(1, round(SECONDS_PER_BLOCK / each))
-        updates = max(1, round(updates))
-        block = min(block, max(1, updates // 10))
+            assert plan.updates is not None, "`prepared` makes updates of minutes"
+            updates = plan.updates
+            block = round(SECONDS_PER_BLOCK * updates / self._seconds(plan))
+        block = max(1, min(block, updates // 10))
         blocks = math.ceil(updates / block)
         return {
-            "kind": "alphazero",
-            "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
-            "seed": plan.seed or 0,
             "from": plan.from_file,
             "devices": _devices(plan),
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
-            "measured_games": plan.measured_games or MEASURED_GAMES,
-            "final_games": plan.final_games or FINAL_GAMES,
             "learner": config.replace(updates=blocks * block).to_json(),
         }
 
     @override
     def job(self, run: Run, report: Report) -> "AlphaZeroJob":
         return AlphaZeroJob(self, run, report)
-
-    @override
-    def show(self, result: Mapping[str, Any]) -> None:
-        show_training(result)
 
 
 class AlphaZeroJob(Job[AlphaZeroCheckpoint]):

@@ -15,7 +15,6 @@ from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advan
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.ops.devices import device_mesh
-from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes.plan import Plan
@@ -73,6 +72,7 @@ class EvolutionRecipe(Recipe):
     measured. `fitnesses` are those by which candidates may be judged without games, by name.
     """
 
+    kind = "evolution"
     name: str
     summary: str
     settings: Mapping[str, EvolutionConfig]
@@ -95,13 +95,12 @@ class EvolutionRecipe(Recipe):
         return next(iter(self.settings.values())).network.game
 
     @override
-    def help(self) -> str:
+    def length(self) -> str:
         usual = next(iter(self.settings.values()))
-        length = f"{usual.generations:,} {usual.unit}"
-        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {length}"
+        return f"{usual.generations:,} {usual.unit}"
 
+    @override
     def config(self, plan: Plan) -> EvolutionConfig:
-        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting = plan.setting_of(self.name, self.game, self.settings)
         config = with_changes(self.settings[setting], plan.changes)
         evolution = evolution_of(config, 1, self.fitnesses)
@@ -119,10 +118,6 @@ class EvolutionRecipe(Recipe):
                 raise ValueError(f"{setting} plays no games while it evolves: give --set generations=N, not --games")
             config = dataclasses.replace(config, generations=max(1, round(plan.games / one)))
         return config
-
-    @override
-    def declared(self, plan: Plan) -> dict[str, Setting]:
-        return settable(self.config(plan))
 
     @property
     @override
@@ -157,7 +152,7 @@ class EvolutionRecipe(Recipe):
         return np.asarray(networks)
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+    def details(self, plan: Plan) -> dict[str, Any]:
         # Generations are rounded up to whole blocks.
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
@@ -165,18 +160,12 @@ class EvolutionRecipe(Recipe):
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         config.check_memory(devices)
         return {
-            "kind": "evolution",
-            "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": self.game,
-            "seed": plan.seed or 0,
             "devices": devices,
             **content_of(config),
             "from_file": plan.from_file,
             "champions": config.champions,
             "generations_per_line": per_line,
-            "measured_games": plan.measured_games or self.measured_games,
-            "final_games": plan.final_games or self.final_games,
         }
 
     @override

@@ -19,7 +19,6 @@ from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import take
-from jaxgames.ops.settings import Setting, settable
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
@@ -32,7 +31,6 @@ from jaxgames.runs import Panel, Run
 from jaxgames.runs.data_set import DataSetFolder
 from jaxgames.sessions.record import game_options
 
-FINAL_GAMES = 1_000
 SECONDS_BETWEEN_PICTURES = 10.0
 MOST_POSITIONS = 2**30
 
@@ -41,6 +39,9 @@ MOST_POSITIONS = 2**30
 class ImitationRecipe(Recipe):
     """Supervised training on a data set: named settings, the first of them the usual ones."""
 
+    kind = "imitation"
+    measured_games = 0
+    final_games = 1_000
     name: str
     summary: str
     settings: Mapping[str, ImitationConfig]
@@ -55,18 +56,14 @@ class ImitationRecipe(Recipe):
         return True
 
     @override
-    def help(self) -> str:
-        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; needs --data FOLDER"
+    def length(self) -> str:
+        return "needs --data FOLDER"
 
+    @override
     def config(self, plan: Plan) -> ImitationConfig:
-        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         game = self.game or plan.game or ""
         setting = plan.setting_of(self.name, game, self.settings, minutes=True)
         return self.settings[setting].change(plan.changes)
-
-    @override
-    def declared(self, plan: Plan) -> dict[str, Setting]:
-        return settable(self.config(plan))
 
     @override
     def check(self, plan: Plan) -> None:
@@ -84,25 +81,25 @@ class ImitationRecipe(Recipe):
         make_learner(game, config)  # raises for a network that does not fit the game
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        # Data, settings and seed decide the weights to the last bit.
-        config, (game, folder), seed = self.config(plan), self._data(plan), plan.seed or 0
+    def prepared(self, plan: Plan, report: Report) -> Plan:
+        game, folder = self._data(plan)
         report.say(f"reading {folder.path} ...")
-        training, validation = learned_rows(folder, game, config, seed)
+        learned_rows(folder, game, self.config(plan), plan.seed or 0)  # which are kept
+        return plan
+
+    @override
+    def details(self, plan: Plan) -> dict[str, Any]:
+        # Data, settings and seed decide the weights to the last bit.
+        config, (game, folder) = self.config(plan), self._data(plan)
+        training, validation = learned_rows(folder, game, config, plan.seed or 0)
         each = math.ceil(len(training.game) / config.minibatch)
         block = math.ceil(each / config.blocks_per_epoch)
         steps = math.ceil(config.epochs * each / block) * block
         return {
-            "kind": "imitation",
-            "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": game.id,
             "options": game_options(game),
-            "seed": seed,
             "devices": 1,
             "block": block,
-            "measured_games": 0,
-            "final_games": plan.final_games or FINAL_GAMES,
             "data": {
                 "folder": str(folder.path.resolve()),
                 "made": folder.header["made"],

@@ -14,22 +14,20 @@ from jaxgames.algos.td.methods import with_method
 from jaxgames.algos.td.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
-from jaxgames.matches import every_line, match
-from jaxgames.ops.settings import Setting, settable
+from jaxgames.matches import every_line
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
-from jaxgames.recipes.report import Report, show_training
+from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Run
 from jaxgames.runs.checkpoints import Snapshots
 
 PLIES_PER_BLOCK = 50_000  # between two looks at the clock, and two lines of metrics
 FEWEST, MOST = 2, 40  # measurements of strength
-MEASURED_GAMES, FINAL_GAMES = 2_000, 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +46,9 @@ class TDRecipe(Recipe):
     against.
     """
 
+    kind = "td"
+    measured_games = 2_000
+    final_games = 10_000
     name: str
     summary: str
     settings: Mapping[str, TDConfig]
@@ -74,16 +75,12 @@ class TDRecipe(Recipe):
         """The game, by its id."""
         return next(iter(self.settings.values())).game
 
-    def help(self) -> str:
-        """The summary, and the settings."""
-        return f"{self.summary}\n{'':24}settings: {', '.join(self.settings)}; {self.length()}"
-
+    @override
     def length(self) -> str:
-        """How long it takes if nothing is said."""
         return f"{self.games:,} games" if self.games else f"{self.minutes:g} minutes"
 
+    @override
     def config(self, plan: Plan) -> TDConfig:
-        """The setting of a plan with its changes. Raises `ValueError` for what makes no sense."""
         setting, changes = plan.setting_of(self.name, self.game, self.settings, minutes=True), dict(plan.changes)
         config = self.settings[setting]
         if "method" in changes:
@@ -91,16 +88,10 @@ class TDRecipe(Recipe):
         return config.change(changes)
 
     @override
-    def declared(self, plan: Plan) -> dict[str, Setting]:
-        return settable(self.config(plan))
-
-    @override
     def check(self, plan: Plan) -> None:
         config = self.config(plan)
         config.network()  # raises if there is no such encoding
         mesh_of(config, _devices(plan, config))
-        if plan.minutes is not None and plan.games is not None:
-            raise ValueError("give either a number of minutes or a number of games")
         most = 2**31 * config.plies_per_update(self.plies_per_game) // (2 * self.plies_per_game)
         if plan.games is not None and plan.games > most:
             raise ValueError(f"games {plan.games}: expected at most {most:,} with these settings")
@@ -113,7 +104,7 @@ class TDRecipe(Recipe):
         return dataclasses.replace(plan, minutes=None if games else self.minutes, games=games)
 
     @override
-    def timed(self, plan: Plan, report: Report) -> Plan:
+    def prepared(self, plan: Plan, report: Report) -> Plan:
         plan = self._with_length(plan)
         if plan.minutes is None:
             return plan
@@ -127,14 +118,14 @@ class TDRecipe(Recipe):
         return dataclasses.replace(plan, updates=max(1, round(seconds / each)))
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """A number of games, with a seed and a number of devices, decides the weights to the last bit."""
+    def details(self, plan: Plan) -> dict[str, Any]:
+        # A number of games, with a seed and a number of devices, decides the weights to the last bit.
         plan, config = self._with_length(plan), self.config(plan)
         plies = config.plies_per_update(self.plies_per_game)
         if plan.games is not None:
             updates = max(1, round(plan.games * self.plies_per_game / plies))
         else:
-            assert plan.updates is not None, "`timed` makes updates of minutes"
+            assert plan.updates is not None, "`prepared` makes updates of minutes"
             updates = plan.updates
         block = max(1, min(PLIES_PER_BLOCK // plies, updates // 10))
         if config.values()["schedule"] == "tested" or isinstance(config, SequentialConfig):
@@ -143,27 +134,17 @@ class TDRecipe(Recipe):
         blocks = -(-updates // block)
         measurements = min(max(updates * plies / self.plies_per_measurement, FEWEST), MOST)
         return {
-            "kind": "td",
-            "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.settings))),
             "game": config.game,
-            "seed": plan.seed or 0,
             "devices": _devices(plan, config),
             "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
             "block": block,
             "measure_every": math.ceil(blocks / measurements) * block,
-            "measured_games": plan.measured_games or MEASURED_GAMES,
-            "final_games": plan.final_games or FINAL_GAMES,
             "learner": config.replace(updates=blocks * block).to_json(),
         }
 
     @override
     def job(self, run: Run, report: Report) -> "TDJob":
         return TDJob(self, run, report, config_of(run.config["learner"]))
-
-    @override
-    def show(self, result: Mapping[str, Any]) -> None:
-        show_training(result)
 
 
 def _devices(plan: Plan, config: TDConfig) -> int:
@@ -240,7 +221,7 @@ class TDJob(Job[TDCheckpoint]):
 
     @override
     def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """The player is kept unless it is clearly worse than the one kept before."""
+        # The player is kept unless it is clearly worse than the one kept before.
         params = self.for_play(checkpoint.state.params)
         player, opponent = self._player(params), self.opponents[self.recipe.watched]
         games, seed = self.settings["measured_games"], self.settings["seed"]
@@ -258,14 +239,11 @@ class TDJob(Job[TDCheckpoint]):
 
     @override
     def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
-        """Matches of the best player with dice of their own."""
+        # Matches of the best player with dice of their own.
         info, params = self.run.load_best(self.shapes.state.params)
         player = self._player(params, str(self.run.path))
         games, seed = self.settings["final_games"], self.settings["seed"] + 1
-        matches = []
-        for name, opponent in self.opponents.items():
-            self.report.say(f"playing {games:,} games against {name} ...")
-            matches.append(match(player, opponent, games, seed=seed).to_dict())
+        matches = strength.final_matches(player, self.opponents, games, seed, self.report)
         lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
         published = [dataclasses.asdict(published) for published in self.recipe.published]
         return {"game": self.config.game, "games": info["games"], "published": published, "matches": matches, **lines}

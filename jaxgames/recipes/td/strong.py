@@ -114,7 +114,7 @@ class StrongRecipe(TDRecipe):
             mesh_of(config, plan.devices or 1)
 
     @override
-    def timed(self, plan: Plan, report: Report) -> Plan:
+    def prepared(self, plan: Plan, report: Report) -> Plan:
         return plan
 
     def of_plan(self, plan: Plan) -> Stages:
@@ -138,16 +138,12 @@ class StrongRecipe(TDRecipe):
         return _declared(self.of_plan(plan))
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
-        """The plan with its seed decides the weights to the last bit."""
+    def details(self, plan: Plan) -> dict[str, Any]:
+        # The plan with its seed decides the weights to the last bit.
         (configs, most), devices = self.of_plan(plan), plan.devices or 1
         blocks = [math.gcd(block, config.updates) for block, config in zip(most, configs, strict=True)]
         return {
-            "kind": "td",
-            "recipe": self.name,
-            "setting": plan.label(plan.setting or next(iter(self.stages_by_name))),
             "game": self.game,
-            "seed": plan.seed or 0,
             "devices": devices,
             "goal": {"minutes": None, "games": None, "updates": sum(config.updates for config in configs)},
             "block": blocks[0],
@@ -156,8 +152,6 @@ class StrongRecipe(TDRecipe):
                 min(config.updates // 4, most) // block * block or block
                 for config, block, most in zip(configs, blocks, MEASURED, strict=False)
             ],
-            "measured_games": plan.measured_games or 2_000,
-            "final_games": plan.final_games or 10_000,
             "stages": [config.to_json() for config in configs],
             "learner": configs[-1].to_json(),
         }

@@ -34,7 +34,6 @@ from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
 
 GAMES, SEEDS = 500_000, 16
-MEASURED_GAMES, FINAL_GAMES = 100, 1_000
 MOST_GAMES, MOST_SEEDS = 10**9, 1024
 BLOCKS = 100  # and lines of metrics, of a whole training
 BLOCKS_PER_CHECKPOINT = 10
@@ -53,18 +52,16 @@ class SeedsConfig(Settings):
 class SelfPlayRecipe(Recipe):
     """The recipe: a population of networks for each variant."""
 
-    name: str = "tic-tac-toe-self-play"
+    kind = "self_play"
+    name = "tic-tac-toe-self-play"
+    summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
+    settings = SETTINGS
+    measured_games = 100
+    final_games = 1_000
 
     @override
-    def help(self) -> str:
-        summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
-        length = f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
-        return f"{summary}\n{'':24}settings: {', '.join(SETTINGS)}; {length}"
-
-    @property
-    @override
-    def names(self) -> tuple[str, ...]:
-        return tuple(SETTINGS)
+    def length(self) -> str:
+        return f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
 
     @override
     def declared(self, plan: Plan) -> dict[str, Setting]:
@@ -87,7 +84,7 @@ class SelfPlayRecipe(Recipe):
         return {name: VARIANTS[name].replace(weights=weights) for name in names}
 
     @override
-    def content(self, plan: Plan, report: Report) -> dict[str, Any]:
+    def details(self, plan: Plan) -> dict[str, Any]:
         # Games are rounded up to whole blocks.
         variants, seeds = self.variants(plan), _seeds(plan)
         populations = Populations(tuple(variants.values()), seeds)
@@ -98,17 +95,12 @@ class SelfPlayRecipe(Recipe):
         games = plan.games or GAMES
         per_line = -(-games // (BLOCKS * WINDOW)) * WINDOW
         return {
-            "kind": "self_play",
-            "recipe": self.name,
-            "setting": plan.setting or next(iter(SETTINGS)),
+            "setting": plan.setting or self.names[0],
             "game": NETWORK.game,
             "self_play": NETWORK.to_json(),
             "variants": [{"name": name} | variant.to_json() for name, variant in variants.items()],
-            "seed": plan.seed or 0,
             "seeds": seeds,
             "games": -(-games // per_line) * per_line,
-            "measured_games": plan.measured_games or MEASURED_GAMES,
-            "final_games": plan.final_games or FINAL_GAMES,
             "devices": devices,
             "games_per_line": per_line,
         }

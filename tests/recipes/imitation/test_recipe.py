@@ -195,7 +195,7 @@ def test_alphazero_begins_with_what_was_learned(trained, tmp_path, capsys):
     plan = Plan(game="tic_tac_toe", from_file=str(path), games=100, changes=changes)
     recipe = recipe_named("tic-tac-toe-alphazero")
     recipe.check(plan)
-    run = Run.create(tmp_path / "z", recipe.content(plan, Report(quiet=True)))
+    run = Run.create(tmp_path / "z", recipe.content(plan))
     state = recipe.job(run, Report(quiet=True)).start(None).state
     learned, _ = load_network(Run.open(path), GAME)
     for params in (state.params, state.mean_params):
