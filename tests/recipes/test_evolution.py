@@ -25,8 +25,8 @@ from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.named import ByMatches, show
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
+from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
+from jaxgames.recipes.evolution_by_matches import ByMatches, show
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, checkpoints

@@ -17,9 +17,8 @@ from jaxgames.envs.registry import available_games
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
-from jaxgames.recipes import RECIPES, Plan, strength
-from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td.recipe import after_block
+from jaxgames.recipes import RECIPES, Plan, strength, td
+from jaxgames.recipes.td import after_block
 from jaxgames.recipes.training import run_updates
 
 

@@ -19,15 +19,18 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.players.wrappers import weak
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, evolution_of, networks_file
-from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, kept_moves, quick
-from jaxgames.recipes.evolution.tic_tac_toe_exact import (
+from jaxgames.recipes.evolution import EvolutionCheckpoint, evolution_of, networks_file
+from jaxgames.recipes.tic_tac_toe_evolution import (
     ILLEGAL,
+    RECIPE,
+    RERUN,
     against,
     all_positions,
     choices_of,
     kept,
+    kept_moves,
     measured,
+    quick,
     share_of,
 )
 from jaxgames.runs import Run, checkpoints

@@ -30,7 +30,7 @@ from jaxgames.algos.td import METHODS, NStepTD, make_learner
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, training
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from tests.recipes.conftest import TIC_TAC_TOE
@@ -289,7 +289,7 @@ def test_the_way_to_the_first_jitted_call_is_short(tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, "n_step", METHODS["n_step"]._replace(learner=Watched))
     with pytest.raises(Arrived):
         cli.main(train(tmp_path / "run"))
-    assert passed == set(files) - {"recipes/__init__.py", "recipes/td/named.py", "algos/td/learner.py"}
+    assert passed == set(files) - {"recipes/__init__.py", "algos/td/learner.py"}
     assert len(made) == 1 and inspect.getfile(NStepTD) == str(package / "algos/td/learner.py")
 
 

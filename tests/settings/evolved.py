@@ -21,7 +21,7 @@ from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.registry import make
-from jaxgames.recipes.evolution.recipe import EvolutionJob
+from jaxgames.recipes.evolution import EvolutionJob
 from tests.settings.tables import Table, refused, row
 from tests.settings.traces import Program
 

@@ -17,9 +17,9 @@ from jaxgames.algos.td.saved import first_checkpoint
 from jaxgames.nets import NetworkSpec
 from jaxgames.players.generic import imitating
 from jaxgames.recipes import Plan
-from jaxgames.recipes.imitation import recipe as imitation_recipe
-from jaxgames.recipes.tic_tac_toe_self_play import recipe as self_play
-from jaxgames.recipes.tic_tac_toe_self_play.population import Populations, Variant
+from jaxgames.recipes import imitation as imitation_recipe
+from jaxgames.recipes import tic_tac_toe_self_play as self_play
+from jaxgames.recipes.self_play_population import Populations, Variant
 from tests.settings.tables import KEPT, Table, refused, row
 from tests.settings.traces import Program
 

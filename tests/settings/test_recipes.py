@@ -8,15 +8,14 @@ import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.ops.settings import own
-from jaxgames.recipes import RECIPES, Plan
-from jaxgames.recipes.alphazero.recipe import AlphaZeroRecipe
-from jaxgames.recipes.evolution.recipe import EvolutionRecipe
-from jaxgames.recipes.imitation import recipe as imitation
+from jaxgames.recipes import RECIPES, Plan, imitation
+from jaxgames.recipes.alphazero import AlphaZeroRecipe
+from jaxgames.recipes.backgammon_strong import UPDATES, StrongRecipe
+from jaxgames.recipes.evolution import EvolutionRecipe
 from jaxgames.recipes.recipe import OfAnyGame, Recipe
-from jaxgames.recipes.td.recipe import TDRecipe
-from jaxgames.recipes.td.strong import UPDATES, StrongRecipe
-from jaxgames.recipes.tic_tac_toe_self_play.population import Variant
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import SeedsConfig
+from jaxgames.recipes.self_play_population import Variant
+from jaxgames.recipes.td import TDRecipe
+from jaxgames.recipes.tic_tac_toe_self_play import SeedsConfig
 from tests.settings import learners
 
 GAME = "tic_tac_toe"

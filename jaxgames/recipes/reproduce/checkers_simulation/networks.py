@@ -25,7 +25,7 @@ from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.evolution.recipe import evolution_of
+from jaxgames.recipes.evolution import evolution_of
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.rows import Row, published, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study

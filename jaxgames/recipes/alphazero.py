@@ -1,4 +1,4 @@
-"""An AlphaZero training: its settings, plan and job."""
+"""AlphaZero trainings: their settings, plan and job; and by name."""
 
 import dataclasses
 import math
@@ -18,11 +18,11 @@ from jaxgames.algos.alphazero.parallel import place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line
+from jaxgames.nets import NetworkSpec
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
-from jaxgames.recipes import strength
-from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes import solved, strength
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.recipe import Recipe
 from jaxgames.recipes.report import Report
@@ -251,3 +251,52 @@ def first_params(path: str, game: Game, network: Any) -> Any:
     if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, fresh):
         raise ValueError(f"{path} holds a network of another shape: train both with the same network and hidden layers")
     return params
+
+
+_FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=512, buffer_plies=256)
+
+_CONNECT_FOUR = AlphaZeroConfig(
+    network=NetworkSpec("windows", (256, 256), channels=64),
+    batch=512,
+    plies=8,
+    simulations=32,
+    search="puct",
+    reuse=True,
+    opening_plies=12,
+    result_share=0.5,
+    discount=0.98,
+    buffer_plies=1024,
+    steps=16,
+    minibatch=1024,
+    ema=0.999,
+    last_step_size=0.0003,
+)
+
+
+def _recipe(game: str, config: AlphaZeroConfig, opponents: tuple[str, ...], **others: object) -> AlphaZeroRecipe:
+    tower = config.replace(form="residual", channels=32)
+    settings = {
+        "fast": config,
+        "tower": tower,
+        "gpu": tower.replace(batch=1024, dtype="bfloat16", channels=64, blocks=6),
+    }
+    name = f"{game.replace('_', '-')}-alphazero"
+    return AlphaZeroRecipe(name, game, f"AlphaZero by search ({config.search}): {game}", settings, opponents, **others)  # type: ignore[arg-type]
+
+
+TIC_TAC_TOE = _recipe(
+    "tic_tac_toe",
+    _FAST.replace(hidden=(128, 128), buffer_plies=64, simulations=16, opening_plies=6, result_share=0.5),
+    ("random",),
+    watched="random",
+    minutes=5.0,
+    every_line=True,
+)
+CONNECT_FOUR = _recipe("connect_four", _CONNECT_FOUR, ("random", "uct:100", "uct:800"), watched="uct:100")
+CHECKERS = _recipe("checkers", _FAST, ("random", "alphabeta:3", "alphabeta:5"), watched="alphabeta:3")
+BACKGAMMON = _recipe(
+    "backgammon",
+    _FAST.replace(simulations=16, opening_plies=0),
+    ("random", "simple:3", "pubeval"),
+    watched="pubeval",
+)

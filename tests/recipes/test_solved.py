@@ -6,7 +6,7 @@ import pytest
 
 import jaxgames
 from jaxgames.players.generic import by_policy
-from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes import solved
 
 GAME = jaxgames.make("connect_four")
 

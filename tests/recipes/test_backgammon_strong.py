@@ -12,9 +12,9 @@ from jaxgames.envs import registry
 from jaxgames.players import champions
 from jaxgames.players import make as make_player
 from jaxgames.recipes import Plan, recipe_named
+from jaxgames.recipes.backgammon_strong import FIRST, SECOND, Stages, StrongRecipe
+from jaxgames.recipes.backgammon_strong import STAGES as STRONG
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.strong import FIRST, SECOND, Stages, StrongRecipe
-from jaxgames.recipes.td.strong import STAGES as STRONG
 from jaxgames.runs import Run
 from tests.algos.small_games import Dash
 

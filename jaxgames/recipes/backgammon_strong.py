@@ -18,7 +18,7 @@ from jaxgames.algos.td.saved import TDCheckpoint, config_of
 from jaxgames.ops.settings import Setting, parse, settable
 from jaxgames.recipes.plan import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.recipe import Published, TDJob, TDRecipe
+from jaxgames.recipes.td import Published, TDJob, TDRecipe
 from jaxgames.runs import Run
 
 _NETWORK: dict[str, Any] = {"encoding": "strategic", "hidden": (128,), "outputs": 6}

@@ -13,7 +13,7 @@ from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.registry import make
 from jaxgames.players.generic import evolved
-from jaxgames.recipes.evolution.recipe import Champions, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution import Champions, EvolutionRecipe, Measures
 from jaxgames.recipes.recipe import OfAnyGame
 from jaxgames.recipes.report import published_marks, show_results
 from jaxgames.runs import Panel
