@@ -177,10 +177,10 @@ PROGRAMS = {
     "algos.evolution.evaluate.Fitness.__call__": "evolution: generation",
     "algos.evolution.evaluate.evaluate": "evolution: generation",
     "algos.evolution.evaluate.generation": "evolution: generation",
-    "algos.evolution.games.duel.duel": "evolution: duel",
-    "algos.evolution.games.fitness.ByPlay.__call__": "evolution: generation",
-    "algos.evolution.games.fitness.ByPlay.matrix": "evolution: generation",
-    "algos.evolution.games.play.play": "evolution: play",
+    "algos.evolution.duel.duel": "evolution: duel",
+    "algos.evolution.fitness.ByPlay.__call__": "evolution: generation",
+    "algos.evolution.fitness.ByPlay.matrix": "evolution: generation",
+    "algos.evolution.play.play": "evolution: play",
     "algos.evolution.genomes.Genomes.init": "evolution: genomes",
     "algos.evolution.strategies.evosax.Evosax.init": "evolution: evosax: init",
     "algos.evolution.strategies.neuroevolution.Neuroevolution.init": "evolution: neuroevolution: init",
@@ -215,7 +215,7 @@ BREEDING = evolution.Neuroevolution(
     4, 81, GENOMES.init, operators.Tournament(2), operators.Gaussian(), operators.Segments()
 )
 KEYS: dict[str, Callable[[Any], Any]] = {
-    "algos.evolution.operators.breeding.candidate_bits": lambda key: operators.breeding.candidate_bits(key, NUMBERS),
+    "algos.evolution.operators.candidate_bits": lambda key: operators.candidate_bits(key, NUMBERS),
     "algos.evolution.strategies.group_ga.GroupGA.init": GROUPS.init,
     "algos.evolution.strategies.group_ga.GroupGA.init_from": lambda key: GROUPS.init_from(key, jnp.ones((3, 81))),
     "algos.evolution.strategies.hill_climb.HillClimb.init": evolution.HillClimb(81).init,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.algos.imitation.data import header_of, joined, load, open_of, to_arrays
-from jaxgames.algos.imitation.merge import SplitCounts, prepare
+from jaxgames.algos.imitation.data import SplitCounts, header_of, joined, load, open_of, prepare, to_arrays
 from jaxgames.data_sets.makers import Maker
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import take

@@ -12,8 +12,7 @@ from typing_extensions import override
 
 from jaxgames.algos import alphazero, imitation, mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
-from jaxgames.algos.alphazero.learner import AlphaZeroCheckpoint, checkpoint_shapes
-from jaxgames.algos.alphazero.loss import METRICS
+from jaxgames.algos.alphazero.learner import METRICS, AlphaZeroCheckpoint, checkpoint_shapes
 from jaxgames.algos.alphazero.parallel import place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make

@@ -14,8 +14,8 @@ import numpy as np
 from typing_extensions import override
 
 from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
+from jaxgames.algos.imitation.data import check_split, prepare
 from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_shapes
-from jaxgames.algos.imitation.merge import check_split, prepare
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.nets import NetworkSpec

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int
 
-from jaxgames.algos.evolution.games.policies import Policy
+from jaxgames.algos.evolution.policies import Policy
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig

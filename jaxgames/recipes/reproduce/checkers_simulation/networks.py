@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float32, Int32
 
 from jaxgames.algos.evolution.evolution import advance
-from jaxgames.algos.evolution.games.fitness import SCORES
-from jaxgames.algos.evolution.games.play import Details, Networks, RandomMoves, Results, play
+from jaxgames.algos.evolution.fitness import SCORES
+from jaxgames.algos.evolution.play import Details, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.saved import load_champion
 from jaxgames.algos.evolution.strategies import content_of, with_changes
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig

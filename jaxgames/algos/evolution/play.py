@@ -14,7 +14,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
-from jaxgames.algos.evolution.games.policies import (
+from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.policies import (
     LANES,
     POLICY,
     POLICY_PARTS,
@@ -25,7 +26,6 @@ from jaxgames.algos.evolution.games.policies import (
     opaque_ints,
     rows,
 )
-from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops import checks, loops
 from jaxgames.ops.materialize import materialize, order_after

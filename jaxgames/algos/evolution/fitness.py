@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.games.play import Opponents, Results, check_sides, play
-from jaxgames.algos.evolution.games.policies import POLICY, POLICY_PARTS, Policy
+from jaxgames.algos.evolution.play import Opponents, Results, check_sides, play
+from jaxgames.algos.evolution.policies import POLICY, POLICY_PARTS, Policy
 from jaxgames.ops import checks
 
 Score = Callable[[Results], Float32[Array, "n games"]]
