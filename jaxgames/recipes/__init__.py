@@ -9,8 +9,7 @@ from jaxgames.recipes import (
     tic_tac_toe_evolution,
     tic_tac_toe_self_play,
 )
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Training
 

@@ -22,8 +22,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
 from jaxgames.recipes import solved, strength
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run

@@ -16,7 +16,7 @@ from jaxgames.algos.td.members import repeated
 from jaxgames.algos.td.parallel import mesh_of
 from jaxgames.algos.td.saved import TDCheckpoint, config_of
 from jaxgames.ops.settings import Setting, parse, settable
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import Published, TDJob, TDRecipe
 from jaxgames.runs import Run

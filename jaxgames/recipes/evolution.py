@@ -17,8 +17,7 @@ from jaxgames.algos.evolution.strategies import config_of, content_of, with_chan
 from jaxgames.ops.devices import device_mesh
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.strength import after_test
 from jaxgames.recipes.training import Block, Job, Training

@@ -24,8 +24,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Block, Job, run_updates
 from jaxgames.runs import Panel, Run

@@ -20,8 +20,7 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import OfAnyGame, Recipe
+from jaxgames.recipes.recipe import OfAnyGame, Plan, Recipe
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
 from jaxgames.runs import Run

@@ -16,8 +16,7 @@ from typing_extensions import override
 from jaxgames.algos.self_play_backprop import SelfPlayState
 from jaxgames.ops.devices import device_mesh
 from jaxgames.ops.settings import Setting, Settings, own, parse, setting
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report, show_results
 from jaxgames.recipes.self_play_population import (
     AXIS,

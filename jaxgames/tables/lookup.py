@@ -21,7 +21,7 @@ from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.bits import popcount
 from jaxgames.tables.bearoff import BearOffs
-from jaxgames.tables.connect_four.solver import Solver
+from jaxgames.tables.connect_four_solver import Solver
 from jaxgames.tables.retrograde import LOSS, WIN, Index, Values
 from jaxgames.tables.whole_games import SOON, WholeIndex
 

@@ -359,7 +359,7 @@ def observe(monkeypatch, capsys, tmp_path):
     )
     monkeypatch.setattr("jaxgames.recipes.reproduce.Study", study)
     monkeypatch.setattr("jaxgames.cli.terminal.TerminalGame", Table)
-    monkeypatch.setattr("jaxgames.tables.connect_four.solver.Solver", Solved)
+    monkeypatch.setattr("jaxgames.tables.connect_four_solver.Solver", Solved)
 
     def run(command: str, folder: str = "") -> tuple[Any, list[Any], str, str]:
         calls.clear()

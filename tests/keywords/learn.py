@@ -516,7 +516,7 @@ ROWS = {
     "nets.policy_value.Windows": tried(
         applied(nets.Windows, (2, 60), size=2, channels=3, shape=(5, 6, 2)), dtype="bfloat16"
     ),
-    "recipes.plan.Plan.setting_of": tried(
+    "recipes.recipe.Plan.setting_of": tried(
         lambda **k: said(lambda: Plan(minutes=1.0).setting_of("x", "checkers", {"fast": 0}, **k)), minutes=True
     ),
     "recipes.report.Report": tried(told_about, quiet=True),

@@ -34,7 +34,7 @@ DATA = {
     "players.player.Player",
     "players.player.PlayerMemory",
     "players.specs.PlayerEntry",
-    "recipes.plan.Plan",
+    "recipes.recipe.Plan",
     "recipes.reproduce.report.Part",
     "recipes.reproduce.report.Table",
     "recipes.reproduce.rows.Row",

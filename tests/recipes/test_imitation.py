@@ -15,7 +15,7 @@ from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from jaxgames.runs.data_set import DataSetFolder

@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames.cli import main
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from tests.runs.several import ends, start

@@ -16,7 +16,7 @@ from jaxgames.algos.imitation.data import (
     prepare,
     to_arrays,
 )
-from jaxgames.data_sets.rows import legal_actions
+from jaxgames.data_sets.makers import legal_actions
 from jaxgames.ops.pytrees import take
 from jaxgames.runs.data_set import DataSetFolder
 

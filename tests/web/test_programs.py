@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxgames.web import exported_programs
-from jaxgames.web.exported_programs import ExportedProgram
+from jaxgames.web import programs
+from jaxgames.web.programs import ExportedProgram
 
 TRACED = []
 
@@ -38,7 +38,7 @@ def test_another_kind_or_another_source_is_another_program(tmp_path, traced, mon
     ExportedProgram(halves, "kind", tmp_path)(arguments())
     ExportedProgram(halves, "other", tmp_path)(arguments())
     assert len(traced) == 2
-    monkeypatch.setattr(exported_programs, "fingerprint", lambda: "edited")
+    monkeypatch.setattr(programs, "fingerprint", lambda: "edited")
     ExportedProgram(halves, "kind", tmp_path)(arguments())
     assert len(traced) == 3
 
@@ -56,7 +56,7 @@ def test_a_broken_file_and_a_full_disk_do_no_harm(tmp_path, traced, monkeypatch)
     file.write_bytes(file.read_bytes()[:50])
     assert ExportedProgram(halves, "kind", tmp_path)(arguments())[0] == 1
     assert ExportedProgram(halves, "kind", tmp_path / "file" / "x")(arguments())[0] == 1
-    monkeypatch.setattr(exported_programs, "MOST_FILES", 2)
+    monkeypatch.setattr(programs, "MOST_FILES", 2)
     for size in (4, 5, 6):
         ExportedProgram(halves, "kind", tmp_path)(arguments(size))
     assert len(list(tmp_path.glob("*.stablehlo"))) == 2

@@ -14,7 +14,7 @@ from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.connect_four.notation import winning_cells
 from jaxgames.envs.rollout import rollout
 from jaxgames.matches.solved import MOVE_SCORES
-from jaxgames.tables.connect_four.solver import Solver
+from jaxgames.tables.connect_four_solver import Solver
 
 GAME = ConnectFour()
 WIDE = ConnectFour(rows=4, cols=9, connect=5)
