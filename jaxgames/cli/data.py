@@ -126,7 +126,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
 
 
 def _print(path: str, as_json: bool) -> None:
-    from jaxgames.data_sets.make import info
+    from jaxgames.data_sets.makers import info
 
     facts: Mapping[str, Any] = info(path)
     if as_json:

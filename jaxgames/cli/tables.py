@@ -10,7 +10,7 @@ from jaxgames.cli.common import ProgressLine, print_json
 
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
-    from jaxgames.tables.registry import TABLES
+    from jaxgames.tables.lookup import TABLES
 
     parser = commands.add_parser("tables", help="solve endings exactly, or look at a table of them")
     kinds = parser.add_subparsers(required=True, metavar="KIND")
@@ -57,7 +57,7 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _index_and_folder(options: argparse.Namespace) -> tuple[Any, Path]:
-    from jaxgames.tables.registry import index_of, usual_folder
+    from jaxgames.tables.lookup import index_of, usual_folder
 
     index = index_of(options.game, options.pieces)
     return index, Path(options.out) if options.out else usual_folder(index)

@@ -12,9 +12,9 @@ import numpy as np
 from typing_extensions import override
 
 from jaxgames.algos.td import TDConfig, make_config
-from jaxgames.algos.td.members import repeated
 from jaxgames.algos.td.parallel import mesh_of
 from jaxgames.algos.td.saved import TDCheckpoint, config_of
+from jaxgames.algos.td.value import repeated
 from jaxgames.ops.settings import Setting, parse, settable
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report

@@ -10,7 +10,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Key
 from typing_extensions import override
 
 from jaxgames.algos.self_play_backprop import SelfPlayState
@@ -273,16 +272,8 @@ def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
     }
 
 
-@partial(jax.jit, static_argnums=(0, 3, 4), donate_argnums=1)
-def _train(populations: Populations, states: SelfPlayState, key: Key[Array, ""], windows: int, devices: int) -> Any:
-    return populations.train(states, key, windows, devices)
-
-
-@partial(jax.jit, static_argnums=(0, 3, 4))
-def _measured(
-    populations: Populations, states: SelfPlayState, key: Key[Array, ""], games: int, devices: int
-) -> Measured:
-    return populations.measure(states, key, games, devices)
+_train = jax.jit(Populations.train, static_argnums=(0, 3, 4), donate_argnums=1)
+_measured = jax.jit(Populations.measure, static_argnums=(0, 3, 4))
 
 
 RECIPE = SelfPlayRecipe()

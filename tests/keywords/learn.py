@@ -350,7 +350,7 @@ ROWS = {
         lambda **k: imitation.make_learner(TTT, **k), config=imitation.ImitationConfig(SMALL_NET)
     ),
     "algos.imitation.data.prepare": held(
-        **dict.fromkeys(("tests", "validation", "split", "seed"), "data_sets.make.merge_data")
+        **dict.fromkeys(("tests", "validation", "split", "seed"), "data_sets.makers.merge_data")
     ),
     "algos.self_play_backprop.SelfPlayBackprop.init": tried(
         lambda **k: program(lambda key: BACKPROP.init(key, **k)),

@@ -434,8 +434,8 @@ ROWS = {
     ),
     "runs.data_set.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
     "runs.data_set.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
-    "data_sets.make.make_data": tried(in_folder(made_on_disk), progress=Heard()),
-    "data_sets.make.merge_data": tried(
+    "data_sets.makers.make_data": tried(in_folder(made_on_disk), progress=Heard()),
+    "data_sets.makers.merge_data": tried(
         in_folder(merged),
         tests=(STATES._position, np.ones((1, 9), bool)),
         validation=0.5,

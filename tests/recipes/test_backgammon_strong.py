@@ -6,8 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.td.members import apart
 from jaxgames.algos.td.saved import TDCheckpoint, config_of
+from jaxgames.algos.td.value import apart
 from jaxgames.envs import registry
 from jaxgames.players import champions
 from jaxgames.players import make as make_player
