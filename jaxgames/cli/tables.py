@@ -30,9 +30,9 @@ def _build(options: argparse.Namespace) -> None:
     from jaxgames.tables.folder import build
 
     index, folder = _index_and_folder(options)
-    line, begun = ProgressLine(quiet=options.json), time.perf_counter()
-    table = build(index, folder, lambda part, done, total: line.show(f"{part}: {done:,} of {total:,} positions"))
-    line.clear()
+    begun = time.perf_counter()
+    with ProgressLine(quiet=options.json) as line:
+        table = build(index, folder, lambda part, done, total: line.show(f"{part}: {done:,} of {total:,} positions"))
     result = {"table": index.name, "folder": str(folder), "bytes": table.bytes, "seconds": time.perf_counter() - begun}
     if options.json:
         return print_json(result)
