@@ -151,11 +151,8 @@ def begin(data, *arguments):
         (["--set", "split=ply"], "split='ply': expected one of game, position"),
     ],
 )
-def test_bad_input_is_one_line(data, tmp_path, capsys, arguments, line):
-    assert main([*begin(data, *arguments), "--out", str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and line in said
-    assert not (tmp_path / "run").exists()
+def test_bad_input_is_one_line(data, refused, arguments, line):
+    assert line in refused(*begin(data, *arguments)[1:])
 
 
 def test_missing_changed_and_foreign_data_are_one_line(trained, data, tmp_path, capsys):

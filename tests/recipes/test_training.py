@@ -33,7 +33,7 @@ from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from tests.recipes.conftest import TIC_TAC_TOE
+from tests.recipes.conftest import TIC_TAC_TOE, one_line
 
 # All matches are of the same shape, so that each opponent's program is compiled once.
 TINY = "--games 1200 --devices 1 --set hidden=4 --set batch=32 --measured-games 20 --final-games 20 --json".split()
@@ -361,13 +361,6 @@ def test_bad_syntax_gets_one_line(arguments, capsys):
         cli.main(arguments.split())
     assert exit_.value.code == 2
     one_line(capsys)
-
-
-def one_line(capsys) -> str:
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1, captured.err
-    return captured.err
 
 
 class Counter(NamedTuple):
