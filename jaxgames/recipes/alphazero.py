@@ -13,7 +13,7 @@ from typing_extensions import override
 from jaxgames.algos import alphazero, imitation, mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.learner import METRICS, AlphaZeroCheckpoint, checkpoint_shapes
-from jaxgames.algos.alphazero.parallel import place
+from jaxgames.algos.parallel import mesh_of, place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line
@@ -75,7 +75,7 @@ class AlphaZeroRecipe(Recipe):
         learner = make_learner(make(self.game), self.config(plan))
         plan.check_symmetries(learner.game)
         learner.check()  # raises if there is no such network, or no room
-        place(learner, _devices(plan))  # raises if there are not so many devices, or no equal shares
+        mesh_of(learner.config, _devices(plan))  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:
             first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
         if jax.process_count() > 1 and plan.games is None:
@@ -86,8 +86,9 @@ class AlphaZeroRecipe(Recipe):
         if plan.games is not None:
             return plan
         report.say("compiling, and measuring the speed of this machine ...")
-        learner = place(make_learner(make(self.game), self.config(plan)), _devices(plan))
-        each = seconds_per_update(learner, learner.begin(jax.random.key(1)), 1, 5.0)
+        learner = make_learner(make(self.game), self.config(plan))
+        placed = place(learner, _devices(plan))
+        each = seconds_per_update(placed, placed.place(jax.jit(learner.init)(jax.random.key(1))), 1, 5.0)
         return dataclasses.replace(plan, updates=max(1, round(self._seconds(plan) / each)))
 
     def _seconds(self, plan: Plan) -> float:
@@ -132,11 +133,11 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
     def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.game = make(self.settings["game"])
-        learner = make_learner(self.game, AlphaZeroConfig.from_json(self.settings["learner"]))
-        self.network = learner.network
-        self.learner, self.shapes = place(learner, self.settings["devices"]), checkpoint_shapes(learner)
+        self.learner = make_learner(self.game, AlphaZeroConfig.from_json(self.settings["learner"]))
+        self.network = self.learner.network
+        self.placed, self.shapes = place(self.learner, self.settings["devices"]), checkpoint_shapes(self.learner)
         self.key = jax.random.key(self.settings["seed"])
-        self.update_key = self.learner.shared(self.key)
+        self.update_key = self.placed.shared(self.key)
         self.positions = solved.positions_of(self.game)
 
     @override
@@ -146,16 +147,16 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
     @override
     def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
         if checkpoint is not None:
-            return checkpoint._replace(state=self.learner.place(checkpoint.state))
-        state = self.learner.begin(jax.random.fold_in(self.key, 2**31))
+            return checkpoint._replace(state=self.placed.place(checkpoint.state))
+        state = self.placed.place(jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31)))
         if self.settings.get("from"):
             params = first_params(self.settings["from"], self.game, self.network)
-            state = self.learner.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
+            state = self.placed.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
     @override
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
-        state, metrics = run_updates(self.learner, checkpoint.state, self.update_key, self.settings["block"])
+        state, metrics = run_updates(self.placed, checkpoint.state, self.update_key, self.settings["block"])
         found = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
         ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
         games = checkpoint.games + np.int64(ended)

@@ -11,8 +11,8 @@ import jax
 import numpy as np
 from typing_extensions import override
 
+from jaxgames.algos.parallel import mesh_of
 from jaxgames.algos.td import TDConfig, make_config
-from jaxgames.algos.td.parallel import mesh_of
 from jaxgames.algos.td.saved import TDCheckpoint, config_of
 from jaxgames.algos.td.value import repeated
 from jaxgames.ops.settings import Setting, parse, settable

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from typing_extensions import override
 
+from jaxgames.algos.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td import Learner, SequentialConfig, TDConfig, make_config, make_learner
 from jaxgames.algos.td.methods import with_method
-from jaxgames.algos.td.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
 from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
 from jaxgames.envs.registry import make

@@ -390,7 +390,7 @@ ROWS = {
         explored=jnp.asarray([[False], [True]]),
     ),
     "algos.td.methods.make_config": tried(lambda **k: td.make_config(**k), method="exact"),
-    "algos.td.parallel.place": tried(lambda **k: td.place(td.make_learner(td_config("n_step")), **k), devices=2),
+    "algos.parallel.place": tried(lambda **k: td.place(td.make_learner(td_config("n_step")), **k), devices=2),
     "algos.td.step_sizes.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),

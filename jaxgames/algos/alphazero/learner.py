@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, check_room, init_buffer, sample
@@ -138,7 +139,7 @@ class AlphaZeroLearner:
     network: Any
     config: AlphaZeroConfig
     axis: str | None = None
-    """The axis of devices that each play a share of the games; None on one device. See `parallel.py`."""
+    """The axis of devices that each play a share of the games; None on one device. See `algos.parallel`."""
 
     @property
     def optimizer(self) -> optax.GradientTransformation:
@@ -171,16 +172,12 @@ class AlphaZeroLearner:
         mean = jax.tree.map(jnp.copy, params)
         return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))
 
-    def begin(self, key: Key[Array, ""]) -> AlphaZeroState:
-        """As `init`, compiled, and placed where this learner wants it."""
-        return self.place(jax.jit(self.init)(key))
-
     def place(self, state: AlphaZeroState) -> AlphaZeroState:
         """The state on one device."""
         return jax.device_put(state)
 
     def shared(self, key: Key[Array, ""]) -> Key[Array, ""]:
-        """The key of the updates, as it is. See `parallel.py`."""
+        """The key of the updates, as it is. See `algos.parallel`."""
         return key
 
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
@@ -223,6 +220,18 @@ class AlphaZeroLearner:
         if self.axis is not None:
             counts = jax.lax.psum(counts, self.axis)
         return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}
+
+    def _share(self, number: int, axis: str) -> "AlphaZeroLearner":
+        """The learner with one of `number` equal shares of games and minibatches."""
+        shares = {name: size // number for name, size in self.config.shares().items()}
+        return dataclasses.replace(self, config=self.config.replace(**shares), axis=axis)
+
+    def _specs(self, state: AlphaZeroState, axis: str) -> AlphaZeroState:
+        """For each array, whether it is split over the devices or the same on all of them."""
+        everywhere = jax.tree.map(lambda _: PartitionSpec(), state)
+        states = jax.tree.map(lambda _: PartitionSpec(axis), state.states)
+        plies = jax.tree.map(lambda _: PartitionSpec(None, axis), state.buffer.plies)
+        return everywhere._replace(states=states, buffer=everywhere.buffer._replace(plies=plies))
 
     def _mean(self, x: Any) -> Any:
         """The mean over the devices."""

@@ -1,4 +1,5 @@
-"""A learner on one or several devices: each plays its share of the games, and all make the same steps.
+"""A learner on one or several devices, of one process or many: each plays its share of the games, and all make the same
+steps.
 
 learner = place(make_learner(config), devices)
 state = learner.init(key)  # or learner.place(state), of a state that was saved
@@ -6,17 +7,17 @@ state, metrics = jax.jit(learner.update)(state, key)
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
-from jaxgames.algos.td.config import TDConfig
-from jaxgames.algos.td.learner import Learner, Metrics
 from jaxgames.ops.devices import device_mesh
 from jaxgames.runs.processes import EVERYWHERE, spread
 
+L = TypeVar("L", bound=Any)
+"""A learner: `config.shares()` are split, `_share` has an equal part of them, `_specs` say what of a state is split."""
 AXIS = "games"
 GAMES_PER_DEVICE = 128
 """With fewer games on each device, waiting for the others costs more than is gained."""
@@ -28,7 +29,7 @@ def devices_for(batch: int) -> int:
     return max(n for n in numbers if n == 1 or (batch % n == 0 and batch // n >= GAMES_PER_DEVICE))
 
 
-def mesh_of(config: TDConfig, devices: int) -> Mesh:
+def mesh_of(config: Any, devices: int) -> Mesh:
     """The first `devices` devices.
 
     Raises `ValueError` if there are not so many, or if they cannot get equal shares of the games.
@@ -40,8 +41,10 @@ def mesh_of(config: TDConfig, devices: int) -> Mesh:
     return mesh
 
 
-def place(learner: Learner, devices: int = 1) -> "Learner | Parallel":
+def place(learner: L, devices: int = 1) -> "L | Parallel":
     """The learner on the first `devices` devices; `init`, `update` and `place(state)` are called alike on any number.
+
+    Of several processes all devices must take part.
 
     Raises `ValueError` as `mesh_of`.
     """
@@ -53,11 +56,11 @@ def place(learner: Learner, devices: int = 1) -> "Learner | Parallel":
 class Parallel:
     """The same `init` and `update`, with the games of `learner` split over the devices of a mesh with one axis `games`.
 
-    The batch is that of all devices together. Results depend on the number of devices: each draws its own random
+    The settings are those of all devices together. Results depend on the number of devices: each draws its own random
     numbers, and sums are rounded differently.
     """
 
-    learner: Learner
+    learner: Any
     mesh: Mesh
 
     def init(self, key: Key[Array, ""]) -> Any:
@@ -66,27 +69,20 @@ class Parallel:
 
     def place(self, state: Any) -> Any:
         """Any state of the learner, spread over the devices."""
-        return spread(state, self.mesh, self._specs(state))
+        return spread(state, self.mesh, self.learner._specs(state, AXIS))
 
-    def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
+    def shared(self, key: Key[Array, ""]) -> Key[Array, ""]:
+        """A key that all devices know."""
+        return spread(key, self.mesh)
+
+    def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Any]:
         """Plays and learns once."""
-        config = self.learner.config
-        share = config.replace(batch=config.games_at_once // self.mesh.size)
-        learner = dataclasses.replace(self.learner, config=share, axis=AXIS)
+        learner = self.learner._share(self.mesh.size, AXIS)
 
         def on_each(state, key):
             return learner.update(state, jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
 
-        specs = self._specs(state)
+        specs = self.learner._specs(state, AXIS)
         return jax.shard_map(
             on_each, mesh=self.mesh, in_specs=(specs, EVERYWHERE), out_specs=(specs, EVERYWHERE), check_vma=False
         )(state, key)
-
-    def _specs(self, state: Any) -> Any:
-        """For each array, whether it is split over the devices or the same on all of them, as numbers are."""
-
-        def spec(name: str, part: Any) -> Any:
-            split = name in self.learner.per_game
-            return jax.tree.map(lambda x: PartitionSpec(AXIS) if split and x.ndim else EVERYWHERE, part)
-
-        return type(state)(*(spec(name, part) for name, part in zip(state._fields, state, strict=True)))

@@ -1,12 +1,18 @@
 """Learning on two devices: each plays its games, and both make the sum of their steps."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxgames
+from jaxgames.algos.alphazero import AlphaZeroConfig
+from jaxgames.algos.alphazero import make_learner as alphazero_learner
+from jaxgames.algos.parallel import Parallel, devices_for, place
 from jaxgames.algos.td import make_config, make_learner
-from jaxgames.algos.td.parallel import Parallel, devices_for, place
+from jaxgames.nets import NetworkSpec
 
 
 def config_of(method, **changes):
@@ -126,3 +132,37 @@ def test_one_device_and_too_many():
 
 def test_each_device_gets_128_games_or_more():
     assert [devices_for(batch) for batch in (128, 255, 256, 257, 512)] == [1, 1, 2, 1, 2]
+
+
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
+ALPHAZERO = AlphaZeroConfig(
+    NetworkSpec(hidden=(8,)), batch=8, plies=8, simulations=4, buffer_plies=16, steps=2, minibatch=16, opening_plies=0
+)
+
+
+def test_each_device_plays_its_games_and_both_learn_the_same():
+    parallel = place(alphazero_learner(TIC_TAC_TOE, ALPHAZERO), 2)
+    start = parallel.init(jax.random.key(0))
+    update = jax.jit(parallel.update)
+    first, metrics = update(start, jax.random.key(1))
+    alone = alphazero_learner(TIC_TAC_TOE, dataclasses.replace(ALPHAZERO, batch=4, minibatch=8))
+    alone_update, games = jax.jit(alone.update), 0
+    for device in range(2):
+        share, one = alone_update(parts(start, device), jax.random.fold_in(jax.random.key(1), device))
+        jax.tree.map(
+            lambda a, b: np.testing.assert_allclose(a, b, atol=1e-3),
+            parts(first.buffer, device),
+            jax.tree.map(np.asarray, share.buffer),
+        )
+        games += int(one["games"])
+    assert games > 0 and int(metrics["games"]) == games
+    second, _ = update(first, jax.random.key(2))
+    for name in ("params", "mean_params", "optimizer", "updates"):
+        jax.tree.map(np.testing.assert_array_equal, *(parts(getattr(second, name), device) for device in range(2)))
+    moved = jax.tree.map(lambda a, b: np.abs(a - b).max(), parts(second.params, 0), parts(start.params, 0))
+    assert max(jax.tree.leaves(moved)) > 1e-4
+
+
+def test_sizes_that_cannot_be_split():
+    with pytest.raises(ValueError, match="minibatch=15 cannot be split over 2 devices evenly"):
+        place(alphazero_learner(TIC_TAC_TOE, dataclasses.replace(ALPHAZERO, minibatch=15)), 2)
