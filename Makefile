@@ -50,7 +50,7 @@ test: $(READY)
 OLDEST := .venv-oldest
 CORE := tests/envs/testing/test_perft.py tests/envs/testing/test_conformance.py tests/envs/test_rollout.py tests/envs/test_tools.py \
 	tests/export tests/nets tests/runs tests/algos/mcts/test_simulate.py tests/algos/minimax/test_search.py \
-	tests/algos/td/test_methods.py tests/algos/td/test_learner.py tests/algos/td/test_parallel.py \
+	tests/algos/td/test_methods.py tests/algos/td/test_learner.py tests/algos/test_parallel.py \
 	tests/algos/test_self_play_backprop.py tests/algos/evolution/test_neuroevolution.py \
 	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/matches/test_match.py \
 	tests/recipes/test_td.py tests/recipes/test_tic_tac_toe_evolution.py tests/test_import.py

@@ -32,7 +32,7 @@ from jaxgames.envs import Game
 from jaxgames.matches import solved as solved_files
 from jaxgames.players import by_policy
 from jaxgames.players import make as make_player
-from jaxgames.recipes.alphazero import solved
+from jaxgames.recipes import solved
 from jaxgames.recipes.training import run_updates
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.curves import draw

@@ -20,8 +20,8 @@ from strong_backgammon import DECISIONS
 
 import jaxgames
 from jaxgames import players
-from jaxgames.algos.td import ExpectedConfig, make_learner
-from jaxgames.algos.td.expected import ExpectedTD, Replay, _put
+from jaxgames.algos.td import ExpectedConfig, ExpectedTD, make_learner
+from jaxgames.algos.td.expected import Replay, _put
 from jaxgames.players import greedy
 
 POSITIONS = 2**18

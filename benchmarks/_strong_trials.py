@@ -22,7 +22,7 @@ from jaxgames import players
 from jaxgames.algos.td import TDConfig, make_learner
 from jaxgames.algos.td.saved import config_of
 from jaxgames.players import champions
-from jaxgames.recipes.td.strong import SECOND
+from jaxgames.recipes.backgammon_strong import SECOND
 
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "strong-backgammon.json"
 BLOCK = 25

@@ -19,8 +19,7 @@ from _games_timing import in_turn
 from _machine import cores
 
 from jaxgames.algos.evolution import Neuroevolution, OpenES, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.operators import Multiplicative, Truncation, candidate_bits
-from jaxgames.algos.evolution.operators.draws import fractions
+from jaxgames.algos.evolution.operators import Multiplicative, Truncation, candidate_bits, fractions
 from jaxgames.ops.random_bits import fold_in
 
 TITLE = "Evolution: games per second of whole generations"

@@ -107,7 +107,8 @@ def boards(options: argparse.Namespace) -> dict[str, Any]:
     import numpy as np
 
     from jaxgames.envs.connect_four import ConnectFour
-    from jaxgames.tables.whole_games import UNKNOWN, SmallBoard, solve_whole
+    from jaxgames.tables import SmallBoard, solve_whole
+    from jaxgames.tables.whole_games import UNKNOWN
 
     rows = []
     for height, width in ((4, 4), (5, 4), (4, 5), (5, 5)):

@@ -16,10 +16,10 @@ from typing import Any
 import jax
 
 from jaxgames.algos.imitation import load_network
-from jaxgames.data_sets.make import info
+from jaxgames.data_sets.makers import info
 from jaxgames.envs import make
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes import Report
+from jaxgames.recipes.reproduce import Study
 from jaxgames.runs import Run, environment
 
 CHECKERS = make("checkers")

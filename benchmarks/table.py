@@ -23,7 +23,7 @@ MARKED = r" \*\(stale.*?\)\*"
 CODE = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
-    "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/nets"),
+    "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets"),
     "backgammon_plays": (),
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
@@ -36,7 +36,7 @@ CODE = {
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
     "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
-    "td_speed": ("jaxgames/algos/td", "jaxgames/nets"),
+    "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", "jaxgames/nets"),
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""

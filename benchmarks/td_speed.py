@@ -32,7 +32,8 @@ from _figures import Comparison, Figure, Report, Timing
 from _machine import cores
 
 import jaxgames
-from jaxgames.algos.td import TDConfig, load_player_value, make_learner, parallel
+from jaxgames.algos import parallel
+from jaxgames.algos.td import TDConfig, load_player_value, make_learner
 from jaxgames.algos.td.saved import config_of
 from jaxgames.envs import rollout
 from jaxgames.envs.backgammon.play_lists import pairs, repeats

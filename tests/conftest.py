@@ -51,6 +51,14 @@ def data_dir() -> Path:
     return Path(__file__).parent / "data"
 
 
+@pytest.fixture
+def compiled_quickly() -> Iterator[None]:
+    """Without most optimizations: for programs that take longer to compile than to run."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What the test files brought, a million objects, stays: it is not looked through where each file ends."""
     jax.clear_caches()

@@ -250,14 +250,6 @@ def test_searches_that_differ_are_no_comparison(searches, helpers):
     assert list(report.checks.values()) == [True, False]
 
 
-@pytest.fixture
-def compiled_quickly():
-    """Each program runs once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 @pytest.mark.slow
 def test_blocks_of_positions_find_the_same(searches, compiled_quickly):
     """And the positions that a slow peer searches are the first ones."""

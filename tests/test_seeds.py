@@ -29,9 +29,8 @@ from jaxgames.data_sets import endings
 from jaxgames.interop import gymnasium, pettingzoo, spaces
 from jaxgames.nets import MLP
 from jaxgames.players import generic
-from jaxgames.recipes import strength
-from jaxgames.recipes.evolution.named import ByMatches
-from jaxgames.recipes.imitation import recipe as imitation
+from jaxgames.recipes import imitation, strength
+from jaxgames.recipes.evolution_by_matches import ByMatches
 from jaxgames.recipes.report import Report
 from jaxgames.web import handlers
 from tests.keywords.rows import plain
@@ -105,9 +104,9 @@ SEEDS: dict[str, Callable[[int], Any]] = {
     "matches.tournament.sample_positions": lambda seed: asked(
         tournament, "PairedGames", lambda: tournament.sample_positions(TTT, seed)
     ),
-    "recipes.evolution.named.ByMatches.quick": lambda seed: by_matches(BY_MATCHES.quick, seed),
-    "recipes.evolution.named.ByMatches.thorough": lambda seed: by_matches(BY_MATCHES.thorough, seed),
-    "recipes.imitation.recipe.learned_rows": learned,
+    "recipes.evolution_by_matches.ByMatches.quick": lambda seed: by_matches(BY_MATCHES.quick, seed),
+    "recipes.evolution_by_matches.ByMatches.thorough": lambda seed: by_matches(BY_MATCHES.thorough, seed),
+    "recipes.imitation.learned_rows": learned,
     "recipes.strength.measure": lambda seed: asked(
         strength, "match", lambda: strength.measure(PLAYER, PLAYER, 2, seed, False)
     ),
@@ -119,16 +118,16 @@ SEEDS: dict[str, Callable[[int], Any]] = {
     "web.handlers.check_start": lambda seed: asked(handlers, "Session", lambda: handlers.check_start(TTT, "", seed)),
 }  # fmt: skip
 NOTHING_DRAWN = {
-    "recipes.evolution.tic_tac_toe.quick": "all is counted",
-    "recipes.evolution.tic_tac_toe.thorough": "all is counted",
-    "recipes.tic_tac_toe_self_play.population.Populations.network": "the number of a network",
+    "recipes.tic_tac_toe_evolution.quick": "all is counted",
+    "recipes.tic_tac_toe_evolution.thorough": "all is counted",
+    "recipes.self_play_population.Populations.network": "the number of a network",
 }
 
 
 def by_matches(measure: Any, seed: int) -> Any:
     """The match of a champion."""
     network = SimpleNamespace(game="tic_tac_toe")
-    with mock.patch("jaxgames.recipes.evolution.named.evolved", return_value=PLAYER):
+    with mock.patch("jaxgames.recipes.evolution_by_matches.evolved", return_value=PLAYER):
         return asked(jaxgames.matches, "match", lambda: measure(network, [np.zeros(2)], 4, seed))
 
 
@@ -178,10 +177,10 @@ PROGRAMS = {
     "algos.evolution.evaluate.Fitness.__call__": "evolution: generation",
     "algos.evolution.evaluate.evaluate": "evolution: generation",
     "algos.evolution.evaluate.generation": "evolution: generation",
-    "algos.evolution.games.duel.duel": "evolution: duel",
-    "algos.evolution.games.fitness.ByPlay.__call__": "evolution: generation",
-    "algos.evolution.games.fitness.ByPlay.matrix": "evolution: generation",
-    "algos.evolution.games.play.play": "evolution: play",
+    "algos.evolution.duel.duel": "evolution: duel",
+    "algos.evolution.fitness.ByPlay.__call__": "evolution: generation",
+    "algos.evolution.fitness.ByPlay.matrix": "evolution: generation",
+    "algos.evolution.play.play": "evolution: play",
     "algos.evolution.genomes.Genomes.init": "evolution: genomes",
     "algos.evolution.strategies.evosax.Evosax.init": "evolution: evosax: init",
     "algos.evolution.strategies.neuroevolution.Neuroevolution.init": "evolution: neuroevolution: init",
@@ -216,7 +215,7 @@ BREEDING = evolution.Neuroevolution(
     4, 81, GENOMES.init, operators.Tournament(2), operators.Gaussian(), operators.Segments()
 )
 KEYS: dict[str, Callable[[Any], Any]] = {
-    "algos.evolution.operators.breeding.candidate_bits": lambda key: operators.breeding.candidate_bits(key, NUMBERS),
+    "algos.evolution.operators.candidate_bits": lambda key: operators.candidate_bits(key, NUMBERS),
     "algos.evolution.strategies.group_ga.GroupGA.init": GROUPS.init,
     "algos.evolution.strategies.group_ga.GroupGA.init_from": lambda key: GROUPS.init_from(key, jnp.ones((3, 81))),
     "algos.evolution.strategies.hill_climb.HillClimb.init": evolution.HillClimb(81).init,

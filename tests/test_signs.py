@@ -15,8 +15,8 @@ import jaxgames
 from jaxgames import players, records
 from jaxgames.algos import alphazero, evolution, mcts, td
 from jaxgames.algos.alphazero import self_play
-from jaxgames.algos.alphazero.loss import examples_of
-from jaxgames.algos.evolution.games.fitness import SCORES
+from jaxgames.algos.alphazero.learner import examples_of
+from jaxgames.algos.evolution.fitness import SCORES
 from jaxgames.algos.td.self_play import Games, play_ply
 from jaxgames.cli.terminal import PointsMatch
 from jaxgames.matches import match

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Shaped
 
-from jaxgames.algos.evolution.games.policies import Outputs
+from jaxgames.algos.evolution.policies import Outputs
 from jaxgames.baselines.positions import check_observations, positions_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.heads import ArgmaxHead, heads_of

@@ -5,7 +5,7 @@ import errno
 import json
 import sys
 import time
-from typing import Any
+from typing import Any, Self
 
 MOST_SEED = 2**32 - 1
 """JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
@@ -36,7 +36,7 @@ def print_json(result: dict[str, Any]) -> None:
 
 
 class ProgressLine:
-    """One line on stderr, written anew a few times a second; nothing if `quiet` or if stderr is no terminal."""
+    """One line on stderr, written anew a few times a second, cleared at the end; nothing if `quiet` or no terminal."""
 
     def __init__(self, quiet: bool):
         self._quiet, self._shown = quiet or not sys.stderr.isatty(), time.perf_counter()
@@ -47,8 +47,10 @@ class ProgressLine:
             self._shown = time.perf_counter()
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
 
-    def clear(self) -> None:
-        """Clears the line."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         if not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

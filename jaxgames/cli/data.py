@@ -52,18 +52,13 @@ def _make(options: argparse.Namespace) -> None:
     from jaxgames.data_sets import exact_labels, make_data
 
     game = make_game(options.game, options.set)
-    line = ProgressLine(quiet=options.json)
-
-    def progress(done: int, shards: int) -> None:
-        line.show(f"{done:,} of {shards:,} shards")
-
     try:
-        maker = _maker(game, options)
-        make_data(exact_labels(maker) if options.exact else maker, options.out, progress)
+        with ProgressLine(quiet=options.json) as line:
+            maker = _maker(game, options)
+            maker = exact_labels(maker) if options.exact else maker
+            make_data(maker, options.out, lambda done, shards: line.show(f"{done:,} of {shards:,} shards"))
     except KeyboardInterrupt as stop:
         raise type(stop)("go on with the same command") from None
-    finally:
-        line.clear()
     _print(options.out, options.json)
 
 
@@ -126,7 +121,7 @@ def _tests(game: Any, sources: list[str]) -> Any:
 
 
 def _print(path: str, as_json: bool) -> None:
-    from jaxgames.data_sets.make import info
+    from jaxgames.data_sets.makers import info
 
     facts: Mapping[str, Any] = info(path)
     if as_json:

@@ -34,15 +34,12 @@ def run(options: argparse.Namespace) -> None:
 
     game = make_game(options.game or game_of(options.a) or game_of(options.b) or "backgammon", options.set)
     players = make_player(options.a, game), make_player(options.b, game)
-    line = ProgressLine(quiet=options.json)
 
     def progress(done: int) -> None:
         line.show(f"{done:,} of {options.games:,} games")
 
-    try:
+    with ProgressLine(quiet=options.json) as line:
         result = match(*players, options.games, seed=options.seed, progress=progress)
-    finally:
-        line.clear()
     if options.json:
         print_json(result.to_dict())
     else:

@@ -31,18 +31,17 @@ def run(options: argparse.Namespace) -> None:
 
     game = make_game(options.game, options.set)
     state = None if options.start is None else game.from_string(options.start)
-    progress = ProgressLine(quiet=options.json)
     count = divide if options.divide else perft
     begun = time.perf_counter()
-    counts = count(
-        game,
-        options.depth,
-        state,
-        distinct=options.distinct,
-        report=lambda counts: progress.show(f"{counts[-1]:,} games"),
-    )
+    with ProgressLine(quiet=options.json) as line:
+        counts = count(
+            game,
+            options.depth,
+            state,
+            distinct=options.distinct,
+            report=lambda counts: line.show(f"{counts[-1]:,} games"),
+        )
     seconds = time.perf_counter() - begun
-    progress.clear()
     total = sum(counts.values()) if isinstance(counts, dict) else counts[-1]
     if options.json:
         result = {"game": game.id, "depth": options.depth, "distinct": options.distinct, "from": options.start}

@@ -35,20 +35,14 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"{file} has no positions; expected one a line")
     states = [game.from_string(text) for text in texts]
     player = make_player(options.player, game)
-    line = ProgressLine(quiet=options.json)
     results: list[RolloutResult] = []
-    for state in states:
-        results.append(
-            rollout(
-                player,
-                state,
-                options.trials,
-                options.seed,
-                options.truncate,
-                lambda done: line.show(f"{len(results)} of {len(states)} positions, {done:,} trials"),
-            )
-        )
-    line.clear()
+
+    def progress(done: int) -> None:
+        line.show(f"{len(results)} of {len(states)} positions, {done:,} trials")
+
+    with ProgressLine(quiet=options.json) as line:
+        for state in states:
+            results.append(rollout(player, state, options.trials, options.seed, options.truncate, progress))
     if options.json:
         return print_json({"rollouts": [result.to_dict() for result in results]})
     print(f"{results[0].player}, {results[0].trials:,} trials, points of the player to act, without a cube")

@@ -44,15 +44,12 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"score knows solved positions of connect_four, not of {options.game}")
     positions = solved.read(options.positions, options.limit)
     player = make_player(options.player, solved.board_of(positions))
-    line = ProgressLine(quiet=options.json)
 
     def progress(done: int) -> None:
         line.show(f"{done:,} of {len(positions):,} positions")
 
-    try:
+    with ProgressLine(quiet=options.json) as line:
         result = solved.score(player, positions, options.positions, options.seed, progress=progress)
-    finally:
-        line.clear()
     if options.json:
         print_json(result.to_dict())
         return

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     import jax
 
     from jaxgames.envs.connect_four.game import ConnectFour
-    from jaxgames.tables.connect_four.solver import ENTRIES_OF_ONE, Solver
+    from jaxgames.tables.connect_four_solver import ENTRIES_OF_ONE, Solver
 
     game = make_game(options.game, options.set)
     if not isinstance(game, ConnectFour):

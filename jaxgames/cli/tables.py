@@ -10,7 +10,7 @@ from jaxgames.cli.common import ProgressLine, print_json
 
 def add(commands: Any) -> None:
     """Adds the command to the parser."""
-    from jaxgames.tables.registry import TABLES
+    from jaxgames.tables.lookup import TABLES
 
     parser = commands.add_parser("tables", help="solve endings exactly, or look at a table of them")
     kinds = parser.add_subparsers(required=True, metavar="KIND")
@@ -30,9 +30,9 @@ def _build(options: argparse.Namespace) -> None:
     from jaxgames.tables.folder import build
 
     index, folder = _index_and_folder(options)
-    line, begun = ProgressLine(quiet=options.json), time.perf_counter()
-    table = build(index, folder, lambda part, done, total: line.show(f"{part}: {done:,} of {total:,} positions"))
-    line.clear()
+    begun = time.perf_counter()
+    with ProgressLine(quiet=options.json) as line:
+        table = build(index, folder, lambda part, done, total: line.show(f"{part}: {done:,} of {total:,} positions"))
     result = {"table": index.name, "folder": str(folder), "bytes": table.bytes, "seconds": time.perf_counter() - begun}
     if options.json:
         return print_json(result)
@@ -57,7 +57,7 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _index_and_folder(options: argparse.Namespace) -> tuple[Any, Path]:
-    from jaxgames.tables.registry import index_of, usual_folder
+    from jaxgames.tables.lookup import index_of, usual_folder
 
     index = index_of(options.game, options.pieces)
     return index, Path(options.out) if options.out else usual_folder(index)

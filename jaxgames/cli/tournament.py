@@ -52,17 +52,14 @@ def run(options: argparse.Namespace) -> None:
         """The folder, made when the players are known to be there."""
         return folder or (TournamentFolder.begin(options.out, plan) if options.out else None)
 
-    line = ProgressLine(quiet=options.json)
     try:
-        (_knockout if plan["knockout"] else _round_robin)(plan, options, opened, line)
+        (_knockout if plan["knockout"] else _round_robin)(plan, options, opened)
     except KeyboardInterrupt as stop:
         advice = f"go on with: jaxgames tournament --out {options.out} --resume" if options.out else "nothing was kept"
         raise type(stop)(advice) from None
-    finally:
-        line.clear()
 
 
-def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
+def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any) -> None:
     from jaxgames import records
     from jaxgames.matches.match import MatchResult
     from jaxgames.matches.report import draw_tournament, tournament_tables
@@ -93,10 +90,10 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
         names = " against ".join(players[number].name for number in pair)
         line.show(f"{names}: {done:,} of {plan['games']:,} games ({pairs} pairs)")
 
-    result = tournament(
-        players, plan["games"], plan["seed"], known=known, finished=finished, progress=progress, record=bool(file)
-    )
-    line.clear()
+    with ProgressLine(quiet=options.json) as line:
+        result = tournament(
+            players, plan["games"], plan["seed"], known=known, finished=finished, progress=progress, record=bool(file)
+        )
     if folder:
         folder.write_json("result.json", result.to_dict())
         draw_tournament(result, folder.path / "tournament.png")
@@ -105,7 +102,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any,
     print_json(result.to_dict()) if options.json else show(*tournament_tables(result))
 
 
-def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, line: ProgressLine) -> None:
+def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) -> None:
     from jaxgames.matches.knockout import Meeting, knockout
     from jaxgames.matches.report import knockout_table
     from jaxgames.players.from_folder import load_all
@@ -127,8 +124,8 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any, li
             folder.results.append({"round": number, "meeting": meeting._asdict()})
         line.show(f"round {number + 1}: {played[0]:,} of {len(players) - 1:,} meetings")
 
-    result = knockout(players, plan["behind"], plan["most_games"], plan["seed"], known=known, progress=progress)
-    line.clear()
+    with ProgressLine(quiet=options.json) as line:
+        result = knockout(players, plan["behind"], plan["most_games"], plan["seed"], known=known, progress=progress)
     if folder:
         folder.write_json("result.json", result.to_dict())
     if options.json:

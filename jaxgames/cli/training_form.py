@@ -40,7 +40,7 @@ class TrainingForm:
         fields, changes = asked["fields"], asked["set"]
         chosen = fields.get("recipe") or OFFERED[0]
         recipe = RECIPES.get(chosen, RECIPES[OFFERED[0]])
-        shown = [_choices("recipe", "by which it learns", OFFERED, chosen, _summary(recipe))]
+        shown = [_choices("recipe", "by which it learns", OFFERED, chosen, recipe.summary)]
         game = None
         if isinstance(recipe, OfAnyGame):
             games = tuple(available_games())
@@ -48,7 +48,7 @@ class TrainingForm:
             shown.append(_choices("game", self._help["game"], games, game))
             recipe = recipe.recipe(game if game in games else games[0])
         setting = fields.get("setting") or (recipe.names[0] if recipe.names else None)
-        shown.append(_choices("setting", self._help["setting"], recipe.names, setting, _length(recipe)))
+        shown.append(_choices("setting", self._help["setting"], recipe.names, setting, recipe.length()))
         shown += [{"name": name, "help": self._help[name], "value": fields.get(name, "")} for name in OPTIONS[2:]]
         given = {**fields, "recipe": chosen} | ({"game": game} if game else {})
         settings, error = _settings(recipe, setting, changes), self._error({"fields": given, "set": changes})
@@ -95,15 +95,6 @@ class _Parser(argparse.ArgumentParser):
 
 def _choices(name: str, help: str, choices: tuple[str, ...], value: str | None, note: str = "") -> dict[str, Any]:
     return {"name": name, "help": help, "choices": list(choices), "value": value, "note": note}
-
-
-def _summary(recipe: Recipe) -> str:
-    return recipe.help().partition("\n")[0]
-
-
-def _length(recipe: Recipe) -> str:
-    """How long it takes if nothing is said."""
-    return recipe.help().rpartition("settings: ")[2].partition("; ")[2]
 
 
 def _settings(recipe: Recipe, setting: str | None, changes: Mapping[str, str]) -> list[dict[str, Any]]:

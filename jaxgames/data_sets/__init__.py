@@ -3,10 +3,11 @@
 A maker says how many shards there are and makes each of them by itself, so a making that was stopped goes on.
 """
 
-from jaxgames.data_sets.make import make_data, merge_data
 from jaxgames.data_sets.makers import (
     Maker,
     exact_labels,
+    make_data,
+    merge_data,
     played_games,
     recorded_games,
     solved_positions,

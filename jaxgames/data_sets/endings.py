@@ -14,8 +14,7 @@ from jaxgames.ops.pytrees import concatenate, num_rows, take
 from jaxgames.players.generic import random
 from jaxgames.players.host import take_forfeits
 from jaxgames.players.player import Player
-from jaxgames.tables.lookup import Knowledge, KnownTurns, known_turns
-from jaxgames.tables.registry import lookup_of
+from jaxgames.tables.lookup import Knowledge, KnownTurns, known_turns, lookup_of
 
 GAMES = 256
 """Played at once, until there are positions enough."""

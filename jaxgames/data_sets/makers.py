@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,30 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
-from jaxgames.algos.imitation.data import LabeledPositions
-from jaxgames.data_sets.rows import labeled, legal_actions, of_turns
+from jaxgames.algos.imitation.data import (
+    LabeledPositions,
+    SplitCounts,
+    header_of,
+    joined,
+    load,
+    open_of,
+    prepare,
+    to_arrays,
+)
 from jaxgames.envs.connect_four.board import from_plain
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import solved
-from jaxgames.matches.game_log import GameLog, chunks_of
-from jaxgames.matches.match import MOST_PLIES, PairedGames
-from jaxgames.ops.pytrees import take
+from jaxgames.matches.game_log import GameLog, chunks_of, single_actions
+from jaxgames.matches.match import MOST_PLIES, PairedGames, TracedTurns
+from jaxgames.ops.pytrees import equal, num_rows, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
-from jaxgames.records import load
-from jaxgames.sessions.record import GameRecord
+from jaxgames.records import load as load_records
+from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.sessions.record import GameRecord, game_options
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
-from jaxgames.tables.lookup import Knowledge, known_turns
-from jaxgames.tables.registry import lookup_of
+from jaxgames.tables.lookup import Knowledge, known_turns, lookup_of
 
 GAMES_PER_SHARD = 2048
 RECORDS_PER_SHARD = 1024
@@ -130,7 +139,7 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
     names = [str(file) for file in files]
     records: list[GameRecord] = []
     for file in names:
-        games = load(file, game.id)
+        games = load_records(file, game.id)
         for number, record in enumerate(games, 1):
             if make(record.game, **record.options) != game:
                 options = dict(record.options) or "usual ones"
@@ -260,3 +269,144 @@ def _label(game: Game, lookup: Knowledge, scores: Any, positions: Any, played: A
     worth = jnp.where(after.turn_passes, -lookup.worth(scores, after.position), rest.worth)
     worth = jnp.where(after.over, after.reward, worth)
     return known.points, best, worth >= known.worth - 1e-6
+
+
+# Rows of data: a row for every action that was played, with who won in the end.
+
+def of_turns(
+    game: Game, turns: TracedTurns, number: Int[np.ndarray, " n"], wanted: Bool[np.ndarray, " n"] | None = None
+) -> LabeledPositions:
+    """A row for every action of turns, in the order of the turns, which are those of one game after another.
+
+    Args:
+        game: the game.
+        turns: that were played.
+        number: that of each turn's game.
+        wanted: whose actions are rows; None for all. The others are played all the same.
+    """
+    points = np.where(turns.a_moved, turns.reward, -turns.reward)
+    ended, over = np.unique(number[turns.over], return_index=True)
+    at = np.searchsorted(ended, number)
+    known = np.isin(number, ended)
+    of_a = points[turns.over][over][np.minimum(at, max(len(ended) - 1, 0))] if len(ended) else np.zeros(len(number))
+    value = np.where(known, np.where(turns.a_moved, of_a, -of_a), 0.0)
+    played = ~np.asarray(equal(turns.position, turns.target))  # else the game was forfeited there
+    turn, position, action = single_actions(
+        game, turns.position, turns.target, played if wanted is None else played & wanted
+    )
+    return labeled(game, position, action, value[turn] + 0.0, known[turn], number[turn])
+
+
+def labeled(
+    game: Game,
+    position: Any,
+    action: Int[np.ndarray, " n"],
+    value: np.ndarray,
+    known: Bool[np.ndarray, " n"],
+    number: Int[np.ndarray, " n"],
+) -> LabeledPositions:
+    """Rows of actions that were played, with points of the player to act where they are `known`."""
+    policy = np.zeros((len(action), game.num_actions), np.float16)
+    policy[np.arange(len(action)), action] = 1
+    return LabeledPositions(
+        position,
+        legal_actions(game, position),
+        policy,
+        np.ones(len(action), np.float32),
+        value.astype(np.float32),
+        known.astype(np.float32),
+        number.astype(np.int64),
+        np.zeros(len(action), bool),
+    )
+
+
+def legal_actions(game: Game, positions: Any) -> Bool[np.ndarray, "n actions"]:
+    """The legal actions of positions, `CHUNK` at a time."""
+    number = num_rows(positions)
+    parts = [np.asarray(_legal(game, take(positions, rows))) for rows in chunks_of(np.arange(number))]
+    return np.concatenate([*parts, np.zeros((0, game.num_actions), bool)])[:number]
+
+
+@partial(jax.jit, static_argnums=0)
+def _legal(game: Game, positions: Any) -> Bool[Array, "n actions"]:
+    return jax.vmap(game.legal)(positions)
+
+
+# The making of data sets: shard by shard, and of several one that is merged and split.
+
+ROWS_PER_SHARD = 65_536
+"""Of merged data."""
+
+
+def make_data(
+    maker: Maker, path: str | Path, progress: Callable[[int, int], None] = lambda done, shards: None
+) -> DataSetFolder:
+    """Makes a data set, or goes on with one. `progress` is told how many shards of how many are done.
+
+    Raises `ValueError` if there is anything else in the folder.
+    """
+    header = header_of(maker.game, game_options(maker.game), dict(maker.made), maker.shards)
+    folder = DataSetFolder.begin_or_go_on(path, header)
+    for number in folder.missing():
+        folder.write(number, to_arrays(maker.rows(number)))
+        progress(maker.shards - len(folder.missing()), maker.shards)
+    return folder
+
+
+def merge_data(
+    game: Game,
+    sources: Sequence[str | Path],
+    path: str | Path,
+    tests: Any = None,
+    validation: float = 0.05,
+    split: str = "game",
+    seed: int = 0,
+    note: Mapping[str, Any] | None = None,
+) -> tuple[DataSetFolder, SplitCounts]:
+    """One data set of several, as `prepare` makes it of their rows.
+
+    Args:
+        game: the game.
+        sources: folders of data sets of this game.
+        path: the new folder.
+        tests: positions and their legal actions that are taken out, with their images; None for none.
+        validation: the share of the rows that is kept for validation.
+        split: by `game` or by `position`.
+        seed: of the split.
+        note: is added to how the data were made.
+
+    Raises `ValueError` as `prepare`, and for data of another game.
+    """
+    options = game_options(game)
+    folders = [open_of(source, game, options) for source in sources]
+    rows, counts = prepare(game, joined([load(folder, game) for folder in folders]), tests, validation, split, seed)
+    made = {
+        "by": "merge", "validation": validation, "split": split, "seed": seed, **(note or {}),
+        "counts": counts._asdict(), "sources": [folder.header["made"] for folder in folders],
+    }  # fmt: skip
+    shards = -(-len(rows.game) // ROWS_PER_SHARD)
+    folder = DataSetFolder.begin_or_go_on(path, header_of(game, options, made, shards))
+    for number in range(shards):
+        part = slice(number * ROWS_PER_SHARD, (number + 1) * ROWS_PER_SHARD)
+        folder.write(number, to_arrays(take(rows, part)))
+    return folder, counts
+
+
+def info(path: str | Path) -> dict[str, Any]:
+    """What is in a data set, ready for JSON. Raises `ValueError` if it is none, or broken."""
+    folder = DataSetFolder.open_complete(path)
+    columns = folder.read_all(("policy_weight", "value", "value_weight", "game", "validation"))
+    known = columns["value"][columns["value_weight"] > 0]
+    return {
+        "data": str(folder.path),
+        **{name: folder.header[name] for name in ("game", "options", "version", "made", "shards")},
+        "positions": len(columns["game"]),
+        "games": len(np.unique(columns["game"])),
+        "policies": int((columns["policy_weight"] > 0).sum()),
+        "values": len(known),
+        "wins": int((known > 0).sum()),
+        "draws": int((known == 0).sum()),
+        "losses": int((known < 0).sum()),
+        "validation": int(columns["validation"].sum()),
+        "bytes": folder.bytes_on_disk(),
+    }

@@ -20,7 +20,7 @@ from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.ops import json_text
 from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
-from jaxgames.tables.connect_four.solver import Solver
+from jaxgames.tables.connect_four_solver import Solver
 
 __all__ = ["MOVE_SCORES", "Accuracy", "Solved", "board_of", "judge", "judge_moves", "read", "score"]
 

@@ -15,7 +15,7 @@ from jaxgames.ops.settings import Setting
 from jaxgames.players import from_folder, specs
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, number_option
-from jaxgames.tables.registry import leaf_lookup
+from jaxgames.tables.lookup import leaf_lookup
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,8 +14,7 @@ from jaxgames.ops.settings import Setting
 from jaxgames.players import from_folder
 from jaxgames.players.player import Player
 from jaxgames.players.specs import OPTIONAL_RUN, PlayerEntry, budget_text, by_name
-from jaxgames.tables.lookup import LeafKnowledge
-from jaxgames.tables.registry import leaf_lookup
+from jaxgames.tables.lookup import LeafKnowledge, leaf_lookup
 
 MEN_OF_HALF = 4.0
 """Where only material is counted, so many men ahead are shown as tanh(1) of a win."""

@@ -19,7 +19,7 @@ from jaxgames.players.packaged import PUBLISHED
 from jaxgames.players.player import Player
 from jaxgames.players.specs import REST, PlayerEntry
 from jaxgames.players.wrappers import exact, perfect, weak
-from jaxgames.tables.registry import LOOKUPS, is_small
+from jaxgames.tables.lookup import LOOKUPS, is_small
 
 MOST_PLIES = 5
 GROUP = "jaxgames.players"

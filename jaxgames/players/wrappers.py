@@ -17,8 +17,7 @@ from jaxgames.ops.pytrees import add_batch_axis, select
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players.generic import random
 from jaxgames.players.player import Player, TurnPolicy
-from jaxgames.tables.lookup import Knowledge
-from jaxgames.tables.registry import LOOKUPS, lookup_of, whole_lookup
+from jaxgames.tables.lookup import LOOKUPS, Knowledge, lookup_of, whole_lookup
 
 
 @dataclasses.dataclass(frozen=True)

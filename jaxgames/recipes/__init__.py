@@ -1,28 +1,29 @@
 """The named trainings. A new recipe is one file here and one entry in this table."""
 
-from jaxgames.recipes.alphazero import named as alphazero
-from jaxgames.recipes.evolution import named as evolution
-from jaxgames.recipes.evolution import tic_tac_toe as tic_tac_toe_evolution
-from jaxgames.recipes.imitation import named as imitation
-from jaxgames.recipes.plan import Plan
-from jaxgames.recipes.recipe import Recipe
+from jaxgames.recipes import (
+    alphazero,
+    backgammon_strong,
+    evolution_by_matches,
+    imitation,
+    td,
+    tic_tac_toe_evolution,
+    tic_tac_toe_self_play,
+)
+from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td import strong
-from jaxgames.recipes.tic_tac_toe_self_play import recipe as tic_tac_toe_self_play
 from jaxgames.recipes.training import Training
 
 _ALL: tuple[Recipe, ...] = (
     td.TD_GAMMON,
     td.BACKGAMMON_BACKPROP,
-    strong.BACKGAMMON_STRONG,
-    evolution.BACKGAMMON,
+    backgammon_strong.BACKGAMMON_STRONG,
+    evolution_by_matches.BACKGAMMON,
     td.TD,
     tic_tac_toe_self_play.RECIPE,
     tic_tac_toe_evolution.RECIPE,
-    evolution.CHECKERS,
-    evolution.CONNECT_FOUR,
-    evolution.ANY,
+    evolution_by_matches.CHECKERS,
+    evolution_by_matches.CONNECT_FOUR,
+    evolution_by_matches.ANY,
     alphazero.TIC_TAC_TOE,
     alphazero.CONNECT_FOUR,
     alphazero.CHECKERS,

@@ -5,9 +5,8 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
     cli/__init__.py         the verbs
     cli/train.py            the command
     recipes/__init__.py     the recipes by name
-    recipes/td/named.py     the settings of td-gammon
     recipes/recipe.py       begin: check the plan, turn minutes into updates, make the run folder
-    recipes/td/recipe.py    plan and job of a TD training
+    recipes/td.py           settings of td-gammon, plan and job of a TD training
     recipes/training.py     the loop, and a block of updates, jitted
     algos/td/learner.py     init and update of a learner
 """

@@ -2,10 +2,9 @@
 
 from jaxgames.tables.bearoff import BearOffs, OneSided, one_sided, two_sided
 from jaxgames.tables.checkers import CheckersEndings
-from jaxgames.tables.connect_four.solver import MoveScores, Solver
+from jaxgames.tables.connect_four_solver import MoveScores, Solver
 from jaxgames.tables.folder import EndingsTable, build, open_table
-from jaxgames.tables.lookup import Knowledge, KnownTurns, LeafKnowledge, known_turns
-from jaxgames.tables.registry import leaf_lookup, lookup_of
+from jaxgames.tables.lookup import Knowledge, KnownTurns, LeafKnowledge, known_turns, leaf_lookup, lookup_of
 from jaxgames.tables.whole_games import SmallBoard, TicTacToeIndex, WholeGame, solve_whole
 
 __all__ = [

@@ -22,7 +22,7 @@ from jaxgames.envs.tic_tac_toe.board import FULL
 from jaxgames.envs.tic_tac_toe.board import Position as Cells
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.ops import bits
-from jaxgames.tables.connect_four.threats import Threats
+from jaxgames.tables.connect_four_threats import Threats
 
 UNKNOWN = -128
 """The score of what is no position that can be reached."""

@@ -23,8 +23,7 @@ from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
 from jaxgames.web.offered_players import OfferedPlayers
 from jaxgames.web.page_files import PAGES, PageFile, page_file, page_files
-from jaxgames.web.tournament_form import TournamentForm
-from jaxgames.web.tournaments import Tournaments
+from jaxgames.web.tournaments import TournamentForm, Tournaments
 from jaxgames.web.training import Trainings
 
 FOLDERS = {"training": Run, "tournament": TournamentFolder}

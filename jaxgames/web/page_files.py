@@ -17,6 +17,10 @@ MEDIA = {
 """The kinds of files that the page is made of; no others are served."""
 PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html", "tournaments": "tournaments.html"}
 """The pages by their paths."""
+FRAME = "frame.html"
+"""What the smaller pages have around their content."""
+FRAMED = {"train.html": "Trainings", "challenge.html": "Challenge", "tournaments.html": "Tournaments"}
+"""Their files, and titles."""
 SCRIPTS = ("main.js", "train.js", "challenge.js", "tournaments.js", "socket.js")
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";$', re.M)
 _COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*\*.*?\*/\n", re.M | re.S)
@@ -41,8 +45,17 @@ def page_files() -> dict[str, PageFile]:
     """The files of the page by their names below `/static/`, made once: no request becomes a path."""
     root = Path(str(resources.files("jaxgames.web") / "static"))
     paths = [path for path in sorted(root.iterdir()) if path.suffix in MEDIA and path.suffix != ".js"]
-    files = {path.name: page_file(MEDIA[path.suffix], path.read_bytes()) for path in paths}
+    files = {path.name: page_file(MEDIA[path.suffix], path.read_bytes()) for path in paths if path.name != FRAME}
+    files |= {name: page_file(MEDIA[".html"], framed(root, name).encode()) for name in FRAMED}
     return files | {name: page_file(MEDIA[".js"], bundled(root / name).encode()) for name in SCRIPTS}
+
+
+def framed(root: Path, name: str) -> str:
+    """A page of `FRAMED` as a whole: its content in the frame, where its own link is that of the current page."""
+    parts = {"title": FRAMED[name], "name": name.removesuffix(".html"), "main": (root / name).read_text("utf-8")}
+    page = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], (root / FRAME).read_text("utf-8"))
+    link = f'href="/{parts["name"]}"'
+    return page.replace(link, f'{link} aria-current="page"')
 
 
 def bundled(script: Path) -> str:

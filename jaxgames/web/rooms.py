@@ -13,10 +13,9 @@ from typing import Any
 from jaxgames.envs.core import State
 from jaxgames.players.host import PlayerFailed
 from jaxgames.sessions.session import Session
-from jaxgames.web.boards import VIEWS, View
+from jaxgames.web.boards import VIEWS, View, ending, points_of
 from jaxgames.web.clocks import FREE_TURNS, TIME_UP, Clock, TimeControl
 from jaxgames.web.connection import Client, to_text
-from jaxgames.web.endings import ending, points_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice
 from jaxgames.web.limits import Limits

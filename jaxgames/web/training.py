@@ -2,8 +2,9 @@
 
 import math
 import os
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from jaxgames.players import from_folder
 from jaxgames.runs import Run
 from jaxgames.runs.files import plain
 from jaxgames.web.boards import VIEWS
-from jaxgames.web.measures import ordered, title
 from jaxgames.web.offered_players import NEWEST
 
 MOST_POINTS = 2000
@@ -124,3 +124,47 @@ def _seconds_since(path: Path) -> float | None:
     """How long ago the run wrote something."""
     times = [entry.stat().st_mtime for entry in os.scandir(path)]
     return round(max(0.0, time.time() - max(times)), 1) if times else None
+
+
+# The measures of a training in words, and which of them matter first.
+
+ENDS = ("_low", "_high")
+"""What stands behind the name of a measure for the two ends of its interval."""
+FIRST = ("ppg_", "score_", "choosing_", "fitness", "lines_lost", "points", "validation_loss", "loss")
+"""What matters, the first most: names, or how they begin."""
+_WORDS = (
+    (r"ppg_(.+)", r"points a game against \1"),
+    (r"score_(.+)", r"score against \1, %"),
+    (r"win_(.+)", r"won against \1, %"),
+    (r"draw_(.+)", r"drawn against \1, %"),
+    (r"loss_(.+)", r"lost against \1, %"),
+    (r"choosing_(.+)", r"\1 moves, positions to choose by, %"),
+    (r"reporting_(.+)", r"\1 moves, positions to report by, %"),
+    (r"validation_(.+)", r"\1 in validation"),
+    (r"(.+)_per_(.+)", r"\1 a \2"),
+    (r"lines_lost", "lines of play lost"),
+    (r"ppg", "points a game"),
+    (r"fitness_mean", "mean fitness"),
+    (r"fitness", "best fitness"),
+)
+
+
+def title(name: str) -> str:
+    """The name of a measure in words."""
+    for pattern, words in _WORDS:
+        if found := re.fullmatch(pattern, name):
+            name = found.expand(words)
+            break
+    return name.replace("_", " ")
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """The measures among the names, those that matter first; ends of intervals are none."""
+    known = set(names)
+    measures = [name for name in known if not any(name.endswith(end) and name[: -len(end)] in known for end in ENDS)]
+    return sorted(measures, key=lambda name: (_rank(name), name))
+
+
+def _rank(name: str) -> int:
+    fits = (name.startswith(first) if first.endswith("_") else name == first for first in FIRST)
+    return next((place for place, one in enumerate(fits) if one), len(FIRST))

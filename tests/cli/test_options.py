@@ -334,7 +334,7 @@ def observe(monkeypatch, capsys, tmp_path):
         "jaxgames.data_sets.exact_labels": "exact",
         "jaxgames.data_sets.merge_data": None,
         "jaxgames.data_sets.solved_tests": (np.zeros(1), np.zeros(1)),
-        "jaxgames.data_sets.make.info": lambda path: {**FACTS, "data": str(path)},
+        "jaxgames.data_sets.makers.info": lambda path: {**FACTS, "data": str(path)},
         "jaxgames.recipes.recipe_named": lambda name: SimpleNamespace(**recipe),
         "jaxgames.runs.processes.join": 1,
         "jaxgames.runs.processes.ending_together": lambda advice: contextlib.nullcontext(),
@@ -359,7 +359,7 @@ def observe(monkeypatch, capsys, tmp_path):
     )
     monkeypatch.setattr("jaxgames.recipes.reproduce.Study", study)
     monkeypatch.setattr("jaxgames.cli.terminal.TerminalGame", Table)
-    monkeypatch.setattr("jaxgames.tables.connect_four.solver.Solver", Solved)
+    monkeypatch.setattr("jaxgames.tables.connect_four_solver.Solver", Solved)
 
     def run(command: str, folder: str = "") -> tuple[Any, list[Any], str, str]:
         calls.clear()

@@ -11,7 +11,7 @@ from jaxgames.cli import main
 from jaxgames.data_sets import exact_labels, played_games
 from jaxgames.data_sets.endings import score_endings
 from jaxgames.players import make
-from jaxgames.tables.registry import lookup_of
+from jaxgames.tables.lookup import lookup_of
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 

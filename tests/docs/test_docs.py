@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jax
 import pytest
 
 import jaxgames
@@ -107,14 +106,6 @@ def test_certifications_are_tests(name):
 
 
 GAMES = ["tic-tac-toe", "connect-four", "checkers", "tools", "your-own"]
-
-
-@pytest.fixture
-def compiled_quickly():
-    """Each program runs once."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 PAGES = ["index", "start", "how-to", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.tic_tac_toe import LABELS, RERUN
+from jaxgames.recipes.tic_tac_toe_evolution import LABELS, RERUN
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER.parents[1] / "benchmarks/results/recipes/evolution.json").read_text("utf-8"))

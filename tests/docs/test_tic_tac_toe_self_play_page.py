@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from statistics import median
 
-from jaxgames.recipes.tic_tac_toe_self_play.population import SETTINGS, VARIANTS
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, SEEDS
+from jaxgames.recipes.self_play_population import SETTINGS, VARIANTS
+from jaxgames.recipes.tic_tac_toe_self_play import GAMES, SEEDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 RESULTS = json.loads((FOLDER.parents[1] / "benchmarks/results/recipes/tic-tac-toe-self-play.json").read_text("utf-8"))

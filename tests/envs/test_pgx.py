@@ -27,15 +27,7 @@ def lax():
 
 
 @pytest.fixture
-def quickly():
-    """Without most optimizations: the programs here take longer to compile than to run."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-@pytest.fixture
-def api_test(monkeypatch, quickly):
+def api_test(monkeypatch, compiled_quickly):
     """pgx's test of a game. Its sampler asks for a second axis that the mask of one state does not have."""
     pgx = oracle("pgx")
 
@@ -61,7 +53,7 @@ def test_api_test_knows_no_checkers(api_test, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["connect_four", "backgammon"])
-def test_the_wrapper_of_pgx_does_the_same(quickly, name):
+def test_the_wrapper_of_pgx_does_the_same(compiled_quickly, name):
     wrappers = oracle("pgx.experimental.wrappers")
     game = jaxgames.make(name)
     steps = [auto_reset(game.step, game.init) for auto_reset in (jaxgames.auto_reset, wrappers.auto_reset)]
@@ -114,7 +106,7 @@ def check_search(ours, theirs, tolerance):
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("connect_four", marks=pytest.mark.slow)])  # 9 s each
-def test_a_training_with_mctx_only_changes_its_imports(quickly, name):
+def test_a_training_with_mctx_only_changes_its_imports(compiled_quickly, name):
     """But for rounding, which differs a little without optimizations."""
     check_search(*histories(name), 1e-5)
 

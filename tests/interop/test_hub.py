@@ -12,7 +12,6 @@ from jaxgames import cli, players
 from jaxgames.envs.checkers.board import to_plain
 from jaxgames.envs.checkers.plain_board import START
 from jaxgames.interop import hub
-from jaxgames.interop import hub_protocol as protocol
 from jaxgames.matches import match
 
 GAME = jaxgames.make("checkers")
@@ -26,34 +25,34 @@ def board_of(text):
 
 
 def test_lines():
-    line = protocol.parse_line(' param name=variant  value="" type=enum values="normal bt" flag \n')
+    line = hub.parse_line(' param name=variant  value="" type=enum values="normal bt" flag \n')
     assert line == ("param", {"name": "variant", "value": "", "type": "enum", "values": "normal bt", "flag": ""})
-    assert protocol.format_line("level", move_time="1.5") == "level move-time=1.5"
-    text = protocol.format_line("error", message='a "b" = c', empty="")
-    assert protocol.parse_line(text) == ("error", {"message": "a 'b' = c", "empty": ""})
+    assert hub.format_line("level", move_time="1.5") == "level move-time=1.5"
+    text = hub.format_line("error", message='a "b" = c', empty="")
+    assert hub.parse_line(text) == ("error", {"message": "a 'b' = c", "empty": ""})
     with pytest.raises(ValueError, match="is no line of the protocol"):
-        protocol.parse_line('id name="Scan')
+        hub.parse_line('id name="Scan')
 
 
 def test_positions():
-    assert protocol.format_position(START) == START_TEXT and protocol.parse_position(START_TEXT) == START
+    assert hub.format_position(START) == START_TEXT and hub.parse_position(START_TEXT) == START
     board = board_of(JUMPS)
-    text = protocol.format_position(board)
+    text = hub.format_position(board)
     assert text[0] == "W" and text[30] == "W" and text[22] == "w" and text[11] == "b"
-    assert protocol.parse_position(text) == board
+    assert hub.parse_position(text) == board
     for wrong in (START_TEXT[:-1], START_TEXT.replace("e", "x"), START_TEXT[1:] + "B"):
         with pytest.raises(ValueError, match="expected W or B, and 32 letters"):
-            protocol.parse_position(wrong)
+            hub.parse_position(wrong)
 
 
 def test_moves_name_all_captured_squares():
     board = board_of(JUMPS)
-    move = protocol.parse_move(board, "22x8x18x11")
-    assert move.text == "22x15x8" and protocol.format_move(move) == "22x8x11x18"
-    assert protocol.parse_move(board, "22x13x17").text == "22x13"
+    move = hub.parse_move(board, "22x8x18x11")
+    assert move.text == "22x15x8" and hub.format_move(move) == "22x8x11x18"
+    assert hub.parse_move(board, "22x13x17").text == "22x13"
     for wrong in ("22x8", "22x8x18", "22-13", "22x15x18", "rubbish"):
         with pytest.raises(ValueError, match=r"is no legal move in W.*; legal: 22x"):
-            protocol.parse_move(board, wrong)
+            hub.parse_move(board, wrong)
 
 
 @pytest.fixture
@@ -150,7 +149,7 @@ def served(player, *lines):
 
 def test_our_player_as_a_program():
     player = players.make("alphabeta:3,ties=first", GAME)
-    text = protocol.format_position(board_of(JUMPS))
+    text = hub.format_position(board_of(JUMPS))
     setting = "set-param name=variant value=english"
     said = served(player, "hub", setting, "init", "", "ping", f"pos pos={text}", "level infinite", "go think")
     assert said[0].startswith('id name="jaxgames alphabeta:3') and "name=variant value=english" in said[1]

@@ -349,8 +349,8 @@ ROWS = {
     "algos.imitation.learner.make_learner": tried(
         lambda **k: imitation.make_learner(TTT, **k), config=imitation.ImitationConfig(SMALL_NET)
     ),
-    "algos.imitation.merge.prepare": held(
-        **dict.fromkeys(("tests", "validation", "split", "seed"), "data_sets.make.merge_data")
+    "algos.imitation.data.prepare": held(
+        **dict.fromkeys(("tests", "validation", "split", "seed"), "data_sets.makers.merge_data")
     ),
     "algos.self_play_backprop.SelfPlayBackprop.init": tried(
         lambda **k: program(lambda key: BACKPROP.init(key, **k)),
@@ -390,11 +390,11 @@ ROWS = {
         explored=jnp.asarray([[False], [True]]),
     ),
     "algos.td.methods.make_config": tried(lambda **k: td.make_config(**k), method="exact"),
-    "algos.td.parallel.place": tried(lambda **k: td.place(td.make_learner(td_config("n_step")), **k), devices=2),
+    "algos.parallel.place": tried(lambda **k: td.place(td.make_learner(td_config("n_step")), **k), devices=2),
     "algos.td.step_sizes.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),
-    "algos.evolution.games.fitness.ByPlay": tried(
+    "algos.evolution.fitness.ByPlay": tried(
         lambda **k: program(
             lambda key: evolution.ByPlay(POLICY, RANDOM, **k)(GENOMES.init(key, NUMBERS), NUMBERS, key)
         ),
@@ -403,9 +403,9 @@ ROWS = {
         common=False,
         most_plies=3,
     ),
-    "algos.evolution.games.play.play": tried(games_of, sides="first", most_plies=3, details=("plies",)),
-    "algos.evolution.games.policies.Outputs": held(head="settings NetworkConfig", strict="settings NetworkConfig"),
-    "algos.evolution.games.duel.duel": tried(
+    "algos.evolution.play.play": tried(games_of, sides="first", most_plies=3, details=("plies",)),
+    "algos.evolution.policies.Outputs": held(head="settings NetworkConfig", strict="settings NetworkConfig"),
+    "algos.evolution.duel.duel": tried(
         lambda **k: program(
             lambda key: evolution.duel(
                 TTT,
@@ -475,19 +475,19 @@ ROWS = {
     "algos.evolution.evaluate.evaluate": tried(scored(evolution.evaluate), block=2, mesh=MESH),
     "algos.evolution.evaluate.generation": tried(scored(evolution.generation), block=2, mesh=MESH),
     "algos.evolution.evaluate.population_mesh": tried(evolution.population_mesh, devices=1),
-    "algos.evolution.operators.mutation.Cubic": tried(changed(operators.Cubic), rate=0.5),
-    "algos.evolution.operators.mutation.Gaussian": tried(changed(operators.Gaussian), sigma=0.5),
-    "algos.evolution.operators.mutation.Multiplicative": tried(changed(operators.Multiplicative), rate=0.5),
-    "algos.evolution.operators.selection.FitnessWeighted": tried(selected(operators.FitnessWeighted), zero=-1.0),
-    "algos.evolution.operators.selection.Tournament": tried(selected(operators.Tournament), size=3),
-    "algos.evolution.operators.crossover.Segments": tried(crossed(operators.Segments), parents=3, cuts=1),
-    "algos.evolution.operators.crossover.WholeLayers": tried(
+    "algos.evolution.operators.Cubic": tried(changed(operators.Cubic), rate=0.5),
+    "algos.evolution.operators.Gaussian": tried(changed(operators.Gaussian), sigma=0.5),
+    "algos.evolution.operators.Multiplicative": tried(changed(operators.Multiplicative), rate=0.5),
+    "algos.evolution.operators.FitnessWeighted": tried(selected(operators.FitnessWeighted), zero=-1.0),
+    "algos.evolution.operators.Tournament": tried(selected(operators.Tournament), size=3),
+    "algos.evolution.operators.Segments": tried(crossed(operators.Segments), parents=3, cuts=1),
+    "algos.evolution.operators.WholeLayers": tried(
         crossed(lambda **k: operators.WholeLayers((1, 2), **k)), parents=3
     ),
-    "algos.evolution.operators.crossover.whole_layers": tried(
+    "algos.evolution.operators.whole_layers": tried(
         crossed(lambda **k: operators.whole_layers([slice(0, 1), slice(1, 3)], **k)), parents=3
     ),
-    "algos.evolution.operators.breeding.offspring": tried(
+    "algos.evolution.operators.offspring": tried(
         lambda **k: program(
             lambda key: operators.offspring(
                 jnp.ones((4, 3)), PAIRS, jnp.asarray([True, False]), BITS, operators.Gaussian(), **k
@@ -516,7 +516,7 @@ ROWS = {
     "nets.policy_value.Windows": tried(
         applied(nets.Windows, (2, 60), size=2, channels=3, shape=(5, 6, 2)), dtype="bfloat16"
     ),
-    "recipes.plan.Plan.setting_of": tried(
+    "recipes.recipe.Plan.setting_of": tried(
         lambda **k: said(lambda: Plan(minutes=1.0).setting_of("x", "checkers", {"fast": 0}, **k)), minutes=True
     ),
     "recipes.report.Report": tried(told_about, quiet=True),

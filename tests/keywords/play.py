@@ -27,7 +27,7 @@ from jaxgames.records import format_for, load, loads
 from jaxgames.runs.curves import Panel
 from jaxgames.sessions import Session
 from jaxgames.tables import BearOffs, TicTacToeIndex, bearoff, build, folder, one_sided, solve_whole, whole_games
-from jaxgames.tables.connect_four.solver import Solver
+from jaxgames.tables.connect_four_solver import Solver
 from jaxgames.tables.retrograde import Values
 from tests.keywords.rows import Heard, beside, held, said, several, tried
 from tests.players.dash import GAME as DASH
@@ -434,8 +434,8 @@ ROWS = {
     ),
     "runs.data_set.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
     "runs.data_set.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
-    "data_sets.make.make_data": tried(in_folder(made_on_disk), progress=Heard()),
-    "data_sets.make.merge_data": tried(
+    "data_sets.makers.make_data": tried(in_folder(made_on_disk), progress=Heard()),
+    "data_sets.makers.merge_data": tried(
         in_folder(merged),
         tests=(STATES._position, np.ones((1, 9), bool)),
         validation=0.5,
@@ -469,10 +469,10 @@ ROWS = {
     "tables.bearoff.one_sided": tried(one_roll, report=Heard()),
     "tables.folder.build": tried(in_folder(built), report=Heard()),
     "tables.whole_games.solve_whole": tried(no_moves, report=Heard()),
-    "tables.connect_four.solver.Solver": tried(
+    "tables.connect_four_solver.Solver": tried(
         lambda **k: Program(lambda p: {"all": Solver(SMALL, **k)(p)}, positions(SMALL, 8)), lanes=2, entries=1 << 9
     ),
-    "tables.connect_four.solver.Solver.__call__": tried(
+    "tables.connect_four_solver.Solver.__call__": tried(
         lambda **k: Program(lambda p: {"all": Solver(SMALL)(p, **k)}, positions(SMALL, 2)),
         where=jnp.asarray([True, False]),
     ),

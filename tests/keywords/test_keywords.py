@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 TABLES = ("games", "play", "learn")
 ROWS = {name: row for table in TABLES for name, row in importlib.import_module(f"tests.keywords.{table}").ROWS.items()}
 DATA = {
-    "algos.evolution.games.play.Details",
+    "algos.evolution.play.Details",
     "algos.mcts.evaluators.evaluator.Evaluation",
     "algos.self_play_backprop.SelfPlaySettings",
     "envs.checkers.pdn.PDNGame",
@@ -34,7 +34,7 @@ DATA = {
     "players.player.Player",
     "players.player.PlayerMemory",
     "players.specs.PlayerEntry",
-    "recipes.plan.Plan",
+    "recipes.recipe.Plan",
     "recipes.reproduce.report.Part",
     "recipes.reproduce.report.Table",
     "recipes.reproduce.rows.Row",

@@ -16,7 +16,7 @@ from jaxgames.algos.td.sequential import SequentialTD
 from jaxgames.matches import tournament
 from jaxgames.nets import NetworkSpec, PolicyValueNet
 from jaxgames.recipes import Plan
-from jaxgames.recipes.imitation import recipe as imitation_recipe
+from jaxgames.recipes import imitation as imitation_recipe
 from jaxgames.sessions import GameRecord, Session
 from tests.settings.traces import Program
 

@@ -17,7 +17,7 @@ from jaxgames.players import champions
 from jaxgames.players.player import Player
 from jaxgames.players.wrappers import weak
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.runs import safetensors
 
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")

@@ -77,7 +77,7 @@ class TestRunFolders:
 @pytest.mark.parametrize("name", ["td-gammon", "backgammon-hill-climb"])
 def test_a_snapshot_is_a_player(tmp_path, name):
     recipe, game = RECIPES[name], BACKGAMMON
-    content = recipe.content(Plan(setting="ebert-2007", games=3_000), Report(quiet=True))
+    content = recipe.content(Plan(setting="ebert-2007", games=3_000))
     run = Run.create(tmp_path / "run", content)
     with pytest.raises(ValueError, match="keeps no snapshots"):
         players.make(f"{run.path},games=1000", game)

@@ -14,6 +14,28 @@ TIC_TAC_TOE = (
 ).split()
 
 
+def one_line(capsys) -> str:
+    """The only line that was printed: an error."""
+    out, error = capsys.readouterr()
+    assert out == "" and error.count("\n") == 1, error
+    return error
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """`refused(*arguments)` is the line by which `train` refuses these, before it makes a folder."""
+
+    def line(*arguments: str) -> str:
+        try:
+            status = cli.main(["train", *arguments, "--out", str(tmp_path / "out")])
+        except SystemExit as stop:
+            status = stop.code
+        assert status == 2 and not (tmp_path / "out").exists()
+        return one_line(capsys)
+
+    return line
+
+
 @pytest.fixture(scope="session")
 def tic_tac_toe(tmp_path_factory):
     """A training that nobody disturbed, and what its command printed."""

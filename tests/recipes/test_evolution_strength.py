@@ -9,7 +9,7 @@ import dataclasses
 import pytest
 
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.evolution.named import ByMatches
+from jaxgames.recipes.evolution_by_matches import ByMatches
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 

@@ -17,10 +17,10 @@ from jaxgames.envs.registry import available_games
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
-from jaxgames.recipes import RECIPES, Plan, strength
-from jaxgames.recipes.td import named as td
-from jaxgames.recipes.td.recipe import after_block
+from jaxgames.recipes import RECIPES, Plan, strength, td
+from jaxgames.recipes.td import after_block
 from jaxgames.recipes.training import run_updates
+from tests.recipes.conftest import one_line
 
 
 @pytest.fixture
@@ -162,10 +162,8 @@ def test_a_match_finds_the_game_in_the_run_folder(finished, capsys):
         ("td --game connect_four --set epsilon=2", "epsilon='2': expected a number from 0 to 1"),
     ],
 )
-def test_bad_input_gets_one_line(arguments, expected, tmp_path, capsys):
-    assert cli.main(["train", *arguments.split(), "--out", str(tmp_path / "out")]) == 2
-    assert expected in one_line(capsys)
-    assert not (tmp_path / "out").exists()
+def test_bad_input_gets_one_line(arguments, expected, refused):
+    assert expected in refused(*arguments.split())
 
 
 def test_every_game_has_settings_that_make_sense(monkeypatch):
@@ -234,10 +232,3 @@ def test_td_gammon_holds_its_own_against_pubeval_after_a_short_training(tmp_path
     assert cli.main(arguments.split()) == 0
     ppg = {match["b"]: match["ppg"] for match in json.loads(capsys.readouterr().out)["matches"]}
     assert ppg["pubeval"] > -0.2 and ppg["random"] > 1.5
-
-
-def one_line(capsys) -> str:
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1, captured.err
-    return captured.err

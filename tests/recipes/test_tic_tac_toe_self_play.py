@@ -14,11 +14,10 @@ from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, SelfPlayState
 from jaxgames.nets import activation
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import SelfPlayTurn
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.tic_tac_toe_self_play.curves import metrics_of
-from jaxgames.recipes.tic_tac_toe_self_play.population import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Populations
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE, _train
+from jaxgames.recipes.self_play_population import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Populations
+from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, _train, metrics_of
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12

@@ -30,10 +30,10 @@ from jaxgames.algos.td import METHODS, NStepTD, make_learner
 from jaxgames.algos.td.saved import config_of, template
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, training
-from jaxgames.recipes.evolution.recipe import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
+from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from tests.recipes.conftest import TIC_TAC_TOE
+from tests.recipes.conftest import TIC_TAC_TOE, one_line
 
 # All matches are of the same shape, so that each opponent's program is compiled once.
 TINY = "--games 1200 --devices 1 --set hidden=4 --set batch=32 --measured-games 20 --final-games 20 --json".split()
@@ -238,8 +238,7 @@ def evolution_of(run_folder, measured: dict[int, float]) -> EvolutionJob:
         Measures(quick, lambda *_: {}, lambda metrics: []),
         show_result=print,
     )
-    plan, report = Plan(seed=5), Report(quiet=True)
-    return recipe.job(Run.create(run_folder, recipe.content(plan, report)), report)
+    return recipe.job(Run.create(run_folder, recipe.content(Plan(seed=5))), Report(quiet=True))
 
 
 def champions_of(job: EvolutionJob, *numbers: int) -> np.ndarray:
@@ -290,7 +289,7 @@ def test_the_way_to_the_first_jitted_call_is_short(tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, "n_step", METHODS["n_step"]._replace(learner=Watched))
     with pytest.raises(Arrived):
         cli.main(train(tmp_path / "run"))
-    assert passed == set(files) - {"recipes/__init__.py", "recipes/td/named.py", "algos/td/learner.py"}
+    assert passed == set(files) - {"recipes/__init__.py", "algos/td/learner.py"}
     assert len(made) == 1 and inspect.getfile(NStepTD) == str(package / "algos/td/learner.py")
 
 
@@ -362,13 +361,6 @@ def test_bad_syntax_gets_one_line(arguments, capsys):
         cli.main(arguments.split())
     assert exit_.value.code == 2
     one_line(capsys)
-
-
-def one_line(capsys) -> str:
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1, captured.err
-    return captured.err
 
 
 class Counter(NamedTuple):

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxgames.algos.evolution import evolution as engine
+from jaxgames.algos.evolution import fitness
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig
-from jaxgames.algos.evolution.games import fitness
-from jaxgames.algos.evolution.games.play import Details, Results
+from jaxgames.algos.evolution.play import Details, Results
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies import strategy_named
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
@@ -21,7 +21,7 @@ from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.registry import make
-from jaxgames.recipes.evolution.recipe import EvolutionJob
+from jaxgames.recipes.evolution import EvolutionJob
 from tests.settings.tables import Table, refused, row
 from tests.settings.traces import Program
 

@@ -17,10 +17,9 @@ from jaxgames.algos.td.saved import first_checkpoint
 from jaxgames.nets import NetworkSpec
 from jaxgames.players.generic import imitating
 from jaxgames.recipes import Plan
-from jaxgames.recipes.imitation import recipe as imitation_recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.tic_tac_toe_self_play import recipe as self_play
-from jaxgames.recipes.tic_tac_toe_self_play.population import Populations, Variant
+from jaxgames.recipes import imitation as imitation_recipe
+from jaxgames.recipes import tic_tac_toe_self_play as self_play
+from jaxgames.recipes.self_play_population import Populations, Variant
 from tests.settings.tables import KEPT, Table, refused, row
 from tests.settings.traces import Program
 
@@ -329,7 +328,7 @@ def imitation_training(config: imitation.ImitationConfig) -> dict[str, Any]:
         mock.patch.object(imitation_recipe, "_split_rows", split),
         mock.patch.object(imitation_recipe.ImitationRecipe, "_data", lambda self, plan: (GAME, folder)),
     ):
-        content = recipe.content(Plan(game=GAME.id), Report(quiet=True))
+        content = recipe.content(Plan(game=GAME.id))
     progress = imitation_recipe.ImitationProgress(None, 0.0, 3)
     ends = imitation_recipe.ImitationJob.progress(SimpleNamespace(config=config), progress, 1)
     return {"split": asked, "content": {**content, "learner": content["learner"]["steps"]}, "ends": ends}
@@ -447,7 +446,7 @@ VARIANT = Table(
 def seeds_of(config: self_play.SeedsConfig) -> dict[str, Any]:
     """The populations of a plan with so many."""
     plan = Plan(setting="faithful", changes={"seeds": str(config.seeds)}, devices=1)
-    return {"seeds": self_play.RECIPE.content(plan, Report(quiet=True))["seeds"]}
+    return {"seeds": self_play.RECIPE.content(plan)["seeds"]}
 
 
 SEEDS = Table(self_play.SeedsConfig(), {"content": seeds_of}, {"seeds": row(3, "content.seeds")})

@@ -8,19 +8,17 @@ import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.ops.settings import own
-from jaxgames.recipes import RECIPES, Plan
-from jaxgames.recipes.alphazero.recipe import AlphaZeroRecipe
-from jaxgames.recipes.evolution.recipe import EvolutionRecipe
-from jaxgames.recipes.imitation import recipe as imitation
+from jaxgames.recipes import RECIPES, Plan, imitation
+from jaxgames.recipes.alphazero import AlphaZeroRecipe
+from jaxgames.recipes.backgammon_strong import UPDATES, StrongRecipe
+from jaxgames.recipes.evolution import EvolutionRecipe
 from jaxgames.recipes.recipe import OfAnyGame, Recipe
-from jaxgames.recipes.report import Report
-from jaxgames.recipes.td.recipe import TDRecipe
-from jaxgames.recipes.td.strong import UPDATES, StrongRecipe
-from jaxgames.recipes.tic_tac_toe_self_play.population import Variant
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import SeedsConfig
+from jaxgames.recipes.self_play_population import Variant
+from jaxgames.recipes.td import TDRecipe
+from jaxgames.recipes.tic_tac_toe_self_play import SeedsConfig
 from tests.settings import learners
 
-QUIET, GAME = Report(quiet=True), "tic_tac_toe"
+GAME = "tic_tac_toe"
 OPTIONS = {"games": 5_000_000, "seed": 7, "devices": 2, "measured_games": 7, "final_games": 7}
 """Other values of what may be asked for. Minutes become updates by the speed of the machine, as other tests see."""
 
@@ -40,7 +38,7 @@ def content(recipe: Recipe, plan: Plan):
     """The configuration of a plan, but for the name of its setting."""
     if not isinstance(recipe, AlphaZeroRecipe):  # whose check traces a search
         recipe.check(plan)
-    return {name: value for name, value in recipe.content(plan, QUIET).items() if name != "setting"}
+    return {name: value for name, value in recipe.content(plan).items() if name != "setting"}
 
 
 def usual(recipe: Recipe, **more) -> Plan:
@@ -55,7 +53,7 @@ def named(recipe: Recipe) -> dict[str, object]:
     """What `--set` can say of the recipe's settings, of each kind the first one: by setting, declarations by name."""
     if isinstance(recipe, OfAnyGame):
         recipe = recipe.recipe(GAME)
-    if not hasattr(recipe, "settings"):
+    if recipe is RECIPES["tic-tac-toe-self-play"]:
         return {"faithful": {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}}
     first = {type(config): setting for setting, config in reversed(recipe.settings.items())}
     return {setting: recipe.settings[setting].declarations() for setting in first.values()}

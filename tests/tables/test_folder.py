@@ -11,7 +11,7 @@ from jaxgames.players import make
 from jaxgames.tables import folder as folder_module
 from jaxgames.tables.checkers import CheckersEndings
 from jaxgames.tables.folder import build, open_table, pack, unpack
-from jaxgames.tables.registry import VARIABLE, index_of
+from jaxgames.tables.lookup import VARIABLE, index_of
 from jaxgames.tables.retrograde import solve_all
 
 ENDINGS = CheckersEndings(2)

@@ -13,7 +13,7 @@ from jaxgames.algos.alphazero.self_play import begin_games, play
 from jaxgames.data_sets.endings import score_endings
 from jaxgames.players import make
 from jaxgames.tables.checkers import CheckersEndings
-from jaxgames.tables.registry import leaf_lookup, lookup_of
+from jaxgames.tables.lookup import leaf_lookup, lookup_of
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 

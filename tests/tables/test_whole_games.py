@@ -12,7 +12,7 @@ from jaxgames.envs.rollout import rollout
 from jaxgames.matches import solved
 from jaxgames.matches.match import match
 from jaxgames.players import make
-from jaxgames.tables.connect_four.solver import Solver
+from jaxgames.tables.connect_four_solver import Solver
 from jaxgames.tables.lookup import LATE
 from jaxgames.tables.whole_games import SOON, UNKNOWN, SmallBoard, TicTacToeIndex, solve_whole
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from jaxgames.web.page_files import SCRIPTS, bundled, page_files
+from jaxgames.web.page_files import FRAMED, SCRIPTS, bundled, page_files
 from tests.web.pages import serving
 
 
@@ -27,6 +27,17 @@ def test_a_script_holds_all_that_it_imports_once(tmp_path):
     for script in SCRIPTS:
         plain = page_files()[script].plain.decode()
         assert not re.search("^(import|export) ", plain, re.M)
+
+
+def test_the_smaller_pages_are_whole_and_link_to_themselves_as_current():
+    files = page_files()
+    for name, title in FRAMED.items():
+        page, script = files[name].plain.decode(), name.replace(".html", ".js")
+        current = f'href="/{name.removesuffix(".html")}" aria-current="page">{title}</a>'
+        assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>") and page.count("<main") == 1
+        assert page.count("aria-current") == page.count(current) == 1 and f"<title>{title} · jaxgames</title>" in page
+        assert page.count(f'src="/static/{script}"') == 1 and "{" not in page
+    assert "frame.html" not in files
 
 
 def test_the_first_visit_is_small_and_the_second_brings_nothing(http):

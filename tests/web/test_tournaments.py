@@ -13,8 +13,7 @@ from jaxgames.runs import Run
 from jaxgames.web.commands import CommandKind, Commands
 from jaxgames.web.limits import Limits
 from jaxgames.web.offered_players import OfferedPlayers
-from jaxgames.web.tournament_form import KNOCKOUT, TournamentForm
-from jaxgames.web.tournaments import Tournaments
+from jaxgames.web.tournaments import KNOCKOUT, TournamentForm, Tournaments
 from tests.web.pages import serving
 
 FORM = TournamentForm(OfferedPlayers(), Limits(entrants=4))

@@ -8,8 +8,7 @@ import pytest
 
 from jaxgames.algos.td import make_config
 from jaxgames.runs import Run
-from jaxgames.web.measures import title
-from jaxgames.web.training import MOST_POINTS, Trainings
+from jaxgames.web.training import MOST_POINTS, Trainings, title
 from tests.web.pages import PERSON, page, serving
 
 CONFIG = make_config(game="tic_tac_toe", encoding="observation", hidden=(), outputs=2)

@@ -88,6 +88,10 @@ class AlphaZeroConfig(Settings):
         if self.buffer_plies % self.plies:
             raise ValueError(f"buffer_plies {self.buffer_plies}: expected a multiple of plies ({self.plies})")
 
+    def shares(self) -> dict[str, int]:
+        """The numbers of which each of several devices gets an equal share."""
+        return {"batch": self.batch, "minibatch": self.minibatch}
+
     def make_network(self, game: Game) -> Any:
         """The flax network for a game. Raises `ValueError` for one that does not fit its observations."""
         a_game(game)

@@ -16,8 +16,7 @@ from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action, step_batch
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
-from jaxgames.tables.lookup import known_turns
-from jaxgames.tables.registry import lookup_of
+from jaxgames.tables.lookup import known_turns, lookup_of
 
 REUSED = 3
 """Simulations of so many searches have room in a tree that is used again."""

@@ -4,15 +4,16 @@ Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `p
 that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
 """
 
+from jaxgames.algos.evolution import operators
 from jaxgames.algos.evolution.candidates import LowRank
+from jaxgames.algos.evolution.duel import duel
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.games.duel import duel
-from jaxgames.algos.evolution.games.fitness import SCORES, ByPlay, HallOfFame
-from jaxgames.algos.evolution.games.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
-from jaxgames.algos.evolution.games.policies import Afterstate, Outputs, Policy
+from jaxgames.algos.evolution.fitness import SCORES, ByPlay, HallOfFame
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.parameters import Matrix, Parameters, linen_apply
+from jaxgames.algos.evolution.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
+from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.strategies.evosax import Evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
@@ -49,6 +50,7 @@ __all__ = [
     "evaluate",
     "generation",
     "linen_apply",
+    "operators",
     "play",
     "population_mesh",
 ]

@@ -16,12 +16,12 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.candidates import as_rows
+from jaxgames.algos.evolution.duel import duel
 from jaxgames.algos.evolution.evaluate import population_mesh
-from jaxgames.algos.evolution.games.duel import duel
-from jaxgames.algos.evolution.games.fitness import DETAILED, SCORES, ByPlay
-from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, Opponents, RandomMoves, play
-from jaxgames.algos.evolution.games.policies import Policy
+from jaxgames.algos.evolution.fitness import DETAILED, SCORES, ByPlay
 from jaxgames.algos.evolution.operators import Crossover, Segments, whole_layers
+from jaxgames.algos.evolution.play import FixedPlayer, Networks, Opponents, RandomMoves, play
+from jaxgames.algos.evolution.policies import Policy
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks

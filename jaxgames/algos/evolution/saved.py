@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, UInt32
 from typing_extensions import override
 
-from jaxgames.algos.evolution.games.policies import FEW_ACTIONS, Afterstate, Decision, Outputs, Policy, Positions
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.policies import FEW_ACTIONS, Afterstate, Decision, Outputs, Policy, Positions
 from jaxgames.algos.td import Outcomes
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.heads import heads_of

@@ -5,9 +5,8 @@ state` and `update(state, key) -> (state, metrics)`; `evaluate` measures a netwo
 """
 
 from jaxgames.algos.imitation.config import ImitationConfig
-from jaxgames.algos.imitation.data import LabeledPositions, load, open_of
+from jaxgames.algos.imitation.data import LabeledPositions, load, open_of, prepare
 from jaxgames.algos.imitation.learner import ImitationLearner, ImitationState, load_network, make_learner
-from jaxgames.algos.imitation.merge import prepare
 
 __all__ = [
     "ImitationConfig",

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from jaxgames.algos.imitation.merge import SPLITS
+from jaxgames.algos.imitation.data import SPLITS
 from jaxgames.nets import ACTIVATIONS, NetworkSpec
 from jaxgames.ops.settings import Settings, group, own, setting
 

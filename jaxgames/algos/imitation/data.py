@@ -1,15 +1,17 @@
 """What is learned from: positions with the moves and results to be learned, read from and written to data sets."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt8
 
 from jaxgames.envs.core import Game
 from jaxgames.ops.device_memory import free_bytes
-from jaxgames.ops.pytrees import concatenate
+from jaxgames.ops.pytrees import concatenate, num_rows, take
 from jaxgames.runs.data_set import DataSetFolder
 
 
@@ -121,3 +123,172 @@ def _check_memory(folder: DataSetFolder, game: Game) -> None:
 
 def _text(shape: tuple[Any, Any] | None) -> str:
     return "missing" if shape is None else f"{shape[1]}[n{''.join(f', {size}' for size in shape[0])}]"
+
+
+# Equal positions and mirror images made one, training and validation kept apart, positions of tests taken out.
+
+CHUNK = 8192
+"""Positions observed at once."""
+SPLITS = ("game", "position")
+
+
+class Canonical(NamedTuple):
+    """For each position the key that it shares with its images, and the symmetry that leads there."""
+
+    key: Any
+    symmetry: Int[np.ndarray, " n"]
+
+
+class SplitCounts(NamedTuple):
+    """What became of positions: `rows` as read, `tests` taken out, `merged` into equal ones, `shared` with training
+    and so no validation, and how many are left for `training` and `validation`.
+    """
+
+    rows: int
+    tests: int
+    merged: int
+    shared: int
+    training: int
+    validation: int
+
+
+def canonical(game: Game, positions: Any, mask: Bool[np.ndarray, "n actions"]) -> Canonical:
+    """Two positions have the same key if one is an image of the other by `game.symmetries`: if they are observed alike
+    and allow the same actions there.
+    """
+    number = num_rows(positions)
+    keys, symmetries = [], []
+    for start in range(0, number, CHUNK):
+        rows = np.minimum(np.arange(start, start + CHUNK), number - 1)
+        observed = np.asarray(_observe(game, take(positions, rows)))[: number - start]
+        best, which = _smallest(game, observed.reshape(len(observed), -1), mask[start : start + CHUNK])
+        keys.append(best)
+        symmetries.append(which)
+    if not keys:
+        return Canonical(np.zeros(0, "V1"), np.zeros(0, np.int64))
+    found = np.concatenate(keys)
+    return Canonical(found.view(np.dtype((np.void, found.shape[1]))).ravel(), np.concatenate(symmetries))
+
+
+def prepare(
+    game: Game,
+    rows: LabeledPositions,
+    tests: Any = None,
+    validation: float = 0.05,
+    split: str = "game",
+    seed: int = 0,
+) -> tuple[LabeledPositions, SplitCounts]:
+    """The rows to learn from: tests taken out, split into training and validation, equal positions and images merged.
+
+    A merged row has the weighted means of values and policies and the sums of weights. A position of validation is
+    never one of training, nor an image of one.
+
+    Args:
+        game: the game.
+        rows: as they were made.
+        tests: `(positions, mask)` that must not be learned, nor their images; None for none.
+        validation: the share of games (or positions) that is kept for validation.
+        split: by `game`, where positions that occur in training, too, are left out of validation; or by `position`,
+            where a game's positions may be on both sides.
+        seed: of the split.
+
+    Raises `ValueError` for an unknown split, a share outside 0..1, and if nothing is left on one side.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"unknown split {split!r}; available: {', '.join(SPLITS)}")
+    if not 0 <= validation < 1:
+        raise ValueError(f"validation {validation}: expected a share from 0 to below 1")
+    number = len(rows.game)
+    found = canonical(game, rows.position, rows.mask)
+    if tests is not None:
+        kept = ~np.isin(found.key, canonical(game, *tests).key)
+        rows, found = take(rows, kept), Canonical(*(x[kept] for x in found))
+    left = len(rows.game)
+    _, first, kind = np.unique(found.key, return_index=True, return_inverse=True)
+    draws = np.random.default_rng(seed)
+    if split == "game":
+        games, of_game = np.unique(rows.game, return_inverse=True)
+        held = (draws.random(len(games)) < validation)[of_game]
+    else:
+        held = (draws.random(len(first)) < validation)[kind]
+    learned = np.zeros(len(first), bool)
+    learned[kind[~held]] = True
+    shared = held & learned[kind]
+    rows, found, held, kind = (
+        take(rows, ~shared), Canonical(*(x[~shared] for x in found)), held[~shared], kind[~shared],
+    )  # fmt: skip
+    merged = _merge(game, rows._replace(validation=held), kind, found.symmetry)
+    counts = SplitCounts(
+        number, number - left, len(rows.game) - len(merged.game), int(shared.sum()),
+        int((~merged.validation).sum()), int(merged.validation.sum()),
+    )  # fmt: skip
+    check_split(counts.training, counts.validation, validation, len(np.unique(rows.game)))
+    return merged, counts
+
+
+def check_split(training: int, held: int, share: float, games: int) -> None:
+    """Raises `ValueError` if nothing is left on one side."""
+    if not training:
+        raise ValueError(f"no position is left for training: {games:,} games, {share:g} of them for validation")
+    if not held and share > 0:
+        raise ValueError(
+            f"no position is left for validation: {games:,} games, {share:g} of them for validation; take more of "
+            f"them, or more games"
+        )
+
+
+def _merge(
+    game: Game, rows: LabeledPositions, kind: Int[np.ndarray, " n"], symmetry: Int[np.ndarray, " n"]
+) -> LabeledPositions:
+    """One row of each kind, the first one, in the order of their first rows."""
+    kinds, first, kind = np.unique(kind, return_index=True, return_inverse=True)
+    to_canonical = np.stack([one.actions for one in game.symmetries])
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(kind, values, len(kinds))
+
+    policy_weight, value_weight = sums(rows.policy_weight), sums(rows.value_weight)
+    policy = np.empty((len(kinds), game.num_actions), np.float16)
+    for action in range(game.num_actions):  # one after the other: all of them would take eight times the memory
+        turned = rows.policy[np.arange(len(kind)), to_canonical[symmetry, action]].astype(np.float64)
+        policy[:, action] = sums(turned * rows.policy_weight) / np.maximum(policy_weight, 1e-9)
+    value = sums(rows.value.astype(np.float64) * rows.value_weight) / np.maximum(value_weight, 1e-9)
+    back = np.argsort(to_canonical, axis=1)[symmetry[first]]
+    merged = take(rows, first)._replace(
+        policy=np.take_along_axis(policy, back, axis=1),
+        policy_weight=policy_weight.astype(np.float32),
+        value=value.astype(np.float32),
+        value_weight=value_weight.astype(np.float32),
+    )
+    return take(merged, np.argsort(first))
+
+
+def _smallest(
+    game: Game, observed: np.ndarray, mask: Bool[np.ndarray, "n actions"]
+) -> tuple[UInt8[np.ndarray, "n bytes"], Int[np.ndarray, " n"]]:
+    """The image of each position that comes first in the order of bytes, and the number of its symmetry."""
+    best, which = None, np.zeros(len(observed), np.int64)
+    for number, symmetry in enumerate(game.symmetries):
+        image = np.concatenate(
+            [_bytes(observed[:, symmetry.elements]), np.packbits(mask[:, symmetry.actions], axis=1)], axis=1
+        )
+        if best is None:
+            best = image
+            continue
+        differs = image != best
+        place = np.argmax(differs, axis=1)[:, None]
+        smaller = np.take_along_axis(image, place, 1)[:, 0] < np.take_along_axis(best, place, 1)[:, 0]
+        best, which = np.where(smaller[:, None], image, best), np.where(smaller, number, which)
+    assert best is not None
+    return np.ascontiguousarray(best), which
+
+
+def _bytes(observed: np.ndarray) -> UInt8[np.ndarray, "n bytes"]:
+    if observed.dtype == bool:
+        return np.packbits(observed, axis=1)
+    return np.ascontiguousarray(observed).view(np.uint8).reshape(len(observed), -1)
+
+
+@partial(jax.jit, static_argnums=0)
+def _observe(game: Game, positions: Any) -> Array:
+    return jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)

@@ -6,6 +6,7 @@ state = learner.init(key)
 state, metrics = learner.update(state, key)
 """
 
+from jaxgames.algos.parallel import place
 from jaxgames.algos.td.config import TDConfig
 from jaxgames.algos.td.expected import ExpectedConfig, ExpectedTD
 from jaxgames.algos.td.learner import (
@@ -19,7 +20,6 @@ from jaxgames.algos.td.learner import (
     NStepTD,
 )
 from jaxgames.algos.td.methods import METHODS, make_config, make_learner
-from jaxgames.algos.td.parallel import place
 from jaxgames.algos.td.saved import load_player_value
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialConfig, SequentialTD
 from jaxgames.algos.td.step_sizes import TestedStepSizes

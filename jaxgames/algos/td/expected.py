@@ -12,10 +12,9 @@ from typing_extensions import override
 from jaxgames.algos.expectimax import after_chance
 from jaxgames.algos.td.config import LAYERS, SEVERAL_PLIES, UNTESTED, BatchConfig
 from jaxgames.algos.td.learner import BatchLearner, Metrics, cross_entropy, play_metrics
-from jaxgames.algos.td.members import apart, scale_outputs
 from jaxgames.algos.td.self_play import Games, draw_chance, init_games, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
-from jaxgames.algos.td.value import ValueNetwork
+from jaxgames.algos.td.value import ValueNetwork, apart, scale_outputs
 from jaxgames.nets import MLP_ONLY, NetworkSpec
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import group, setting

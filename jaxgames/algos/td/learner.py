@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
+from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 from typing_extensions import override
 
@@ -43,7 +44,7 @@ class Learner:
 
     config: TDConfig
     axis: str | None = None
-    """The mapped axis over which the games are split (see `parallel`): gradients and metrics are summed over it."""
+    """The mapped axis over which the games are split (`algos.parallel`): gradients and metrics are summed over it."""
     per_game: ClassVar[tuple[str, ...]] = ()
     """Fields of the state that hold something for each game or position: each device has its share of them."""
 
@@ -67,12 +68,26 @@ class Learner:
         raise NotImplementedError
 
     def place(self, state: Any) -> Any:
-        """The state where this learner wants it: on one device, as it is. (`parallel.Parallel` splits its games.)"""
+        """The state where this learner wants it: on one device, as it is. (`algos.parallel` splits its games.)"""
         return state
 
     def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
         """Plays and learns once."""
         raise NotImplementedError
+
+    def _share(self, number: int, axis: str) -> "Learner":
+        """The learner with one of `number` equal shares of the games."""
+        share = self.config.replace(batch=self.config.games_at_once // number)
+        return dataclasses.replace(self, config=share, axis=axis)
+
+    def _specs(self, state: Any, axis: str) -> Any:
+        """For each array, whether it is split over the devices or the same on all of them, as numbers are."""
+
+        def spec(name: str, part: Any) -> Any:
+            split = name in self.per_game
+            return jax.tree.map(lambda x: PartitionSpec(axis) if split and x.ndim else PartitionSpec(), part)
+
+        return type(state)(*(spec(name, part) for name, part in zip(state._fields, state, strict=True)))
 
     def psum(self, sums: Any) -> Any:
         """Sums over the games of all devices."""

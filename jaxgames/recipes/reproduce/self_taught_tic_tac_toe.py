@@ -10,8 +10,8 @@ from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System
 from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.tic_tac_toe_self_play.population import NETWORK, VARIANTS, WINDOW
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import GAMES, RECIPE
+from jaxgames.recipes.self_play_population import NETWORK, VARIANTS, WINDOW
+from jaxgames.recipes.tic_tac_toe_self_play import GAMES, RECIPE
 from jaxgames.runs import Run
 from jaxgames.runs.curves import LINE_COLORS
 

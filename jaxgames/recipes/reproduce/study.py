@@ -16,7 +16,7 @@ from jaxgames.matches import match
 from jaxgames.ops import json_text
 from jaxgames.players import Player, make
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from jaxgames.runs.files import plain, replace, to_json

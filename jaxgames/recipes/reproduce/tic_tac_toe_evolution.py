@@ -13,13 +13,20 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.matches.intervals import Z95, share_margin
 from jaxgames.nets.activations import activation
-from jaxgames.recipes.evolution.recipe import networks_file
-from jaxgames.recipes.evolution.tic_tac_toe import RECIPE, RERUN, read_text
-from jaxgames.recipes.evolution.tic_tac_toe_exact import against, all_positions, choices_of, measured
+from jaxgames.recipes.evolution import networks_file
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System
 from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
 from jaxgames.recipes.reproduce.study import Study
+from jaxgames.recipes.tic_tac_toe_evolution import (
+    RECIPE,
+    RERUN,
+    against,
+    all_positions,
+    choices_of,
+    measured,
+    read_text,
+)
 from jaxgames.runs import Run
 from jaxgames.runs.curves import GREY, LINE_COLORS
 

@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames.cli import main
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.plan import Plan
+from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
 from tests.runs.several import ends, start
@@ -56,7 +56,7 @@ def test_a_checkpoint_of_several_processes_is_whole_and_of_this_one(tmp_path, mo
     recipe, quiet = recipe_named("tic-tac-toe-alphazero"), Report(quiet=True)
     changes = {"batch": "16", "hidden": "16", "simulations": "4", "buffer_plies": "16", "minibatch": "32"}
     monkeypatch.setattr(jax, "process_count", lambda: 2)
-    content = recipe.content(Plan(games=200, changes=changes), quiet)
+    content = recipe.content(Plan(games=200, changes=changes))
     assert content["devices"] == 2
     job = recipe.job(Run.create(tmp_path / "run", content), quiet)
     assert len(job.update_key.sharding.device_set) == 2

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.evolution.games.duel import duel
+from jaxgames.algos.evolution.duel import duel
 from tests.algos.evolution import reference_evolution as reference
 from tests.algos.small_games import Dash, Nim, Relay, ShortBackgammon
 

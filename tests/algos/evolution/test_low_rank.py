@@ -11,9 +11,9 @@ from jax.sharding import Mesh
 
 import jaxgames
 from jaxgames.algos.evolution import Afterstate, Genomes, LowRankES, Outputs, RandomMoves
-from jaxgames.algos.evolution.games.play import play
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.parameters import Parameters, linen_apply
+from jaxgames.algos.evolution.play import play
 from jaxgames.nets import MLP
 
 NETWORKS = Genomes(MLP((5, 4), "relu", "identity"), inputs=6)

@@ -14,12 +14,12 @@ from jaxgames.algos.evolution.operators import (
     Tournament,
     Truncation,
     WholeLayers,
+    below,
     best_first,
     candidate_bits,
     offspring,
     whole_layers,
 )
-from jaxgames.algos.evolution.operators.draws import below
 from tests.algos.evolution import reference_evolution as reference
 
 N, DIMENSION = 7, 23

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.algos.evolution.games.play import Networks, play
-from jaxgames.algos.evolution.games.policies import Outputs
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.play import Networks, play
+from jaxgames.algos.evolution.policies import Outputs
 from jaxgames.envs.tic_tac_toe import Position
 from jaxgames.interop import softsign_norm
 from jaxgames.nets import MLP

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.algos.evolution.games.fitness import SCORES
-from jaxgames.algos.evolution.games.play import FixedPlayer, Networks, RandomMoves, play
-from jaxgames.algos.evolution.games.policies import Afterstate, Outputs
+from jaxgames.algos.evolution.fitness import SCORES
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves, play
+from jaxgames.algos.evolution.policies import Afterstate, Outputs
 from jaxgames.nets import MLP
 from tests.algos.evolution import reference_play as reference
 

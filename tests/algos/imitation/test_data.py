@@ -6,9 +6,17 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import data as data_module
-from jaxgames.algos.imitation.data import LabeledPositions, header_of, joined, load, open_of, to_arrays
-from jaxgames.algos.imitation.merge import canonical, prepare
-from jaxgames.data_sets.rows import legal_actions
+from jaxgames.algos.imitation.data import (
+    LabeledPositions,
+    canonical,
+    header_of,
+    joined,
+    load,
+    open_of,
+    prepare,
+    to_arrays,
+)
+from jaxgames.data_sets.makers import legal_actions
 from jaxgames.ops.pytrees import take
 from jaxgames.runs.data_set import DataSetFolder
 

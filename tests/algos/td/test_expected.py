@@ -7,9 +7,9 @@ import pytest
 
 from jaxgames.algos.td import make_config, make_learner
 from jaxgames.algos.td.expected import ExpectedTD, expectation
-from jaxgames.algos.td.members import apart, scale_outputs
 from jaxgames.algos.td.methods import with_method
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
+from jaxgames.algos.td.value import apart, scale_outputs
 
 CONFIG = make_config(
     "expected", game="dash", encoding="track", hidden=(7,), outputs=6, lambda_=0.5, batch=8,

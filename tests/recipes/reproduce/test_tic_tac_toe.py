@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from jaxgames.envs.tic_tac_toe.notation import LINES
-from jaxgames.recipes.evolution.recipe import networks_file
-from jaxgames.recipes.evolution.tic_tac_toe import RERUN
-from jaxgames.recipes.evolution.tic_tac_toe_exact import all_positions
+from jaxgames.recipes.evolution import networks_file
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, self_taught_tic_tac_toe, tic_tac_toe_evolution
-from jaxgames.recipes.tic_tac_toe_self_play.population import SETTINGS
-from jaxgames.recipes.tic_tac_toe_self_play.recipe import RECIPE as SELF_PLAY
+from jaxgames.recipes.self_play_population import SETTINGS
+from jaxgames.recipes.tic_tac_toe_evolution import RERUN, all_positions
+from jaxgames.recipes.tic_tac_toe_self_play import RECIPE as SELF_PLAY
 from jaxgames.runs import Run
 
 DATA = Path(__file__).parents[2] / "data"

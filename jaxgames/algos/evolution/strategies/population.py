@@ -15,9 +15,9 @@ from typing_extensions import override
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
-from jaxgames.algos.evolution.games.fitness import HallOfFame
-from jaxgames.algos.evolution.games.play import Networks
+from jaxgames.algos.evolution.fitness import HallOfFame
 from jaxgames.algos.evolution.memory import MemoryPlan
+from jaxgames.algos.evolution.play import Networks
 from jaxgames.ops.settings import own, setting
 
 SAMPLE = 64

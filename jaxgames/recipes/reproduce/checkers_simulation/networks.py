@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array, Float32, Int32
 
 from jaxgames.algos.evolution.evolution import advance
-from jaxgames.algos.evolution.games.fitness import SCORES
-from jaxgames.algos.evolution.games.play import Details, Networks, RandomMoves, Results, play
+from jaxgames.algos.evolution.fitness import SCORES
+from jaxgames.algos.evolution.play import Details, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.saved import load_champion
 from jaxgames.algos.evolution.strategies import content_of, with_changes
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
@@ -25,7 +25,7 @@ from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.evolution.recipe import evolution_of
+from jaxgames.recipes.evolution import evolution_of
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.rows import Row, published, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study

@@ -19,7 +19,7 @@ from jaxgames.recipes.reproduce.td_gammon.trained import (
     player,
     trained,
 )
-from jaxgames.recipes.td.named import TD_GAMMON
+from jaxgames.recipes.td import TD_GAMMON
 
 GAMES: int = PUBLISHED["table 5.2"]["games"]
 PPG: Mapping[str, Sequence[float | None]] = PUBLISHED["table 5.2"]["PPG"]

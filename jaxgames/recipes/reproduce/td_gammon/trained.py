@@ -15,7 +15,7 @@ from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.td.named import TD_GAMMON
+from jaxgames.recipes.td import TD_GAMMON
 from jaxgames.runs import Run
 
 PUBLISHED = published("td_gammon")

@@ -7,7 +7,7 @@ from jaxgames.players import Player, make
 from jaxgames.recipes.reproduce.rows import Row, points_row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon.trained import BATCH, LEARNER, LEFT_OUT, PUBLISHED, RECIPES
-from jaxgames.recipes.td.named import TD_GAMMON
+from jaxgames.recipes.td import TD_GAMMON
 
 STEP_SIZE: Mapping[str, str] = {"td": "step_size", "backprop": "step_size", "mutation": "factor"}
 """What the step size of a method is called."""

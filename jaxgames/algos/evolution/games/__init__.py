@@ -1,1 +1,0 @@
-"""Networks of a population as players: policies, games, fitness."""

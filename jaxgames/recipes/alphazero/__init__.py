@@ -1,1 +1,0 @@
-"""AlphaZero trainings of the four games."""

@@ -1,1 +1,0 @@
-"""Evolution of networks: recipes, their settings and methods, their training."""

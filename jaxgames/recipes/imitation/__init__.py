@@ -1,1 +1,0 @@
-"""Trainings by imitation of data sets: recipes, their training, what is measured."""

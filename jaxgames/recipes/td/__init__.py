@@ -1,1 +1,0 @@
-"""TD(lambda) by self-play: recipes, their training, what is measured."""

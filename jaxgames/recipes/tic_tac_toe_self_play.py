@@ -1,0 +1,386 @@
+"""The recipe `tic-tac-toe-self-play`: its plan and job. All networks of all variants are trained at once."""
+
+import dataclasses
+import io
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import jax
+import numpy as np
+from typing_extensions import override
+
+from jaxgames.algos.self_play_backprop import SelfPlayState
+from jaxgames.ops.devices import device_mesh
+from jaxgames.ops.settings import Setting, Settings, own, parse, setting
+from jaxgames.recipes.recipe import Plan, Recipe
+from jaxgames.recipes.report import Report, show_results
+from jaxgames.recipes.self_play_population import (
+    AXIS,
+    NETWORK,
+    PUBLISHED,
+    SETTINGS,
+    VARIANTS,
+    WINDOW,
+    Measured,
+    Populations,
+    Variant,
+    lines_lost,
+)
+from jaxgames.recipes.training import Block, Job
+from jaxgames.runs import Run
+from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS, PNG_DPI
+from jaxgames.runs.files import replace
+
+GAMES, SEEDS = 500_000, 16
+MOST_GAMES, MOST_SEEDS = 10**9, 1024
+BLOCKS = 100  # and lines of metrics, of a whole training
+BLOCKS_PER_CHECKPOINT = 10
+LOW, HIGH = 10, 90
+"""The percentiles of the seeds between which a spread is shown."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedsConfig(Settings):
+    """What a training has besides its variants."""
+
+    seeds: int = setting(SEEDS, "networks of each variant", low=1, high=MOST_SEEDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class SelfPlayRecipe(Recipe):
+    """The recipe: a population of networks for each variant."""
+
+    kind = "self_play"
+    name = "tic-tac-toe-self-play"
+    summary = "9-18-9-3-1 networks that learn tic-tac-toe from the results of their games"
+    settings = SETTINGS
+    measured_games = 100
+    final_games = 1_000
+
+    @override
+    def length(self) -> str:
+        return f"{GAMES:,} games of each of {SEEDS} networks (--set seeds=N)"
+
+    @override
+    def declared(self, plan: Plan) -> dict[str, Setting]:
+        self.variants(plan)
+        return _declared()
+
+    @override
+    def check(self, plan: Plan) -> None:
+        self.variants(plan)
+        _seeds(plan)
+        if plan.games is not None and plan.games >= MOST_GAMES:
+            raise ValueError(f"games {plan.games}: expected a whole number from 1 to {MOST_GAMES - 1:,}")
+
+    def variants(self, plan: Plan) -> dict[str, Variant]:
+        """The variants of a plan by name. Raises `ValueError` for what makes no sense."""
+        names = SETTINGS[plan.setting_of(self.name, NETWORK.game, SETTINGS)]
+        weights = _changes(plan).get("weights")
+        if weights is None:
+            return {name: VARIANTS[name] for name in names}
+        return {name: VARIANTS[name].replace(weights=weights) for name in names}
+
+    @override
+    def details(self, plan: Plan) -> dict[str, Any]:
+        # Games are rounded up to whole blocks.
+        variants, seeds = self.variants(plan), _seeds(plan)
+        populations = Populations(tuple(variants.values()), seeds)
+        devices = populations.devices_for(jax.device_count()) if plan.devices is None else plan.devices
+        device_mesh(devices, AXIS)  # raises if there are not so many
+        if populations.blocks % devices:
+            raise ValueError(f"{populations.blocks} blocks of networks cannot be split over {devices} devices evenly")
+        games = plan.games or GAMES
+        per_line = -(-games // (BLOCKS * WINDOW)) * WINDOW
+        return {
+            "setting": plan.setting or self.names[0],
+            "game": NETWORK.game,
+            "self_play": NETWORK.to_json(),
+            "variants": [{"name": name} | variant.to_json() for name, variant in variants.items()],
+            "seeds": seeds,
+            "games": -(-games // per_line) * per_line,
+            "devices": devices,
+            "games_per_line": per_line,
+        }
+
+    @override
+    def job(self, run: Run, report: Report) -> "SelfPlayJob":
+        return SelfPlayJob(run, report)
+
+    @override
+    def show(self, result: Mapping[str, Any]) -> None:
+        show(result)
+
+
+class SelfPlayJob(Job[SelfPlayState]):
+    """A training by self-play: a step is a block of games of every network."""
+
+    step_name = "block"
+    keys = ("games", "games_per_line", "seeds", "variants")
+
+    def __init__(self, run: Run, report: Report):
+        self.run, self.report, self.settings = run, report, run.config
+        self.variants = _saved_variants(self.settings)
+        self.populations = Populations(tuple(self.variants.values()), self.settings["seeds"])
+        self.devices = self.settings["devices"]
+        device_mesh(self.devices, AXIS)  # raises if there are not so many
+        self.key = jax.random.key(self.settings["seed"])
+        self._good = np.zeros((len(self.variants), self.settings["seeds"]))
+        """How good each network is, by the last measurement."""
+
+    @override
+    def template(self) -> SelfPlayState:
+        return jax.eval_shape(partial(self.populations.init, self.key))
+
+    @override
+    def start(self, checkpoint: SelfPlayState | None) -> SelfPlayState:
+        return jax.jit(partial(self.populations.init, self.key))() if checkpoint is None else checkpoint
+
+    @override
+    def advance(self, states: SelfPlayState, step: int) -> Block[SelfPlayState]:
+        # The metrics are for each variant the good results per 100 games of training, also of the games against random
+        # moves alone and of each network by itself; those of one network in each of its 100 games; and the good ones in
+        # all kinds of games without learning.
+        per_line, step = self.settings["games_per_line"], step + 1
+        windows = per_line // WINDOW
+        states, found = _train(self.populations, states, self.key, windows, self.devices)
+        measured = self._measure(states, step)
+        counts, won, loss = map(self.populations.by_variant, found)
+        self._good = measured.good
+        entry = {"step": step, "games": step * per_line, "loss": float(loss[0].mean())}
+        for i, name in enumerate(self.variants):
+            entry[f"{name}/one"] = counts[i, :, 0].tolist()
+            for kind, of_windows in (("training", counts[i]), ("random", won[i])):
+                each = of_windows.mean(axis=0)
+                entry |= _spread(f"{name}/{kind}", each) | {f"{name}/{kind}/each": np.round(each, 3).tolist()}
+            entry |= _spread(f"{name}/measured", 100 * measured.good[i])
+        networks = self.populations.seeds * len(self.variants)
+        return Block(states, entry, {"games": networks * per_line}, finite=bool(np.all(np.isfinite(loss))))
+
+    @override
+    def progress(self, states: SelfPlayState, step: int) -> float:
+        return step * self.settings["games_per_line"] / self.settings["games"]
+
+    @override
+    def is_measured(self, step: int) -> bool:
+        # Strength is in the metrics of every block.
+        return step % BLOCKS_PER_CHECKPOINT == 0
+
+    @override
+    def measure(self, states: SelfPlayState, entry: Mapping[str, Any]) -> dict[str, Any]:
+        # The network with most good results without learning is kept, if none before had more.
+        variant, seed = map(int, np.unravel_index(np.argmax(self._good), self._good.shape))
+        strength, kept = 100 * float(self._good[variant, seed]), self.run.best_info()
+        if kept is None or strength >= kept["strength"]:
+            info = {"variant": list(self.variants)[variant], "seed": seed, "strength": strength}
+            best = jax.device_get(self.populations.network(states, variant, seed))
+            self.run.save_best(best, {"step": entry["step"], "games": entry["games"], **info})
+        return {}
+
+    @override
+    def draw(self) -> None:
+        labels = {name: variant.label for name, variant in self.variants.items()}
+        draw(self.run.metrics(), labels, self.run.path / "curve.png")
+
+    @override
+    def results(self, states: SelfPlayState) -> dict[str, Any]:
+        settings, metrics = self.settings, self.run.metrics()
+        repeats = -(-settings["final_games"] // settings["measured_games"])
+        games = repeats * settings["measured_games"]
+        self.report.say(f"playing {games:,} games of each network on either side ...")
+        parts = [self._measure(states, 2**30 + number) for number in range(repeats)]
+        final = Measured(*(np.mean(shares, axis=0) for shares in zip(*parts, strict=True)))
+        self.report.say("playing all possible lines of play ...")
+        lost = lines_lost(self.populations, states)
+        variants = {}
+        for i, name in enumerate(self.variants):
+            found = {kind: 100 * getattr(final, kind)[i] for kind in ("good", *Measured._fields)}
+            variants[name] = self.variants[name].to_json() | {
+                "final": {kind: _percentiles(shares) for kind, shares in found.items()},
+                "draw_themselves": int(np.sum(final.self_play[i] == 1)),
+                "lines_lost": sorted(map(int, lost[i])),
+                "curve": curves(metrics, name),
+            }
+        return {
+            **{name: settings[name] for name in ("seed", "seeds", "games")},
+            "measured_games": games,
+            "kept": self.run.best_info(),
+            "at_games": [entry["games"] for entry in metrics],
+            "variants": variants,
+        }
+
+    def _measure(self, states: SelfPlayState, number: int) -> Measured:
+        """Shares of good games, [variants, seeds]; `number` decides the random numbers."""
+        key = jax.random.fold_in(jax.random.fold_in(self.key, 2**31), number)
+        measured = _measured(self.populations, states, key, self.settings["measured_games"], self.devices)
+        return Measured(*(self.populations.by_variant(share) for share in measured))
+
+
+def show(result: Mapping[str, Any]) -> None:
+    """Prints how good the networks of each variant have become."""
+    rows = []
+    for name, variant in result["variants"].items():
+        good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
+        shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
+        wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
+        drawn = f"{variant['draw_themselves']}/{result['seeds']}"
+        rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
+    notes = (
+        "medians over the networks as they are now, which learn nothing here",
+        f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
+        "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
+        "lost: lines of play, of all that the other player's choices lead to, moving first or second",
+        "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
+    )
+    columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
+    title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
+    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
+
+
+def _declared() -> dict[str, Setting]:
+    return {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
+
+
+def _changes(plan: Plan) -> dict[str, Any]:
+    return parse(_declared(), plan.changes, "tic-tac-toe-self-play")
+
+
+def _seeds(plan: Plan) -> int:
+    seeds: int = _changes(plan).get("seeds", SEEDS)
+    return seeds
+
+
+def _spread(name: str, values: np.ndarray) -> dict[str, float]:
+    """Median and percentiles over seeds, as metrics."""
+    found = _percentiles(values)
+    return {name: found["median"], f"{name}/low": found["low"], f"{name}/high": found["high"]}
+
+
+def _percentiles(values: np.ndarray) -> dict[str, float]:
+    low, middle, high = (round(float(x), 2) for x in np.percentile(values, (LOW, 50, HIGH)))
+    return {"median": middle, "low": low, "high": high}
+
+
+def _saved_variants(config: Mapping[str, Any]) -> dict[str, Variant]:
+    """The variants in a run's configuration, in the order in which the states are saved."""
+    return {
+        entry["name"]: Variant.from_json({name: value for name, value in entry.items() if name != "name"})
+        for entry in config["variants"]
+    }
+
+
+_train = jax.jit(Populations.train, static_argnums=(0, 3, 4), donate_argnums=1)
+_measured = jax.jit(Populations.measure, static_argnums=(0, 3, 4))
+
+
+RECIPE = SelfPlayRecipe()
+
+
+# The curves of all variants side by side, as a PNG.
+
+COLUMNS = 3
+TRAINING, MEASURED = LINE_COLORS[0], LINE_COLORS[4]
+TITLE = "Good results per 100 games"
+EXPLAINED = (
+    "good: a draw against itself, a win against random moves",
+    "lines: medians over seeds, with their 10th to 90th percentile; grey band: 90 to 100, where the published chart "
+    "ends",
+)
+
+
+KINDS = ("training", "random", "measured")
+CURVES = tuple(f"{kind}{end}" for kind in KINDS for end in ("", "/low", "/high"))
+"""What the metrics tell of each variant, as `<variant>/<curve>`."""
+
+
+def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[float]]:
+    """All curves of one variant, to a tenth, and the latest 100 games of one network at each of their points."""
+    found = {curve: [_rounded(entry[f"{name}/{curve}"]) for entry in metrics] for curve in CURVES}
+    return {"one": [entry[f"{name}/one"][-1:] for entry in metrics], **found}
+
+
+def _rounded(value: float | None) -> float | None:
+    """To a tenth; None, which JSON has for NaN, stays."""
+    return None if value is None else round(value, 1)
+
+
+def metrics_of(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The lines of metrics that are needed to draw the curves in the result of a training."""
+    lines: list[dict[str, Any]] = [{"games": games} for games in result["at_games"]]
+    for name, variant in result["variants"].items():
+        for curve, values in variant["curve"].items():
+            for line, value in zip(lines, values, strict=True):
+                line[f"{name}/{curve}"] = value
+    return lines
+
+
+def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: Path) -> None:
+    """Draws a diagram for each variant, named by `labels`, into the PNG `path`, replaced atomically."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    columns = min(COLUMNS, len(labels))
+    rows = -(-len(labels) // columns)
+    layout = ConstrainedLayoutEngine(hspace=0.08, wspace=0.04, rect=(0, 0, 1, 1 - 0.9 / (1.3 + 2.5 * rows)))
+    figure = Figure(figsize=(max(7.5, 3.4 * columns), 1.3 + 2.5 * rows), layout=layout)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for axis, (name, label) in zip(axes, labels.items(), strict=False):
+        _draw_variant(axis, name, label, metrics)
+    for axis in axes[len(labels) :]:
+        axis.set_visible(False)
+    for axis in axes[max(0, len(labels) - columns) : len(labels)]:
+        axis.set_xlabel("games of each network", color=GREY, fontsize=9)
+        axis.tick_params(labelbottom=True)
+    _head(figure)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=PNG_DPI)
+    replace(path, buffer.getvalue())
+
+
+def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[str, Any]]) -> None:
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+    axis.grid(axis="y", color=LIGHT, linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.tick_params(colors=GREY, labelsize=8.5, length=0)
+    axis.set_title(label, loc="left", fontsize=10, color="#22303c")
+    axis.axhspan(*PUBLISHED, color=LIGHT, alpha=0.55, linewidth=0, zorder=0)
+    games = [entry["games"] for entry in metrics]
+    one = [float(entry[f"{name}/one"][-1]) for entry in metrics]
+    axis.plot(games, one, ".", color=TRAINING, alpha=0.35, markersize=2.5)
+    for kind, color in (("measured", MEASURED), ("training", TRAINING)):
+        low, high = (_column(metrics, f"{name}/{kind}/{end}") for end in ("low", "high"))
+        axis.fill_between(games, low, high, color=color, alpha=0.2, linewidth=0)
+        axis.plot(games, _column(metrics, f"{name}/{kind}"), color=color, linewidth=1.5)
+    axis.set_ylim(0, 101.5)
+    axis.set_xlim(left=0)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
+    axis.xaxis.set_major_locator(_few_places())
+
+
+def _head(figure: Any) -> None:
+    """The title, and what the colors mean."""
+    height = figure.get_figheight()
+    place = {"x": 0.015, "ha": "left", "va": "top"}
+    figure.text(**place, y=1 - 0.12 / height, s=TITLE, fontsize=13, fontweight="bold", color="#22303c")
+    figure.text(**place, y=1 - 0.42 / height, s="\n".join(EXPLAINED), fontsize=8, color=GREY, linespacing=1.4)
+    for x, color, text in (
+        (0.36, TRAINING, "\u2501 in training (dots: one network's latest 100 games)"),
+        (0.75, MEASURED, "\u2501 in all three kinds of games"),
+    ):
+        figure.text(x, 1 - 0.16 / height, text, ha="left", va="top", fontsize=8.5, color=color)
+
+
+def _few_places() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)
+
+
+def _column(metrics: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    return [float("nan") if entry[key] is None else float(entry[key]) for entry in metrics]

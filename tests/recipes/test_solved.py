@@ -1,0 +1,45 @@
+"""Solved positions as a measure: halves that do not mix, and the choice of the best network."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxgames
+from jaxgames.players.generic import by_policy
+from jaxgames.recipes import solved
+
+GAME = jaxgames.make("connect_four")
+
+
+def rightmost(params, observation):
+    """Prefers the rightmost column that is free."""
+    return jnp.tile(jnp.arange(7.0), (len(observation), 1)), jnp.zeros(len(observation))
+
+
+def test_each_half_is_measured_by_itself():
+    positions = solved.positions_of(GAME)
+    assert len(positions) == 500
+    found = solved.measure(by_policy("right", GAME, rightmost, ()), positions)
+    for half, begin in (("choosing", 0), ("reporting", 1)):
+        perfect, good = [], []
+        for one in positions[begin::2]:
+            score = one.moves[max(column for column in range(7) if one.moves[column] != -99)]
+            perfect.append(score == one.score)
+            good.append(np.sign(score) == np.sign(one.score))
+        assert found[f"{half}_perfect"] == pytest.approx(100 * np.mean(perfect))
+        assert found[f"{half}_good"] == pytest.approx(100 * np.mean(good))
+    assert found["choosing_good"] != found["reporting_good"]
+
+
+def test_only_one_half_chooses():
+    best = {"choosing_perfect": 60.0, "choosing_good": 80.0}
+    assert solved.is_kept(best, None)
+    assert solved.is_kept({"choosing_perfect": 61.0, "choosing_good": 80.0, "reporting_good": 0.0}, best)
+    assert not solved.is_kept({"choosing_perfect": 61.0, "choosing_good": 78.0, "reporting_good": 100.0}, best)
+    assert solved.remembered({**best, "reporting_good": 90.0}) == best
+
+
+def test_other_boards_have_no_solved_positions():
+    assert solved.positions_of(jaxgames.make("connect_four", rows=5, cols=6)) == []
+    assert solved.positions_of(jaxgames.make("tic_tac_toe")) == []
+    assert solved.measure(by_policy("right", GAME, rightmost, ()), []) == {}
