@@ -15,8 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import jaxgames
 from jaxgames import baselines
 from jaxgames.algos import evolution
+from jaxgames.algos.imitation import load_network
 from jaxgames.interop import softsign_norm
 from jaxgames.matches import match
 from jaxgames.players import PLAYERS, champions
@@ -32,7 +34,7 @@ OPPONENTS = {
     "backgammon": [("random", 2_000), ("pubeval", 10_000)],
 }
 """Whom a network of each game meets, in how many games."""
-KEPT = ("kind", "learner", "network", "self_play")
+KEPT = ("kind", "learner", "network", "self_play", "options")
 """What of a training's configuration says how its networks play."""
 
 
@@ -60,6 +62,9 @@ def of_run(spec: str, game: str) -> tuple[Any, dict[str, Any]]:
     trained = {name: config[name] for name in ("recipe", "setting", "seed")}
     trained |= {"games": int(games)} if games else {name: best[name] for name in ("games", "step") if name in best}
     facts = {"trained": trained, **{name: config[name] for name in KEPT if name in config}}
+    if config["kind"] == "imitation":
+        trained["positions"] = config["data"]["training"]
+        return load_network(Run.open(run), jaxgames.make(game))[0], facts
     params = make_player(spec, game).params
     return (params[None], {**facts, "champions": 1}) if config["kind"] == "evolution" else (params, facts)
 

@@ -106,12 +106,12 @@ def baselines_table() -> str:
     for name in filter(PLAYERS.__contains__, baselines.available_baselines()):
         card, of = baselines.card(name), PLAYERS[name]
         trained = card["trained"]
-        games = f", {trained['games']:,} games" if "games" in trained else ""
+        amount = "".join(f", {trained[of]:,} {of}" for of in ("games", "positions") if of in trained)
         figures = (
             f"{row['ppg']:+.3f} ± {(row['ppg_high'] - row['ppg_low']) / 2:.3f} against `{row['opponent']}`"
             for row in card["matches"]
         )
-        learned = f"{trained['recipe']}, {trained['setting']}{games}"
+        learned = f"{trained['recipe']}, {trained['setting']}{amount}"
         rows.append((f"`{name}`", of.games[0], of.help, learned, ", ".join(figures)))
     return _markdown(rows)
 

@@ -48,6 +48,7 @@ def run(name: str, out: Path, parameters: Mapping[str, Any] | None = None) -> st
     matplotlib.use("agg")
     from matplotlib import pyplot
 
+    pyplot.close("all")  # what somebody else has drawn in this process
     space: dict[str, Any] = {"__name__": "__main__"}
     page, pictures = [], 0
     for cell in read(name):

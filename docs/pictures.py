@@ -29,7 +29,8 @@ def overview(strength: dict[str, Any]) -> str:
 def _learning(strength: dict[str, Any], left: int, height: int) -> str:
     """Points per game against pubeval over minutes of training."""
     x0, x1, y0, y1 = left + 50, left + 350, height - 52, 62
-    most, low, high = 17, 0.0, 0.5
+    low, high = 0.0, 0.5
+    most = max([17.0, *(minutes for curve in curves(strength).values() for minutes, _ in curve)])
 
     def x(minutes):
         return x0 + (x1 - x0) * minutes / most
@@ -42,7 +43,7 @@ def _learning(strength: dict[str, Any], left: int, height: int) -> str:
     for points in (0, 0.1, 0.2, 0.3, 0.4, 0.5):
         parts.append(_line(x0, y(points), x1, y(points), GRID))
         parts.append(_text(x0 - 8, y(points) + 4, f"{points:+.1f}" if points else "0", 12, FAINT, "end"))
-    for minutes in (0, 5, 10, 15):
+    for minutes in range(0, int(most) + 1, 5):
         parts.append(_text(x(minutes), y0 + 20, str(minutes), 12, FAINT, "middle"))
     parts.append(_text((x0 + x1) / 2, y0 + 40, "minutes", 12, FAINT, "middle"))
     parts.append(_line(x0, y(THESIS), x1, y(THESIS), FAINT, "5 4"))

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float32, Shaped
 
 from jaxgames.algos.evolution.policies import Outputs
+from jaxgames.baselines import hugging_face
 from jaxgames.baselines.positions import check_observations, positions_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.heads import ArgmaxHead, heads_of
@@ -69,10 +70,12 @@ def card(name: str) -> dict[str, Any]:
 def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
     """A trained network by its name: `apply, params = load("connect_four")`.
 
-    Then `logits, value = apply(params, observation)`. `name` is one of `available_baselines()`, or the folder of a
-    training, whose `game` it knows in most cases. Raises `ValueError` for an unknown name, for a game that is not its
-    own, for weights that are not those of the card, and for players that are no networks. The network refuses what is
-    no batch of observations of its game.
+    Then `logits, value = apply(params, observation)`. `name` is one of `available_baselines()`, the folder of a
+    training, whose `game` it knows in most cases, or `hf://OWNER/REPOSITORY/NAME.safetensors` on the Hugging Face Hub,
+    where the card `NAME.json` lies beside it. Raises `ValueError` for an unknown name, for a game that is not its own,
+    for weights that are not those of the card, for files that cannot be had, and for players that are no networks;
+    `ImportError` for `hf://` without `huggingface_hub`. The network refuses what is no batch of observations of its
+    game.
     """
     checks.text("name", name, "connect_four")
     if name in champions.champion_games():
@@ -80,6 +83,8 @@ def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
         if wanted.id != name:
             raise ValueError(f"{name} is the champion of {name}, not of {wanted.id}")
         player = from_folder.load_named(champions.CHAMPION, wanted)
+    elif name.startswith(hugging_face.ADDRESS):
+        player = hugging_face.load(name, game)
     else:
         (player,) = as_players(name, game=game)
     apply, params = from_player(player)

@@ -70,19 +70,20 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
     player, or is of another game.
     """
     run, step = _open(path)
-    return _load(run, step, str(path), game, games)
+    return load_run(run, str(path), game, step, games)
 
 
 def load_named(name: str, game: Game, games: int | None = None) -> Player:
     """The player of a run as specs name it: its folder, `champion`, or the name of a text's own. Raises as `load`."""
     if name == champions.CHAMPION:
-        return _load(champions.Champion(game), None, name, game, games)
+        return load_run(champions.Champion(game), name, game, games=games)
     if name in packaged.PUBLISHED:
-        return _load(packaged.published(name), None, name, game, games)
+        return load_run(packaged.published(name), name, game, games=games)
     return load(name, game, games)
 
 
-def _load(run: Run, step: int | None, name: str, game: Game, games: int | None) -> Player:
+def load_run(run: Run, name: str, game: Game, step: int | None = None, games: int | None = None) -> Player:
+    """The best player of a run that is open, under this name; else as `load`."""
     trained_on = run.config.get("game", game.id)
     if trained_on != game.id:
         raise ValueError(f"{name} holds a player of {trained_on}, not of {game.id}")

@@ -36,6 +36,10 @@ PUBLISHED: dict[str, PublishedNetwork] = {
         "checkers", "a network 64-64-64 evolved as in Checkers-Simulation (Adamczyk, Brinkmann and Ward, 2018)"
     ),
     "checkers-evolved-deep": PublishedNetwork("checkers", "the same with ten hidden layers"),
+    "checkers-backprop": PublishedNetwork(
+        "checkers", "a network 64-64-64 that learned moves of alpha-beta by back-propagation, as in the same text"
+    ),
+    "checkers-backprop-deep": PublishedNetwork("checkers", "the same with ten hidden layers, by back-propagation"),
     "td-gammon-0.0": PublishedNetwork(
         "backgammon", "TD-Gammon 0.0, a network 198-40-4 that learned as in Ebert's comparison (2007)"
     ),
@@ -46,15 +50,15 @@ PUBLISHED: dict[str, PublishedNetwork] = {
 class Packaged(Run):
     """A trained player of the package as the run that it comes from: the card is its configuration."""
 
-    def __init__(self, folder: Traversable, name: str, card: dict[str, Any]):
+    def __init__(self, folder: Traversable, name: str, card: dict[str, Any], advice: str = "install jaxgames again"):
         super().__init__(Path(str(folder)), {"config": card})
-        self._file = folder / f"{name}.safetensors"
+        self._file, self._advice = folder / f"{name}.safetensors", advice
 
     @override
     def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
         content = self._file.read_bytes() if self._file.is_file() else b""
         if hashlib.sha256(content).hexdigest() != self.config["sha256"]:
-            raise ValueError(f"{self._file} does not hold the weights that its card tells of; install jaxgames again")
+            raise ValueError(f"{self._file} does not hold the weights that its card tells of; {self._advice}")
         return self.config["trained"], unpack(template, content)
 
 

@@ -18,7 +18,6 @@ README = (ROOT / "README.md").read_text("utf-8")
 PRINTED = {
     "games": "(1000, 6, 7, 2) (1000, 7)\n(64, 1000, 2) True\n4354\n",
     "search": "['4', '4']\n(2, 7) (2,)\n",
-    "evolution": "True\n",
 }
 
 
@@ -37,7 +36,8 @@ def test_it_is_short_and_begins_with_a_picture():
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
 def test_commands_can_be_read(page):
-    lines = [line for line in (ROOT / page).read_text("utf-8").splitlines() if line.startswith("jaxgames ")]
+    text = (ROOT / page).read_text("utf-8").replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line.startswith("jaxgames ")]
     assert len(lines) >= 5
     for line in lines:
         arguments = line.split("#")[0].split()[1:]
