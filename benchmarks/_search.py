@@ -32,8 +32,14 @@ PROBED = 16
 """Positions by which block sizes are compared: blocks are searched one after the other, so a few tell."""
 PEER_SECONDS = 8.0
 """About the most that one run of a peer may take: of a large batch it then searches the first positions only."""
-POLICIES = {"PUCT": lambda: mcts.puct(qtransform="parent_and_siblings"), "Gumbel": lambda: mcts.gumbel(scale=0.0)}
+POLICIES = {
+    "PUCT": lambda: mcts.puct(qtransform="parent_and_siblings"),
+    "Gumbel": lambda: mcts.gumbel(scale=0.0),
+    "Recursive": mcts.recursive,
+}
 """Our rules with mctx's constants and scale of values; Gumbel without noise, so that visits can be compared."""
+OURS_ALONE = ("Recursive",)
+"""Which of them mctx has not."""
 
 
 class Search:

@@ -6,7 +6,7 @@ step is the cost. What counts as one is said in `_accelerators.py`. Each row is 
 * a step of the policy loop (`policy_loop.py`, 4,096 games): by `rollout` and by the driver that all libraries share;
 * a step of `rollout` as it is by default, and one policy step alone, without a loop;
 * PUCT and Gumbel with a linear network, 1,024 games: a simulation, and a level of the tree (all loops over levels
-  together); UCT with rollouts;
+  together); the search level by level: a block of nodes on the way up; UCT with rollouts;
 * an update of TD and of AlphaZero, a generation of evolution, in the same way.
 
 Of several loops side by side that one is named in which most others lie; the last row of a program has the kernels of
@@ -202,6 +202,8 @@ def of_search(name: str, against: bool) -> Iterator[Program]:
         yield Program(what, OURS, partial(_with_network, game, searches.ours, kind), loops, bars)
         if against and name in ("tic_tac_toe", "connect_four") and not chance:
             yield Program(what, MCTX, partial(_with_network, game, searches.mctx, kind), loops)
+    what = f"{title}, Recursive, linear network, {size}"
+    yield Program(what, OURS, partial(_with_network, game, searches.ours, "Recursive"), ("block up", "Newton's step"))
     what = f"{title}, UCT with rollouts, {size}"
     yield Program(what, OURS, partial(_with_rollouts, game), ("simulation", "level and ply"))
 

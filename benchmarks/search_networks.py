@@ -1,9 +1,10 @@
 """Tree search with real networks in Connect Four: simulations per second beside mctx, and beside the network alone.
 
-Gumbel and PUCT with an MLP of 256-256 units and with a residual tower of 3 blocks of 32 channels. Every simulation
-evaluates one new position, so the limit is the network alone: as many evaluations of the same batch, nothing else. mctx
-is measured by blocks of its best size, and with the faster of pgx's game and ours. All searches are of the same
-positions, a few random actions from the opening, and the visits at the root are compared. Programs: `_search.py`.
+Gumbel, PUCT and the search level by level, which mctx has not, with an MLP of 256-256 units and with a residual tower
+of 3 blocks of 32 channels. Every simulation evaluates one new position, so the limit is the network alone: as many
+evaluations of the same batch, nothing else. mctx is measured by blocks of its best size, and with the faster of pgx's
+game and ours. All searches are of the same positions, a few random actions from the opening, and the visits at the root
+are compared. Programs: `_search.py`.
 """
 
 import argparse
@@ -128,7 +129,7 @@ def one_size(
     fitting = [form for form in forms if form[1] <= batch] or list(forms)
     for policy in options.policies:
         searches = [alone]
-        if fitting:
+        if fitting and policy not in programs.OURS_ALONE:
             by, block = max(fitting, key=forms.__getitem__)
             theirs = setting.mctx(by, policy), setting.params, setting.states[by]
             searches.append(programs.by_blocks(by, *theirs, simulations, block, forms[by, block], options.seconds))
@@ -142,7 +143,7 @@ def one_size(
             values = tuple(100 * value / most for value, most in pairs)
             shares.append(report.add(Figure(f"{row}: of what {LIMIT} does", search.name, "%", values, form=".0f")))
         for of_one in (figures[1:], shares[1:]):
-            report.comparisons.append(Comparison(of_one[-1].what, of_one[-1], of_one[0] if fitting else None))
+            report.comparisons.append(Comparison(of_one[-1].what, of_one[-1], of_one[0] if len(of_one) > 1 else None))
         for theirs in searches[1:-1]:
             programs.compare_visits(report, row, searches[-1], theirs)
 
