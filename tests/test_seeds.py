@@ -170,7 +170,6 @@ PROGRAMS = {
     "envs.rollout.random_action": "random_action",
     "envs.rollout.rollout": "rollout, False",
     "algos.alphazero.learner.AlphaZeroLearner.init": "AlphaZero: puct: init",
-    "algos.alphazero.learner.AlphaZeroLearner.begin": "AlphaZero: puct: init",
     "algos.alphazero.learner.AlphaZeroLearner.shared": "AlphaZero: puct: init",
     "algos.alphazero.learner.AlphaZeroLearner.update": "AlphaZero: puct: update",
     "algos.evolution.evaluate.Algorithm.init": "evolution: open_es: init",

@@ -102,6 +102,7 @@ RULES = {
     "uct2": mcts.uct2(),
     "uct3": mcts.uct3(),
     "bounded": mcts.bounded(mcts.uct()),
+    "recursive": mcts.recursive(),
 }
 SEARCHES = [(rule, "tic_tac_toe") for rule in RULES]
 SEARCHES += [("uct", "backgammon"), ("puct", "checkers"), ("bounded", "connect_four")]

@@ -27,10 +27,28 @@ from jaxgames.ops.materialize import order_after
 from jaxgames.ops.pytrees import select, take
 from jaxgames.ops.random_bits import fold_in
 
-FEWEST, MOST = 128, 4096
-"""LevelNodes that are made at once: as many as there are trees, but not fewer and not more than these."""
 NEWTON_STEPS = 16
 """From any start the share of the error that is left is squared in each: enough for a thousand actions."""
+MOST = 2**16
+"""Nodes that are made at once, at most."""
+
+
+class Form(NamedTuple):
+    """How the search is compiled for a kind of device; what it finds is the same.
+
+    Attributes:
+        nodes: how many nodes for each tree are made at once.
+        fewest: how many at once at least.
+        unroll: how many of Newton's steps are one piece of the program.
+    """
+
+    nodes: int
+    fewest: int
+    unroll: int
+
+
+ON_CPU, ELSEWHERE = Form(1, 128, 1), Form(16, 1024, NEWTON_STEPS)
+"""A CPU takes its time for each node, needed or not, a GPU for each kernel: there a loop takes three a step."""
 
 
 class LevelNodes(NamedTuple):
@@ -88,6 +106,22 @@ def search_levels(
     discount: float,
 ) -> RootsFound:
     """Searches B positions with `num_simulations` each; where `alive` is false, nothing is searched."""
+    of = game, rule, evaluate, positions, alive, bits, num_simulations, noise, discount
+    return lax.platform_dependent(cpu=lambda: _search(*of, ON_CPU), default=lambda: _search(*of, ELSEWHERE))
+
+
+def _search(
+    game: Game,
+    rule: Recursive,
+    evaluate: Evaluator,
+    positions: Any,
+    alive: Bool[Array, " B"],
+    bits: UInt32[Array, " B"],
+    num_simulations: int,
+    noise: Any,
+    discount: float,
+    form: Form,
+) -> RootsFound:
     # The roots.
     batch, num_actions = len(bits), game.num_actions
     no = jnp.zeros(batch, bool)
@@ -95,7 +129,8 @@ def search_levels(
     roots = _make(
         game, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise
     )
-    rows, width = batch * num_simulations, min(max(batch, FEWEST), MOST)
+    rows = batch * num_simulations
+    width = min(max(form.nodes * batch, form.fewest), MOST)
     kids = _kids(roots)
     roots = roots._replace(first=batch + jnp.cumsum(kids, dtype=jnp.int32) - kids)
 
@@ -116,22 +151,38 @@ def search_levels(
         nodes = jax.tree.map(lambda x, new: lax.dynamic_update_slice_in_dim(x, new, place, 0), nodes, block)
         starts = lax.dynamic_update_slice_in_dim(starts, begin[None], number, 0)
         last = jnp.max(jnp.where(row < end, parent, 0))
-        return number + 1, starts, jnp.minimum(begin + width, end), end + jnp.sum(kids), parents, last, nodes
+        return (
+            number + 1,
+            starts,
+            jnp.minimum(begin + width, end),
+            end + jnp.sum(kids, dtype=jnp.int32),
+            parents,
+            last,
+            nodes,
+        )
 
     begin, parents = jnp.int32(batch), jnp.zeros(rows + width, jnp.int32)
     nodes, parents = jax.tree.map(room, roots), _note(parents, roots.first, kids, jnp.int32(0))
-    carry = jnp.int32(0), jnp.zeros(rows + 1, jnp.int32), begin, begin + jnp.sum(kids), parents, jnp.int32(0), nodes
+    carry = (
+        jnp.int32(0),
+        jnp.zeros(rows + 1, jnp.int32),
+        begin,
+        begin + jnp.sum(kids, dtype=jnp.int32),
+        parents,
+        jnp.int32(0),
+        nodes,
+    )
     number, starts, *_, nodes = lax.while_loop(lambda carry: carry[2] < carry[3], down, carry)
 
     # Up: the same blocks, the last one first. What stands behind a block is done, and comes to the same once more.
-    scale = rule.c * game.max_reward
+    of_values = rule.c * game.max_reward, form.unroll
 
     def up(carry):
         number, worth, is_nan = carry
         start = starts[number - 1]
         block = nodes._replace(worth=None, position=None)
         block = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, width, 0), block)
-        value, _, nan = _value(block, worth, is_nan, scale)
+        value, _, nan = _value(block, worth, is_nan, *of_values)
         value = discount * jnp.where(block.turn_passes, -value, value)
         value = jnp.where(block.over, block.own, value)
         place = order_after(start, [nan.astype(jnp.int32)])
@@ -140,7 +191,7 @@ def search_levels(
 
     of_rows = number, nodes.worth, nodes.is_nan
     _, worth, is_nan = lax.while_loop(lambda carry: carry[0] > 0, up, of_rows)
-    value, policy, is_nan = _value(roots, worth, is_nan, scale)
+    value, policy, is_nan = _value(roots, worth, is_nan, *of_values)
     return RootsFound(policy[:, :num_actions], roots.counts[:, :num_actions].astype(jnp.float32), value, is_nan)
 
 
@@ -269,7 +320,7 @@ def share_out(
 
 
 def _value(
-    nodes: LevelNodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float
+    nodes: LevelNodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float, unroll: int
 ) -> tuple[Float32[Array, " n"], Float32[Array, "n edges"], Bool[Array, " n"]]:
     """What nodes are worth to their player to act, by what their children are; their new policy; and where the
     evaluator gave no number.
@@ -279,7 +330,7 @@ def _value(
     child = jnp.where(tried, child, 0)
     values = jnp.where(tried, worth[child], 0)
     number = jnp.maximum(nodes.simulations - 1, 1).astype(jnp.float32)
-    policy = improved(jnp.where(tried, nodes.policy, 0), values, c / jnp.sqrt(number))
+    policy = improved(jnp.where(tried, nodes.policy, 0), values, c / jnp.sqrt(number), unroll)
     policy = jnp.where(nodes.is_chance[:, None], nodes.counts.astype(jnp.float32) / number[:, None], policy)
     below = jnp.sum(policy * values, axis=1)
     share = 1 / nodes.simulations.astype(jnp.float32)
@@ -288,7 +339,7 @@ def _value(
 
 
 def improved(
-    policy: Float32[Array, "n edges"], values: Float32[Array, "n edges"], weight: Float32[Array, " n"]
+    policy: Float32[Array, "n edges"], values: Float32[Array, "n edges"], weight: Float32[Array, " n"], unroll: int = 1
 ) -> Float32[Array, "n edges"]:
     """The policy p' that makes sum p' values - weight KL(policy || p') greatest, among edges with a share (Grill et
     al., 2020).
@@ -305,6 +356,6 @@ def improved(
         excess, slope = (jnp.sum(x, axis=1, keepdims=True) for x in (parts, parts / (gap + more)))
         return more + (excess - 1) / jnp.maximum(slope, 1e-30)
 
-    more = lax.fori_loop(0, NEWTON_STEPS, step, more)
+    more = lax.fori_loop(0, NEWTON_STEPS, step, more, unroll=unroll)
     parts = shares / (gap + more)
     return parts / jnp.maximum(jnp.sum(parts, axis=1, keepdims=True), 1e-30)

@@ -150,14 +150,14 @@ def test_simulations_are_shared_by_the_policy_and_none_is_lost():
     np.testing.assert_allclose(means, 7 * one[0], atol=2e-3)
 
 
-def test_positions_do_not_depend_on_their_neighbours_nor_on_the_size_of_blocks(monkeypatch):
+def test_positions_do_not_depend_on_their_neighbours_nor_on_the_kind_of_device(monkeypatch):
     game = jaxgames.make("connect_four")
     states, bits = middle_positions(game, 5, 20), jnp.arange(5, dtype=jnp.uint32)
     of = {"select": "recursive", "evaluate": network_of(game)}
     together = mcts.search_positions(game, states._position, bits, N, **of)
     some = jax.tree.map(lambda x: x[1:3], states._position)
     jax.clear_caches()
-    monkeypatch.setattr(levels, "FEWEST", 8)
+    monkeypatch.setattr(levels, "ON_CPU", levels.ELSEWHERE)
     apart = mcts.search_positions(game, some, bits[1:3], N, **of)
     np.testing.assert_array_equal(apart.visits, together.visits[1:3])
     np.testing.assert_allclose(apart.weights, together.weights[1:3], atol=1e-5)

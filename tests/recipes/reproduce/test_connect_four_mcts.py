@@ -135,6 +135,7 @@ def test_networks_have_the_iterations_that_the_author_s_had(tmp_path, monkeypatc
     monkeypatch.setattr("jaxgames.recipes.reproduce.study.match", fake_match)
     monkeypatch.setattr(networks, "_agent", lambda study, *asked: asked)
     monkeypatch.setattr(networks, "_speeds", lambda study: {"UCT": 1000.0, "DenseNet": 250.0, "ConvNet": 10.0})
+    monkeypatch.setattr(networks, "_train_all", lambda study: None)
     study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
     rows = networks.table_12(study)
     assert [row.published for row in rows] == [x for line in PUBLISHED["table 12"]["rows"].values() for x in line]
