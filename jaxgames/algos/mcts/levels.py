@@ -22,13 +22,17 @@ from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, empty_key_sets, 
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.algos.mcts.rules.recursive import Recursive
+from jaxgames.algos.mcts.simulate import play_edge, sanitize
+from jaxgames.algos.mcts.tree import unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import order_after
-from jaxgames.ops.pytrees import select, take
+from jaxgames.ops.pytrees import take
 from jaxgames.ops.random_bits import fold_in
 
 NEWTON_STEPS = 16
 """From any start the share of the error that is left is squared in each: enough for a thousand actions."""
+LEAST = np.float32(1e-20)
+"""Of a share: with less the first guess might lie beyond the solution."""
 MOST = 2**16
 """Nodes that are made at once, at most."""
 
@@ -95,6 +99,7 @@ class RootsFound(NamedTuple):
 
 
 def search_levels(
+    form: Form,
     game: Game,
     rule: Recursive,
     evaluate: Evaluator,
@@ -106,28 +111,12 @@ def search_levels(
     discount: float,
 ) -> RootsFound:
     """Searches B positions with `num_simulations` each; where `alive` is false, nothing is searched."""
-    of = game, rule, evaluate, positions, alive, bits, num_simulations, noise, discount
-    return lax.platform_dependent(cpu=lambda: _search(*of, ON_CPU), default=lambda: _search(*of, ELSEWHERE))
-
-
-def _search(
-    game: Game,
-    rule: Recursive,
-    evaluate: Evaluator,
-    positions: Any,
-    alive: Bool[Array, " B"],
-    bits: UInt32[Array, " B"],
-    num_simulations: int,
-    noise: Any,
-    discount: float,
-    form: Form,
-) -> RootsFound:
     # The roots.
     batch, num_actions = len(bits), game.num_actions
     no = jnp.zeros(batch, bool)
     simulations = jnp.where(alive, jnp.int32(num_simulations), 1)
     roots = _make(
-        game, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise
+        game, rule, evaluate, positions, bits, no, no, ~alive, no, jnp.zeros(batch, jnp.float32), simulations, noise
     )
     rows = batch * num_simulations
     width = min(max(form.nodes * batch, form.fewest), MOST)
@@ -143,7 +132,7 @@ def _search(
         number, starts, begin, end, parents, last, nodes = carry
         row = begin + jnp.arange(width, dtype=jnp.int32)
         parent = lax.cummax(lax.dynamic_slice_in_dim(parents, begin, width).at[0].max(last))
-        block = _children(game, evaluate, nodes, row, parent, end)
+        block = _children(game, rule, evaluate, nodes, row, parent, end)
         kids = jnp.where(row < end, _kids(block), 0)
         block = block._replace(first=end + jnp.cumsum(kids, dtype=jnp.int32) - kids)
         parents = _note(parents, block.first, kids, begin)
@@ -210,6 +199,7 @@ def _note(
 
 def _children(
     game: Game,
+    rule: Recursive,
     evaluate: Evaluator,
     nodes: LevelNodes,
     row: Int32[Array, " n"],
@@ -229,19 +219,16 @@ def _children(
     )
 
     # The position.
-    before, action = take(nodes.position, parent), jnp.minimum(edge, game.num_actions - 1)
-    position, turn_passes, over, reward = jax.vmap(game.play)(before, action)
-    if game.outcome_probabilities:
-        by_chance = nodes.is_chance[parent]
-        drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
-        position, turn_passes, over = select(by_chance, drawn, position), turn_passes & ~by_chance, over & ~by_chance
+    before = take(nodes.position, parent)
+    position, turn_passes, over, reward, _ = play_edge(game, before, edge, nodes.is_chance[parent])
     opponent, bits = nodes.opponent[parent] ^ turn_passes, fold_in(nodes.bits[parent], edge.astype(jnp.uint32) + 1)
     simulations = jnp.where(over | (row >= end), 1, simulations)
-    return _make(game, evaluate, position, bits, opponent, turn_passes, over, over, reward, simulations, None)
+    return _make(game, rule, evaluate, position, bits, opponent, turn_passes, over, over, reward, simulations, None)
 
 
 def _make(
     game: Game,
+    rule: Recursive,
     evaluate: Evaluator,
     position: Any,
     bits: UInt32[Array, " n"],
@@ -253,20 +240,14 @@ def _make(
     simulations: Int32[Array, " n"],
     noise: Any,
 ) -> LevelNodes:
-    """LevelNodes with the evaluator's value, and their simulations shared among their edges."""
+    """Nodes with the evaluator's value, and their simulations shared among their edges."""
     leaves = _leaves(game, position, opponent, ~needs_none, reward, fold_in(bits, 2**31))
     evaluation, _ = evaluated(evaluate, game, leaves, (), False)
-    assert evaluation.logits is not None  # the evaluator has a policy
-    unclear = jnp.any(jnp.isnan(evaluation.logits), axis=1)
-    value = jnp.where(jnp.isfinite(evaluation.value), evaluation.value, 0)
-    is_nan = (unclear | ~jnp.isfinite(evaluation.value)) & ~needs_none
+    evaluation, is_nan = sanitize(rule, leaves, game, evaluation)
 
     # The policy: the network's or, where chance decides, the probabilities of the outcomes.
-    legal = jax.vmap(game.legal)(position)
-    policy, is_chance = (
-        masked_softmax(jnp.where(unclear[:, None], 0, evaluation.logits), legal),
-        jnp.zeros(len(bits), bool),
-    )
+    legal, is_chance = jax.vmap(game.legal)(position), jnp.zeros(len(bits), bool)
+    policy = masked_softmax(unwrap(evaluation.logits), legal)
     if noise is not None:
         policy = noise.mix(policy, legal, fold_in(bits, 0))
     if game.outcome_probabilities:
@@ -277,7 +258,7 @@ def _make(
         is_chance = awaits_chance(game, position)
         policy = jnp.where(is_chance[:, None], chances[None, :], policy)
     counts = share_out(policy, simulations - 1, (fold_in(bits, 1) >> 8).astype(jnp.float32) / 2**24)
-    own = jnp.where(over, reward, value)
+    own = jnp.where(over, reward, evaluation.value)
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
     return LevelNodes(
         position, bits, opponent, turn_passes, over, is_chance, is_nan, simulations, own, policy, counts, none, zero
@@ -292,7 +273,7 @@ def _leaves(
     reward: Float32[Array, " n"],
     bits: UInt32[Array, " n"],
 ) -> SelectedLeaf:
-    """LevelNodes as evaluators are asked about leaves."""
+    """Nodes as evaluators are asked about leaves."""
     none = jnp.zeros_like(bits, jnp.int32)
     return SelectedLeaf(
         position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
@@ -334,7 +315,9 @@ def _value(
     policy = jnp.where(nodes.is_chance[:, None], nodes.counts.astype(jnp.float32) / number[:, None], policy)
     below = jnp.sum(policy * values, axis=1)
     share = 1 / nodes.simulations.astype(jnp.float32)
-    value = jnp.where(nodes.simulations > 1, share * nodes.own + (1 - share) * below, nodes.own)
+    is_alone = nodes.simulations == 1  # and then keeps the network's value and policy
+    policy = jnp.where(is_alone[:, None], nodes.policy, policy)
+    value = jnp.where(is_alone, nodes.own, share * nodes.own + (1 - share) * below)
     return value, policy, nodes.is_nan | jnp.any(tried & is_nan[child], axis=1)
 
 
@@ -348,8 +331,8 @@ def improved(
     """
     # u = greatest value + more. Newton's method from below, where it cannot overshoot: the sum is convex in u.
     gap = jnp.max(jnp.where(policy > 0, values, -jnp.inf), axis=1, keepdims=True) - values
-    gap, shares = jnp.where(policy > 0, gap, 1), weight[:, None] * policy
-    more = jnp.maximum(jnp.max(jnp.where(policy > 0, shares - gap, 0), axis=1, keepdims=True), 1e-30)
+    gap, shares = jnp.where(policy > 0, gap, 1), jnp.where(policy > 0, jnp.maximum(weight[:, None] * policy, LEAST), 0)
+    more = jnp.maximum(jnp.max(jnp.where(policy > 0, shares - gap, 0), axis=1, keepdims=True), LEAST)
 
     def step(_, more):
         parts = shares / (gap + more)

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
+from jaxgames.algos.mcts import levels
 from jaxgames.algos.mcts.evaluators import EVALUATORS
 from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
 from jaxgames.algos.mcts.init import init_tree
-from jaxgames.algos.mcts.levels import search_levels
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import RULES
 from jaxgames.algos.mcts.rules.recursive import Recursive
@@ -376,10 +376,21 @@ def _search(
     # Level by level, without a tree to go down.
     if isinstance(rule, Recursive):
         rule.with_numbers(numbers or {})  # it has none
-        found = search_levels(
-            game, rule, evaluate, positions, alive, bits[0],
-            settings.num_simulations, settings.noise, settings.discount,
-        )  # fmt: skip
+        asked = (
+            game,
+            rule,
+            evaluate,
+            positions,
+            alive,
+            bits[0],
+            settings.num_simulations,
+            settings.noise,
+            settings.discount,
+        )
+        found = jax.lax.platform_dependent(
+            cpu=lambda: levels.search_levels(levels.ON_CPU, *asked),
+            default=lambda: levels.search_levels(levels.ELSEWHERE, *asked),
+        )
         weights = jnp.where(alive[:, None], found.weights, 0)
         best = jnp.argmax(weights, axis=1).astype(jnp.int32)
         actions = _sample(weights, settings.temperature, bits[0]) if settings.temperature > 0 else best

@@ -146,7 +146,7 @@ def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> t
         slot=tree.used,
     )
     evaluation, memory = evaluated(evaluate, game, leaf, memory, False)
-    evaluation, is_nan = _sanitize(layout.rule, leaf, game, evaluation)
+    evaluation, is_nan = sanitize(layout.rule, leaf, game, evaluation)
     legal = jax.vmap(game.legal)(position)
     prior = masked_softmax(unwrap(evaluation.logits), legal)
     if noise is not None:
@@ -173,7 +173,7 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
     opponent_acts = materialize(tree.node("opponent_to_move", end.row) != 0, tree.bits)
     before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
     is_chance = materialize(tree.node("is_chance", end.row) != 0, tree.bits)
-    position, turn_passes, is_end, value, amaf_key = _play(game, before, end.edge, is_chance)
+    position, turn_passes, is_end, value, amaf_key = play_edge(game, before, end.edge, is_chance)
 
     # What needs no evaluation: ends of games, and edges whose value the rule has proven.
     is_exact = is_end
@@ -298,7 +298,7 @@ def _set_row(array: Array, row: Array, depth: Int32[Array, ""]) -> Array:
     return lax.dynamic_update_slice_in_dim(array, row[None], depth, 0)
 
 
-def _play(
+def play_edge(
     game: Game, before: Any, edge: Int32[Array, " batch"], is_chance: Bool[Array, " batch"]
 ) -> tuple[Any, Bool[Array, " batch"], Bool[Array, " batch"], Float32[Array, " batch"], UInt32[Array, "batch words"]]:
     """The position that an edge leads to; whether the turn passes and the game ends by it; reward and AMAF key."""
@@ -319,7 +319,7 @@ def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, di
     """The trees with the leaves as new nodes, and with their values in every edge of the paths."""
     # The new nodes.
     rule = tree.layout.rule
-    evaluation, is_nan = _sanitize(rule, leaf, tree.layout.game, evaluation)
+    evaluation, is_nan = sanitize(rule, leaf, tree.layout.game, evaluation)
     tree, row, is_new = expand(tree.replace(had_nan=tree.had_nan | is_nan), leaf, evaluation)
 
     # The values, from the player to act at the leaf to the player at the root, and up the paths.
@@ -332,7 +332,7 @@ def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, di
     return backup(tree, leaf.path, EvaluatedLeaf(row, is_new, opponent, value, leaf.is_exact, played), discount)
 
 
-def _sanitize(
+def sanitize(
     rule: Rule, leaf: SelectedLeaf, game: Game, evaluation: Evaluation
 ) -> tuple[Evaluation, Bool[Array, " batch"]]:
     """The evaluation with 0 for a value that is NaN or infinite and equal logits for those with NaN; and where it was

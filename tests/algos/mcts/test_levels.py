@@ -236,3 +236,25 @@ def test_noise_is_of_the_root_alone():
     with_noise = np.asarray(mcts.search(game, states, jax.random.key(1), noise=noise, **of).visits)
     assert plain.max() - plain.min() <= 1 and with_noise.max() > 60  # shares of Dirichlet(0.1) are mostly one action's
     assert (with_noise.sum(axis=1) == 89).all()
+
+
+def test_one_simulation_gives_what_the_network_says():
+    game = jaxgames.make("connect_four")
+    states = middle_positions(game, 5, 20)
+    evaluate = network_of(game)
+    found = mcts.search(game, states, jax.random.key(0), 1, select="recursive", evaluate=evaluate)
+    logits, value = evaluate.apply(evaluate.params, states.observation)
+    alive = ~np.asarray(states.terminated | states.truncated)
+    policy = np.asarray(jax.nn.softmax(jnp.where(states.legal_action_mask, logits, -jnp.inf)))
+    np.testing.assert_allclose(found.weights, policy * alive[:, None], atol=1e-6)
+    np.testing.assert_allclose(np.asarray(found.values)[alive], np.asarray(value)[alive], atol=1e-6)
+    legal = np.take_along_axis(np.asarray(states.legal_action_mask), np.asarray(found.actions)[:, None], axis=1)[:, 0]
+    assert legal[alive].all() and alive.any()
+
+
+def test_an_edge_of_hardly_any_share_breaks_nothing():
+    policy = jnp.float32([[1e-30, 0.5, 0.5], [1e-30, 1, 0], [1e-30, 1e-30, 1]])
+    values = jnp.float32([[1, -1, -1], [1, -1, 0], [-1, 1, -1]])
+    found = np.asarray(levels.improved(policy, values, jnp.float32([0.1, 0.1, 0.1])))
+    # The others get weight share / (u - value), the best edge all that is left.
+    np.testing.assert_allclose(found, [[0.95, 0.025, 0.025], [0.95, 0.05, 0], [0, 0.95, 0.05]], atol=0.01)
