@@ -203,7 +203,7 @@ def of_search(name: str, against: bool) -> Iterator[Program]:
         if against and name in ("tic_tac_toe", "connect_four") and not chance:
             yield Program(what, MCTX, partial(_with_network, game, searches.mctx, kind), loops)
     what = f"{title}, Recursive, linear network, {size}"
-    yield Program(what, OURS, partial(_with_network, game, searches.ours, "Recursive"), ("block up", "Newton's step"))
+    yield Program(what, OURS, partial(_with_network, game, searches.ours, "Recursive"), ("block up",))
     what = f"{title}, UCT with rollouts, {size}"
     yield Program(what, OURS, partial(_with_rollouts, game), ("simulation", "level and ply"))
 
