@@ -4,13 +4,32 @@ import { byId, h, setText } from "./dom.js";
 import { setIcon } from "./icons.js";
 
 export function initWatch(app) {
-  for (const radio of document.querySelectorAll("input[name=speed]")) {
-    radio.addEventListener("change", () => app.send("speed", { seconds: Number(radio.value) }));
+  // What was chosen here and is not answered yet: a state that was sent before does not take it back.
+  const chosen = {};
+  const now = () => ({ ...app.state, ...chosen });
+
+  async function choose(part, value, type, fields) {
+    chosen[part] = value;
+    const answer = await app.send(type, fields);
+    if (answer && app.state) {
+      app.state[part] = value;
+    }
+    if (chosen[part] === value) {
+      delete chosen[part];
+    }
+    app.refresh();
+    return answer;
   }
-  byId("pause").addEventListener("click", () => app.send("pause", { on: !app.state.paused }));
+
+  const choosePause = (on) => choose("paused", on, "pause", { on });
+  for (const radio of document.querySelectorAll("input[name=speed]")) {
+    const seconds = Number(radio.value);
+    radio.addEventListener("change", () => choose("speed", seconds, "speed", { seconds }));
+  }
+  byId("pause").addEventListener("click", () => choosePause(!now().paused));
   byId("play-on").addEventListener("click", async () => {
-    if (!app.state.paused) {
-      await app.send("pause", { on: true });
+    if (!now().paused) {
+      await choosePause(true);
     }
     await app.send("play_on");
   });
@@ -19,7 +38,7 @@ export function initWatch(app) {
     const runs = underWay(app.state.match);
     app.send("match", { games: runs ? 0 : Number(byId("match-games").value) });
   });
-  byId("display").addEventListener("change", (event) => app.send("display", { on: event.target.checked }));
+  byId("display").addEventListener("change", ({ target: { checked: on } }) => choose("display", on, "display", { on }));
 
   function score() {
     const { match, seats } = app.state;
@@ -46,7 +65,7 @@ export function initWatch(app) {
   }
 
   return () => {
-    const { state } = app;
+    const state = now();
     const mayChange = state.you.host || state.you.seats.length > 0;
     for (const radio of document.querySelectorAll("input[name=speed]")) {
       radio.checked = Number(radio.value) === state.speed;

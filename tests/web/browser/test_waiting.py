@@ -3,6 +3,7 @@ moves, a server that begins again.
 """
 
 import itertools
+import json
 import statistics
 from typing import Any
 
@@ -140,6 +141,48 @@ def test_speeds_of_watched_games(browser: Any, server: Server) -> None:
         table.wait_for("/wins|Draw/.test(document.getElementById('status').textContent)")
         last = table.page.evaluate("window.timesOfTest")[len(times) + 1 :]
         assert statistics.median(after - before for before, after in itertools.pairwise(last)) < 900
+
+
+def test_a_state_sent_before_does_not_take_back_what_was_chosen(browser: Any, server: Server) -> None:
+    """Pause, its length and the display stay as chosen: while the server has not answered, and once it has."""
+    with opened(browser, server.url) as table:
+        ends, held, states = dict[str, Any](), list[str](), list[dict[str, Any]]()
+
+        def to_server(text: str) -> None:
+            (held.append if json.loads(text)["type"] in ("speed", "pause", "display") else ends["server"].send)(text)
+
+        def to_page(text: str) -> None:
+            message = json.loads(text)
+            if message["type"] == "state":
+                states.append(message)
+            ends["page"].send(text)
+
+        def connect(page: Any) -> None:
+            ends.update(page=page, server=page.connect_to_server())
+            page.on_message(to_server)
+            ends["server"].on_message(to_page)
+
+        def is_as_chosen() -> bool:
+            board, slow = table.page.get_by_label("Show the boards"), table.page.get_by_role("radio", name="5 s")
+            return slow.is_checked() and not board.is_checked() and "Go on" in table.page.locator("#pause").inner_text()
+
+        table.page.route_web_socket("**/ws", connect)
+        table.page.goto(f"{server.url}/#game=connect_four&against=random")
+        table.wait_for("document.getElementById('board')?.dataset.version")
+        assert not is_as_chosen()
+        table.page.get_by_role("radio", name="5 s").check()
+        table.page.get_by_label("Show the boards").uncheck()
+        table.button("pause")
+        ends["page"].send(json.dumps({**states[-1], "version": 1000}))
+        table.wait_for("document.getElementById('board').dataset.version === '1000'")
+        assert is_as_chosen()
+        for text in held:
+            ends["server"].send(text)
+        table.wait_for("document.getElementById('board').dataset.version !== '1000'")
+        table.click(3)
+        table.wait_for_moves(1)
+        assert is_as_chosen()
+        assert (states[-1]["speed"], states[-1]["display"], states[-1]["paused"]) == (5, False, True)
 
 
 def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -> None:
