@@ -7,14 +7,15 @@ from pathlib import Path
 
 SCRIPT = """
 import json, sys, time
+start = time.process_time()  # of this process, however busy the machine is
 import jax
 before, loaded = dict(jax.config.values), set(sys.modules)
-start = time.process_time()  # of this process, however busy the machine is
+middle = time.process_time()
 import jaxgames
-seconds = time.process_time() - start
+share = (time.process_time() - middle) / (middle - start)
 from jax._src import xla_bridge
 print(json.dumps({
-    "seconds": seconds,
+    "share": share,
     "flags": [name for name in before if jax.config.values[name] != before[name]],
     "backends": list(xla_bridge._backends),
     "heavy": sorted({name.split(".")[0] for name in set(sys.modules) - loaded}
@@ -31,6 +32,6 @@ def measured():
 
 def test_import_is_light():
     runs = [measured() for _ in range(3)]
-    assert min(run["seconds"] for run in runs) < 0.3
+    assert min(run["share"] for run in runs) < 0.35  # of what jax itself takes, on any machine
     for run in runs:
         assert run["flags"] == [] and run["backends"] == [] and run["heavy"] == []

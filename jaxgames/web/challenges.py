@@ -46,8 +46,9 @@ def standing(game: str, spec: str, points: Sequence[int | None]) -> dict[str, An
 
 
 def standings(rows: Iterable[ChallengeGame]) -> list[dict[str, Any]]:
-    """Of each player that somebody has met, by all games, the newest first; `goes_on` is the last challenge, unless it
-    has been played to its end.
+    """Of each player that somebody has met, by all games, the newest first.
+
+    `goes_on` is the session of the last challenge, unless it has been played to its end.
     """
     met: dict[tuple[str, str], list[ChallengeGame]] = {}
     for row in rows:
@@ -57,7 +58,7 @@ def standings(rows: Iterable[ChallengeGame]) -> list[dict[str, Any]]:
     for player, games in met.items():
         last = games[0]
         left = last.points is None or last.number < GAMES
-        goes_on = {"session": last.session, "number": last.number} if left else None
+        goes_on = last.session if left else None
         found.append({**standing(*player, [one.points for one in games]), "goes_on": goes_on})
     return found
 

@@ -55,7 +55,7 @@ def _propose(room: Room, client: Client, what: str, act: Callable[[], None]) -> 
 
 async def _step(room: Room, client: Client, message: Message) -> None:
     _seat(room, client)
-    if message["version"] not in (None, room.version):
+    if message["version"] is not None and not room.moved <= message["version"] <= room.version:
         raise ValueError("the board has changed meanwhile; look again")
     before = len(room.session.actions)
     try:
@@ -70,7 +70,7 @@ async def _step(room: Room, client: Client, message: Message) -> None:
 
 async def _turn(room: Room, client: Client, message: Message) -> None:
     _seat(room, client)
-    room.play_text(message["text"])
+    room.hand_over(message["text"])
     room.changed()
 
 

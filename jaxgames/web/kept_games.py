@@ -109,9 +109,9 @@ class KeptGames:
         found = await self._run(self._find, "session = ? ORDER BY number DESC LIMIT 1", session)
         return found[0] if found else None
 
-    async def find(self, owner: str, session: str, number: int) -> KeptGame:
-        """One of somebody's games. Raises `ValueError` if it is none."""
-        query = "session = ? AND number = ? AND (owner0 = ? OR owner1 = ?)"
+    async def find(self, owner: str, session: str, number: int | None) -> KeptGame:
+        """One of somebody's games, by default the newest of a session. Raises `ValueError` if it is none."""
+        query = "session = ? AND number = ifnull(?, number) AND (owner0 = ? OR owner1 = ?) ORDER BY number DESC LIMIT 1"
         found = await self._run(self._find, query, session, number, owner, owner)
         if not found:
             raise ValueError("this is none of your games; it may have been deleted")

@@ -253,7 +253,7 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
         "challenges": {"owner": key},
         "join": {"session": session, "token": Field(optional(text(64))), "name": name, "owner": owner},
         "games": {"owner": key},
-        "open": {"owner": key, "session": session, "number": game_number, "name": name},
+        "open": {"owner": key, "session": session, "number": Field(optional(whole(1, 10**6))), "name": name},
         "export": {"owner": key, "session": session, "number": game_number, "format": Field(text(10), needed=True)},
         **dict.fromkeys(("stop", "resume"), {"what": command, "name": Field(text(40), needed=True)}),
         "form": {"what": command, "asked": Field(asked, needed=True)},

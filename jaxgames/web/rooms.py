@@ -31,6 +31,7 @@ class Room:
         first: the seat (the colour) that moves first in the start position: seat 0 of `session`.
         values: evaluations in points of seat 0, by the number of turns played.
         analyses: the `hints.Analyses` of those who want evaluations.
+        version: counts what everybody was told; since `moved` the position has been as it is.
         number: of the game in this session, from 1.
         loaded: turns that were not played here.
         control: how much time the next game gives; `clock` is that of this one.
@@ -50,7 +51,7 @@ class Room:
         self.session: Session
         self.view: View
         self.first, self.start_text, self.drawn_start = 0, "", True
-        self.version, self.paused, self.one_turn, self.display = 0, False, False, True
+        self.version, self.moved, self.paused, self.one_turn, self.display = 0, 0, False, False, True
         self.chosen_speed: float | None = None
         self.offer: Offer | None = None
         self.match: MatchScore | None = None
@@ -67,6 +68,7 @@ class Room:
         self._driver: asyncio.Task[None] | None = None
         self._thinks, self._scored = False, 0.0
         self._last: tuple[Any, dict[str, Any] | None] = (None, None)
+        self._board: State | None = None
 
     # Who is here.
 
@@ -224,19 +226,13 @@ class Room:
         if session.turn_complete and (confirmed or ends or alone or not self.choice.game.outcome_probabilities):
             self.hand_over()
 
-    def hand_over(self) -> None:
-        """Ends a finished turn."""
+    def hand_over(self, text: str | None = None) -> None:
+        """Ends a turn: a finished one, or one whose rest is played by its text."""
         seat, counts = self.session.seat ^ self.first, self.times_turn
-        self.session.hand_over()
-        self._turned(seat, counts)
-
-    def play_text(self, text: str) -> None:
-        """Plays the rest of the turn by its text and hands it over."""
-        seat, counts = self.session.seat ^ self.first, self.times_turn
-        self.session.play(text)
-        self._turned(seat, counts)
-
-    def _turned(self, seat: int, counts: bool) -> None:
+        if text is None:
+            self.session.hand_over()
+        else:
+            self.session.play(text)
         self.clock.end_turn(seat, counts)
         self.steps, self.offer = [], None
         ply = len(self.session.turns)
@@ -246,9 +242,14 @@ class Room:
 
     # What everybody is told.
 
+    def _count(self) -> None:
+        self.version += 1
+        if self.session.state is not self._board:
+            self._board, self.moved = self.session.state, self.version
+
     def changed(self) -> None:
         """Tells everybody, and lets the programs go on."""
-        self.version += 1
+        self._count()
         self.run_clock()
         self.keep(self)
         if self.over and not self.counted:
@@ -457,7 +458,7 @@ class Room:
 
     def changed_quietly(self) -> None:
         """Tells everybody, but lets no program go on."""
-        self.version += 1
+        self._count()
         self.keep(self)
         self.broadcast()
 

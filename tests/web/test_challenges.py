@@ -57,10 +57,24 @@ def test_a_challenge_goes_on_after_a_restart(file):
         ann.do("turn", text="5")
         session, token = ann.welcome["session"], ann.welcome["token"]
     with serving(keep=file) as (_, http), page(http) as ann:
-        ann.welcome = ann.ask("open", owner=ANN, **scored(ann)[0]["goes_on"])
+        ann.welcome = ann.ask("open", owner=ANN, session=scored(ann)[0]["goes_on"])
         assert (ann.welcome["session"], ann.welcome["token"]) == (session, token) and ann.until("state")
         assert "without help" in ann.refuse("hint")
         assert (ann.state["match"]["games"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (10, 0, 1)
+
+
+def test_a_challenge_goes_on_with_its_newest_game(file):
+    """The next game may begin after the list was asked for."""
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
+        ann.do("turn", text="5")  # the first game is kept with a turn of its own
+        ann.do("resign")
+        listed = scored(ann)[0]["goes_on"]
+        ann.wait(lambda s: s["match"]["played"] == 1 and s["over"] is None)
+        assert "none of your games" in ann.refuse("open", owner="b" * 48, session=listed)
+        assert ann.ask("open", owner=ANN, session=listed)["session"] == listed == ann.welcome["session"]
+        ann.until("state")
+        assert (ann.state["match"]["played"], ann.state["over"]) == (1, None)
 
 
 @pytest.mark.parametrize(
@@ -98,5 +112,5 @@ def test_scores_and_ratings():
     rows = [("checkers", "a", 1, 10), ("go", "a", 1, 1), ("checkers", "b", None, 2), ("checkers", "a", 0, 9)]
     games = [ChallengeGame("s", number, ANN, game, spec, points) for game, spec, points, number in rows]
     found = [(one["spec"], one["games"], one["open"], one["goes_on"]) for one in standings(games)]
-    assert found == [("a", 2, 0, None), ("b", 0, 1, {"session": "s", "number": 2})]
-    assert standings(games[3:])[0]["goes_on"] == {"session": "s", "number": 9}  # left before the tenth had begun
+    assert found == [("a", 2, 0, None), ("b", 0, 1, "s")]
+    assert standings(games[3:])[0]["goes_on"] == "s"  # left before the tenth had begun

@@ -62,12 +62,16 @@ def test_a_game_alone_on_both_seats(ann):
     assert ann.refuse("turn", text="9") == "the game is over"
 
 
-def test_a_stale_step_is_refused(ann):
+def test_a_step_is_refused_if_the_position_has_changed_and_for_nothing_else(ann):
     ann.create("connect_four")
     version = ann.state["version"]
+    ann.do("speed", seconds=0)  # a state of another version, of the same board
+    assert "changed meanwhile" in ann.refuse("step", actions=[3], version=ann.state["version"] + 1)
     ann.do("step", actions=[3], version=version)
-    assert "changed meanwhile" in ann.refuse("step", actions=[3], version=version)
-    assert ann.state["ply"] == 1
+    ann.do("undo")
+    for before in (version, version + 1, version + 2):
+        assert "changed meanwhile" in ann.refuse("step", actions=[3], version=before)
+    assert ann.state["ply"] == 0 and ann.do("step", actions=[3], version=ann.state["version"])["ply"] == 1
 
 
 def test_against_a_program_it_answers_and_undo_goes_back_to_the_person(ann):

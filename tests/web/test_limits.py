@@ -186,8 +186,9 @@ def test_a_fault_of_the_server_is_counted_and_the_page_is_told(monkeypatch, capl
     with serving() as (server, http), page(http) as ann:
         ann.create("tic_tac_toe")
         room = server.lobby.rooms[ann.welcome["session"]]
-        monkeypatch.setattr(room, "play_text", lambda text: 1 / 0)
-        assert "failed to do this" in ann.refuse("turn", text="1")
+        with monkeypatch.context() as broken:
+            broken.setattr(room, "hand_over", lambda text: 1 / 0)
+            assert "failed to do this" in ann.refuse("turn", text="1")
         assert server.lobby.failures == 1 and "ZeroDivisionError" in caplog.text
         ann.do("step", actions=[0])
 

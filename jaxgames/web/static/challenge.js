@@ -19,14 +19,14 @@ function enter({ session, token }) {
 const between = (value, low, high, text) => (low === null ? text(value) : `${text(value)} (${text(low)} to ${text(high)})`);
 const elo = (value) => signed(value, 0);
 
-function row(ask, { goes_on: last, title, spec, games, open, won, drawn, lost, points, mean, low, high, rating }) {
+function row(ask, { goes_on: session, title, spec, games, open, won, drawn, lost, points, mean, low, high, rating }) {
   const name = h("th", { scope: "row" }, `${title}: ${spec}`);
   const played = open ? `${games} and ${open} not ended` : String(games);
   const cells = games
     ? [`${won} / ${drawn} / ${lost}`, signed(points, 0), between(mean, low, high, (value) => signed(value)), between(rating.elo, rating.low, rating.high, elo)]
     : ["", "", "", ""];
-  const on = last && h("button", { type: "button", "aria-label": `Go on with ${title} against ${spec}`, onclick: async () => {
-    const answer = await ask("open", { owner: ownerKey(), name: settings.name, ...last });
+  const on = session && h("button", { type: "button", "aria-label": `Go on with ${title} against ${spec}`, onclick: async () => {
+    const answer = await ask("open", { owner: ownerKey(), name: settings.name, session });
     if (answer) {
       enter(answer);
     }
