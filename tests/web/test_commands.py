@@ -136,7 +136,7 @@ def test_who_may_send_each_message(work, kind):
             assert may or server.commands.last is None
             if not headers:
                 assert http.get("/api/commands").json()["may"] is may
-        for path in work["work"].rglob("*.json*"):
+        for path in list(work["work"].rglob("*.json*")):
             path.unlink()
             path.parent.rmdir() if not any(path.parent.iterdir()) else None
     with serving(HERE) as (_, http), page(http) as ann:  # a server that starts nothing
