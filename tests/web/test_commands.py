@@ -69,7 +69,7 @@ def work(tmp_path, monkeypatch):
 
 def until(http, holds, address="/api/commands"):
     """What an address says, once a function of it holds."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not holds(found := http.get(address).json()):
         assert time.monotonic() < limit, found
         time.sleep(0.01)

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-PATIENCE = 60_000  # milliseconds: a player may have to be compiled first
+PATIENCE = 300_000  # milliseconds: a player may have to be compiled first, on a machine that has other work
 
 # One look at the board: its version, whose turn it is, and the names and middles of all places.
 LOOK = """
@@ -116,9 +116,9 @@ class Table:
     def moves(self) -> list[str]:
         return self.page.locator("#moves button").all_text_contents()
 
-    def wait_for(self, what: str, arg: object = None, patience: int = PATIENCE) -> None:
+    def wait_for(self, what: str, arg: object = None) -> None:
         """Waits until a JavaScript expression of `arg` holds."""
-        self.page.wait_for_function(f"(arg) => {what}", arg=arg, timeout=patience)
+        self.page.wait_for_function(f"(arg) => {what}", arg=arg)
 
     def wait_for_no_dialog(self) -> None:
         """A dialog closes when the server has answered, which may be after the page shows what it asked for."""

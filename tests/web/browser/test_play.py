@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.web.browser.conftest import Server
-from tests.web.browser.table import PATIENCE, opened, picture, play_by_mouse
+from tests.web.browser.table import opened, picture, play_by_mouse
 
 PICTURES = os.environ.get("JAXGAMES_SCREENSHOTS")
 WIDE = {"width": 1440, "height": 900}
@@ -471,7 +471,7 @@ if PICTURES:  # for the documents; what is evaluated may have to be compiled fir
         with opened(browser, server.url, viewport=WIDE, color_scheme=scheme) as table:
             table.open(f"{address}&against=random")
             table.page.get_by_role("switch", name="Evaluate").check()
-            table.wait_for("document.querySelector('#variants .best')", patience=5 * PATIENCE)
+            table.wait_for("document.querySelector('#variants .best')")
             moves = {"backgammon": ["20/16 13/11"], "checkers": ["12-16", "8-11"], "connect_four": ["4", "4"]}
             for text in moves[name]:
                 version = table.look()["version"]
@@ -481,5 +481,5 @@ if PICTURES:  # for the documents; what is evaluated may have to be compiled fir
             table.page.keyboard.press("Tab")
             table.page.wait_for_timeout(5000)
             table.button("draw-curve")
-            table.wait_for("document.querySelector('#curve .trace')", patience=5 * PATIENCE)
+            table.wait_for("document.querySelector('#curve .trace')")
             picture(table, PICTURES, name)
