@@ -27,11 +27,9 @@ from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import make_learner
 from jaxgames.matches import every_line, match
 from jaxgames.matches import solved as solved_files
-from jaxgames.players import Player, by_policy
+from jaxgames.players import Player, by_policy, by_search
 from jaxgames.players import make as make_player
-from jaxgames.players.mcts import MCTSTurn
 from jaxgames.recipes import RECIPES
-from jaxgames.recipes.training import run_updates
 from jaxgames.runs import Run
 
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "alphazero-reliability.json"
@@ -72,23 +70,25 @@ def train(name: str, seed: int, folder: Path) -> list[dict[str, Any]]:
     if run.steps():
         step, state = run.restore(state)
         run.drop_metrics_after(step)
-    judge = JUDGES[name]
+    judge, update = JUDGES[name], jax.jit(learner.update, donate_argnums=0)
     while (number := int(state.updates)) < updates:
         began = cpu_seconds()
-        state, metrics = jax.block_until_ready(run_updates(learner, state, key, updates // POINTS))
+        games = 0
+        for place in range(number, number + updates // POINTS):
+            state, metrics = update(state, jax.random.fold_in(key, place))
+            games += int(metrics["games"])
         seconds = cpu_seconds() - began
         point = number // (updates // POINTS)
         apply, params = learner.network.apply, state.mean_params
         players = {"policy": by_policy("policy", game, apply, params, config.discount)}
         for kind, rule in (("puct", mcts.puct()), ("gumbel", mcts.gumbel(scale=0.0))):
-            turn = MCTSTurn(game, rule, SIMULATIONS, discount=config.discount)
-            players[kind] = Player(kind, game, turn, mcts.network(apply, params))
+            players[kind] = by_search(kind, game, rule, mcts.network(apply, params), SIMULATIONS, config.discount)
         line = {
             "step": int(state.updates),
-            "games": int(np.sum(metrics["games"])) + (run.metrics()[-1]["games"] if run.metrics() else 0),
+            "games": games + (run.metrics()[-1]["games"] if run.metrics() else 0),
             "cpu_seconds": round(seconds, 1),
-            "policy_loss": float(np.mean(metrics["policy_loss"])),
-            "value_loss": float(np.mean(metrics["value_loss"])),
+            "policy_loss": float(metrics["policy_loss"]),
+            "value_loss": float(metrics["value_loss"]),
             **judge(players, point >= POINTS - LAST),
         }
         print(json.dumps(line), flush=True)

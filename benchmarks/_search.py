@@ -36,9 +36,10 @@ POLICIES = {
     "PUCT": lambda: mcts.puct(qtransform="parent_and_siblings"),
     "Gumbel": lambda: mcts.gumbel(scale=0.0),
     "Recursive": mcts.recursive,
+    "OneRound": lambda: mcts.one_round(scale=0.0),
 }
 """Our rules with mctx's constants and scale of values; Gumbel without noise, so that visits can be compared."""
-OURS_ALONE = ("Recursive",)
+OURS_ALONE = ("Recursive", "OneRound")
 """Which of them mctx has not."""
 
 

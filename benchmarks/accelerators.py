@@ -204,6 +204,9 @@ def of_search(name: str, against: bool) -> Iterator[Program]:
             yield Program(what, MCTX, partial(_with_network, game, searches.mctx, kind), loops)
     what = f"{title}, Recursive, linear network, {size}"
     yield Program(what, OURS, partial(_with_network, game, searches.ours, "Recursive"), ("block up",))
+    whole = game.num_actions + game.num_actions // 2
+    what = f"{title}, one round, linear network, {POSITIONS:,} x {whole}"
+    yield Program(what, OURS, partial(_with_network, game, searches.ours, "OneRound", whole))
     what = f"{title}, UCT with rollouts, {size}"
     yield Program(what, OURS, partial(_with_rollouts, game), ("simulation", "level and ply"))
 
@@ -262,9 +265,11 @@ def _policy_step(env: Any) -> tuple[Callable, tuple[Any, ...]]:
     return step, (states, params, _key())
 
 
-def _with_network(game: Any, search: Callable, kind: str) -> tuple[Callable, tuple[Any, ...]]:
+def _with_network(
+    game: Any, search: Callable, kind: str, simulations: int = SIMULATIONS
+) -> tuple[Callable, tuple[Any, ...]]:
     params = jax.eval_shape(lambda key: searches.linear(game, key), _key())
-    return search(game, SIMULATIONS, policy=kind), (params, _states(game, POSITIONS), _key())
+    return search(game, simulations, policy=kind), (params, _states(game, POSITIONS), _key())
 
 
 def _with_rollouts(game: Any) -> tuple[Callable, tuple[Any, ...]]:

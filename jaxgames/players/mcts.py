@@ -172,6 +172,15 @@ KINDS: Mapping[str, SearchKind] = {
         evaluator_options=("rollouts",),
         keeps_tree=False,
     ),
+    "one_round": SearchKind(
+        "one round of sequential halving: two calls of a trained network, so few simulations, at most 3 for 2 actions",
+        mcts.one_round,
+        ("scale",),
+        evaluate=None,
+        merges_trees=False,
+        evaluator_options=("rollouts",),
+        keeps_tree=False,
+    ),
 }
 
 DISTANCES = (*range(17), math.inf)
@@ -255,6 +264,25 @@ def mcts_player(
         raise ValueError(f"{game.id} has no mirror images: leave out symmetries=1")
     turn = kind_of_turn(game, rule, simulations, trees, final, seconds, discount)
     return Player("search", game, turn, evaluate)
+
+
+def by_search(
+    name: str, game: Game, rule: Rule, evaluate: Evaluator, simulations: int, discount: float = 1.0
+) -> Player:
+    """The player that takes the action a search of its own prefers, such as one by a network of yours.
+
+    Args:
+        name: of the player.
+        game: that it plays.
+        rule: by which edges are selected, such as `mcts.puct()`.
+        evaluate: values leaves, such as `mcts.network(apply, params)`. Players with other weights of the same `apply`
+            share compiled programs.
+        simulations: of each move.
+        discount: of the values, for each turn that passes.
+
+    What `mcts.search` refuses is refused when the player moves.
+    """
+    return Player(name, game, MCTSTurn(game, rule, simulations, discount=discount), evaluate)
 
 
 def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxgames.algos import mcts
 from jaxgames.envs.core import Game
 from jaxgames.matches import solved
-from jaxgames.players.mcts import MCTSTurn
+from jaxgames.players.mcts import by_search
 from jaxgames.players.player import Player
 from jaxgames.runs import Panel
 
@@ -57,14 +57,12 @@ def panel(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 def final(player: Player, network: mcts.Evaluator, discount: float, positions: Sequence[solved.Solved]) -> list[dict]:
     """The policy alone and both searches on the half that reports."""
     half, found = positions[HALVES["reporting"]], []
-    turns: dict[str, mcts.Rule] = {
+    rules: dict[str, mcts.Rule] = {
         f"puct:{player.name}:{SIMULATIONS}": mcts.puct(),
         f"gumbel:{player.name}:{SIMULATIONS},scale=0": mcts.gumbel(scale=0.0),
     }
     players = [player]
-    for name, rule in turns.items():
-        turn = MCTSTurn(player.game, rule, SIMULATIONS, discount=discount)
-        players.append(Player(name, player.game, turn, network))
+    players += [by_search(name, player.game, rule, network, SIMULATIONS, discount) for name, rule in rules.items()]
     for one in players if half else []:
         found.append(solved.score(one, half, f"{FILE}, every second line").to_dict())
     return found

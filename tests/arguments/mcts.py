@@ -222,6 +222,7 @@ MCTS = {
         {"considered": setting("considered"), "scale": number("scale", "a number from 0 on", -1.0)},
     ),
     "mcts.recursive": Row(mcts.recursive, {"c": 1.25}, {"c": number("c", "a number above 0", 0)}),
+    "mcts.one_round": Row(mcts.one_round, {"scale": 1.0}, {"scale": number("scale", "a number from 0 on", -1.0)}),
     "mcts.rave": Row(mcts.rave, {"k": 9.0, "c": 0.1}, {"k": number("k", "a number above 0", 0), "c": C}),
     "mcts.amaf": Row(mcts.amaf, {"alpha": 0.5}, {"alpha": number("alpha", SHARE, 2), "c": C}),
     "mcts.uct1": graph(mcts.uct1, update=UPDATE),

@@ -103,6 +103,7 @@ RULES = {
     "uct3": mcts.uct3(),
     "bounded": mcts.bounded(mcts.uct()),
     "recursive": mcts.recursive(),
+    "one_round": mcts.one_round(),
 }
 SEARCHES = [(rule, "tic_tac_toe") for rule in RULES]
 SEARCHES += [("uct", "backgammon"), ("puct", "checkers"), ("bounded", "connect_four")]

@@ -15,6 +15,7 @@ import numpy as np
 
 import jaxgames
 from jaxgames import players, runs
+from jaxgames.algos import mcts
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.envs import backgammon
 from jaxgames.envs.connect_four import ConnectFour
@@ -410,6 +411,9 @@ ROWS = {
     "players.registry.available_players": tried(players.available_players, game="checkers"),
     "players.generic.by_policy": tried(
         lambda **k: players.by_policy("p", TTT, network, jnp.float32(1), **k).policy, discount=0.5
+    ),
+    "players.mcts.by_search": tried(
+        lambda **k: players.by_search("p", TTT, mcts.uct(), mcts.rollout(), 2, **k).turn, discount=0.5
     ),
     "players.host.jax_player": tried(
         of_entry(lambda **k: players.jax_player(lowest, **k)), params=3.0, help="mine", game="tic_tac_toe", chance=False

@@ -59,7 +59,7 @@ def functions() -> Iterator[tuple[str, Any]]:
     for module, name, at in interface.everything():
         found = getattr(importlib.import_module(module), name)
         error = inspect.isclass(found) and issubclass(found, Exception)
-        if at.node is None or error or not callable(found):
+        if not isinstance(at.node, ast.FunctionDef | ast.ClassDef) or error or not callable(found):
             continue
         if not inspect.isclass(found):
             yield f"{found.__module__}.{found.__qualname__}", found

@@ -69,7 +69,7 @@ UCD = Table(
 )
 
 
-def level_by_level(rule: mcts.Rule) -> Program:
+def searched(rule: mcts.Rule) -> Program:
     """The policy that a search finds."""
     evaluate = mcts.network(
         lambda params, seen: (jnp.zeros((len(seen), 9)), seen[:, 0, 0, 0].astype(jnp.float32) + 0.5), ()
@@ -78,7 +78,8 @@ def level_by_level(rule: mcts.Rule) -> Program:
     return Program(lambda positions, bits: {"weights": search(positions, bits).weights}, POSITIONS, BITS)
 
 
-RECURSIVE = Table(mcts.recursive(), {"levels": level_by_level}, {"c": row(0.5, "levels.weights")})
+RECURSIVE = Table(mcts.recursive(), {"levels": searched}, {"c": row(0.5, "levels.weights")})
+ONE_ROUND = Table(mcts.one_round(), {"round": searched}, {"scale": row(0.0, "round.weights")})
 
 
 def mixed(noise: mcts.Noise) -> Program:

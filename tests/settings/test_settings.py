@@ -31,6 +31,7 @@ TABLES = {
     "Gumbel": searches.GUMBEL,
     "UCD": searches.UCD,
     "Recursive": searches.RECURSIVE,
+    "OneRound": searches.ONE_ROUND,
     "Noise": searches.NOISE,
     "Rollout": searches.ROLLOUT,
     "LastGoodReply": searches.LAST_GOOD_REPLY,

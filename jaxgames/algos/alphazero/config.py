@@ -25,8 +25,9 @@ class AlphaZeroConfig(Settings):
     search: str = setting(
         "gumbel",
         "gumbel: learns improved policies (completed values); puct: learns visits, with Dirichlet noise; recursive: "
-        "learns regularized policies, with Dirichlet noise, of trees that are made level by level",
-        choices=("gumbel", "puct", "recursive"),
+        "learns regularized policies, with Dirichlet noise, of trees that are made level by level; one_round: learns "
+        "improved policies of one round of sequential halving, at most 3 simulations for 2 actions of the game",
+        choices=("gumbel", "puct", "recursive", "one_round"),
     )
     considered: int = setting(16, "actions considered at the root", low=1, when=GUMBEL)
     noise_alpha: float = setting(

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero.buffer import Plies, results_backwards
-from jaxgames.algos.alphazero.config import AlphaZeroConfig
+from jaxgames.algos.alphazero.config import NOISY, AlphaZeroConfig
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action, step_batch
@@ -110,7 +110,8 @@ def _search(
     """Policy, value and preferred action by a search, and its tree to go on with; and whether it was a full one."""
 
     def search(simulations: int) -> Any:
-        noise = None if config.search == "gumbel" else mcts.dirichlet(config.noise_alpha, config.noise_fraction)
+        noisy = config.search in NOISY["search"]
+        noise = mcts.dirichlet(config.noise_alpha, config.noise_fraction) if noisy else None
         found = mcts.search(
             game,
             states,
@@ -133,7 +134,11 @@ def _search(
 
 
 def _rule(config: AlphaZeroConfig) -> mcts.Rule:
-    rules: dict[str, mcts.Rule] = {"puct": mcts.puct(), "recursive": mcts.recursive()}
+    rules: dict[str, mcts.Rule] = {
+        "puct": mcts.puct(),
+        "recursive": mcts.recursive(),
+        "one_round": mcts.one_round(),
+    }
     return rules.get(config.search) or mcts.gumbel(config.considered)
 
 

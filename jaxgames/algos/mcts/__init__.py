@@ -1,8 +1,8 @@
 """Monte-Carlo tree search for every game, thousands of trees at once.
 
 `search(game, states, key, num_simulations, select=..., evaluate=...)` takes a selection rule (`uct`, `puct`, `gumbel`,
-`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `ucd`, `bounded`, `recursive`) and an evaluator of leaves (`rollout`,
-`last_good_reply`, `mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
+`rave`, `amaf`, `uct1`, `uct2`, `uct3`, `ucd`, `bounded`, `recursive`, `one_round`) and an evaluator of leaves
+(`rollout`, `last_good_reply`, `mast`, `network`, `valued`, `mixture`). `advance` keeps a tree for the next move.
 """
 
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, exact_leaves, mixture, network, valued
@@ -15,6 +15,7 @@ from jaxgames.algos.mcts.rules.amaf import AMAF as amaf
 from jaxgames.algos.mcts.rules.amaf import RAVE as rave
 from jaxgames.algos.mcts.rules.bounded import Bounded as bounded
 from jaxgames.algos.mcts.rules.gumbel import Gumbel as gumbel
+from jaxgames.algos.mcts.rules.one_round import OneRound as one_round
 from jaxgames.algos.mcts.rules.recursive import Recursive as recursive
 from jaxgames.algos.mcts.rules.rule import PUCT as puct
 from jaxgames.algos.mcts.rules.rule import UCT as uct
@@ -44,6 +45,7 @@ __all__ = [
     "mast",
     "mixture",
     "network",
+    "one_round",
     "puct",
     "rave",
     "recursive",

@@ -18,9 +18,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, empty_key_sets, evaluated
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
-from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.algos.mcts.simulate import play_edge, sanitize
 from jaxgames.algos.mcts.tree import unwrap
@@ -241,7 +240,7 @@ def _make(
     noise: Any,
 ) -> LevelNodes:
     """Nodes with the evaluator's value, and their simulations shared among their edges."""
-    leaves = _leaves(game, position, opponent, ~needs_none, reward, fold_in(bits, 2**31))
+    leaves = leaves_of(game, position, opponent, ~needs_none, reward, fold_in(bits, 2**31))
     evaluation, _ = evaluated(evaluate, game, leaves, (), False)
     evaluation, is_nan = sanitize(rule, leaves, game, evaluation)
 
@@ -262,24 +261,6 @@ def _make(
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
     return LevelNodes(
         position, bits, opponent, turn_passes, over, is_chance, is_nan, simulations, own, policy, counts, none, zero
-    )  # fmt: skip
-
-
-def _leaves(
-    game: Game,
-    position: Any,
-    opponent: Bool[Array, " n"],
-    needs_eval: Bool[Array, " n"],
-    reward: Float32[Array, " n"],
-    bits: UInt32[Array, " n"],
-) -> SelectedLeaf:
-    """Nodes as evaluators are asked about leaves."""
-    none = jnp.zeros_like(bits, jnp.int32)
-    return SelectedLeaf(
-        position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
-        needs_eval=needs_eval, exact_value=jnp.where(opponent, -reward, reward), bits=bits, path=[], tree=None,
-        row=none, edge=none, child=jnp.zeros_like(reward), is_unexpanded=needs_eval, is_end=~needs_eval,
-        is_exact=~needs_eval, slot=jnp.int32(0),
     )  # fmt: skip
 
 

@@ -10,12 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
-from jaxgames.algos.mcts import levels
+from jaxgames.algos.mcts import halving, levels
 from jaxgames.algos.mcts.evaluators import EVALUATORS
 from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import RULES
+from jaxgames.algos.mcts.rules.one_round import OneRound
 from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
@@ -40,7 +41,7 @@ class SearchResult(NamedTuple):
         values: the root's mean value in points of the player to act, exact where it is proven; NaN where the evaluator
             gave NaN or infinity, which the search takes for 0 (and logits with NaN for equal ones).
         weights: the policy that the visits amount to, of sum 1.
-        tree: all that was searched; None by `recursive`, which keeps no tree.
+        tree: all that was searched; None by `recursive` and `one_round`, which keep none.
         memory: what the evaluator learned.
     """
 
@@ -277,21 +278,28 @@ def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees:
         raise ValueError(f"{name} schedules the visits of so many simulations: expected num_simulations, no seconds")
     if num_trees > 1 and rule.schedules_root:
         raise ValueError(f"{name} schedules the visits of one tree: expected num_trees 1, not {num_trees}")
-    if isinstance(rule, Recursive):
-        _check_recursive(game, settings, evaluate)
+    most = rule.most_simulations(game)
+    if most is not None and settings.num_simulations > most:
+        raise ValueError(
+            f"num_simulations={settings.num_simulations}: {name} looks at each of the {game.num_actions} actions of "
+            f"{game.id} once and at the better half once more: expected at most {most}"
+        )
+    if not rule.keeps_tree:
+        _check_without_tree(game, settings, evaluate)
     return settings._replace(max_depth=min(settings.max_depth, settings.capacity))
 
 
-def _check_recursive(game: Game, settings: SearchSettings, evaluate: Evaluator) -> None:
-    """Raises `ValueError` for what has no meaning where the tree is not walked down."""
+def _check_without_tree(game: Game, settings: SearchSettings, evaluate: Evaluator) -> None:
+    """Raises `ValueError` for what has no meaning where no tree is walked down."""
+    name = type(settings.select).__name__
     if settings.max_depth < settings.num_simulations or settings.capacity != settings.num_simulations + 1:
         raise ValueError(
-            "Recursive goes as deep as its simulations reach, a node for each: leave out max_depth and capacity"
+            f"{name} goes as deep as its simulations reach, a node for each: leave out max_depth and capacity"
         )
     if settings.final != "visits":
-        raise ValueError(f"final={settings.final!r} looks at the means of visits: Recursive plays by its policy")
+        raise ValueError(f"final={settings.final!r} looks at the means of visits: {name} plays by its policy")
     if jax.tree.leaves(jax.eval_shape(lambda: evaluate.init(game, 1))):
-        raise ValueError("Recursive makes many nodes at once: expected an evaluator that learns nothing meanwhile")
+        raise ValueError(f"{name} makes many nodes at once: expected an evaluator that learns nothing meanwhile")
 
 
 def _check_seconds(seconds: Any) -> float | None:
@@ -405,7 +413,12 @@ def _search(
     else:
         tree = tree.replace(bits=bits.reshape(-1))
 
-    # Search.
+    # Search: one round for all, and no tree is kept; or simulations.
+    if isinstance(rule, OneRound):
+        rule.with_numbers(numbers or {})  # it has none
+        tree, _ = evaluate_root(evaluate, tree, (), settings.noise)
+        tree = halving.search_round(rule, evaluate, tree, settings.num_simulations, settings.discount)
+        return _result(rule, tree, memory, num_trees, reward, settings)._replace(tree=None)
     rule = (rule.with_numbers(numbers) if numbers else rule).schedule(settings.num_simulations)
     memory = evaluate.init(game, tree.batch) if memory is None else memory
     tree, memory = evaluate_root(evaluate, tree, memory, settings.noise)

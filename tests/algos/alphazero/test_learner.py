@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.buffer import Plies
 from jaxgames.algos.alphazero.learner import Examples, examples_of, loss, turn
@@ -87,6 +88,20 @@ def test_a_search_goes_on_in_the_tree_of_the_ply_before(learner, first):
         multiples[reuse] = np.all(np.abs(visits - np.round(visits)) < 0.01, axis=(1, 2))
     assert multiples[False].tolist() == [True] * CONFIG.plies
     assert multiples[True].tolist() == [True] + [False] * (CONFIG.plies - 1), "a new update begins with new trees"
+
+
+@pytest.mark.parametrize("search", CONFIG.declarations()["search"].choices)
+def test_a_search_has_noise_just_where_it_can_be_set(search, first, monkeypatch):
+    def noise_of(game, states, key, simulations, *, noise, **_):
+        raise StopIteration(noise)
+
+    monkeypatch.setattr(mcts, "search", noise_of)
+    learner = make_learner(GAME, CONFIG.replace(search=search))
+    settings = {name for name in ("noise_alpha", "noise_fraction") if name in learner.config.to_json()}
+    with pytest.raises(StopIteration) as found:
+        learner.update(first, jax.random.key(0))
+    assert found.value.value == (mcts.dirichlet(0.3, 0.25) if settings else None)
+    assert len(settings) in (0, 2)
 
 
 def test_nothing_is_learned_before_a_game_ends(learner, update, first):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float32, UInt32
+from jaxtyping import Array, Bool, Float32, UInt32
 
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game, Value
@@ -85,6 +85,24 @@ def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]
     """Sets of AMAF keys of two players, all empty."""
     keys = jax.eval_shape(jax.vmap(game.amaf_key, in_axes=(0, None)), positions, jax.ShapeDtypeStruct((), jnp.int32))
     return jnp.zeros((keys.shape[0], 2, keys.shape[1]), jnp.uint32)
+
+
+def leaves_of(
+    game: Game,
+    position: Any,
+    opponent: Bool[Array, " n"],
+    needs_eval: Bool[Array, " n"],
+    reward: Float32[Array, " n"],
+    bits: UInt32[Array, " n"],
+) -> SelectedLeaf:
+    """Positions to which no tree led, as leaves."""
+    none = jnp.zeros_like(bits, jnp.int32)
+    return SelectedLeaf(
+        position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
+        needs_eval=needs_eval, exact_value=jnp.where(opponent, -reward, reward), bits=bits, path=[], tree=None,
+        row=none, edge=none, child=jnp.zeros_like(reward), is_unexpanded=needs_eval, is_end=~needs_eval,
+        is_exact=~needs_eval, slot=jnp.int32(0),
+    )  # fmt: skip
 
 
 @jax.tree_util.register_dataclass

@@ -5,6 +5,7 @@ from typing import Any
 
 from jaxgames.algos.mcts.rules.amaf import AMAF, RAVE
 from jaxgames.algos.mcts.rules.gumbel import Gumbel
+from jaxgames.algos.mcts.rules.one_round import OneRound
 from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.algos.mcts.rules.rule import PUCT, UCT
 from jaxgames.algos.mcts.rules.ucd import UCD, uct1, uct2, uct3
@@ -20,5 +21,6 @@ RULES: Mapping[str, Callable[[], Any]] = {
     "uct3": uct3,
     "ucd": UCD,
     "recursive": Recursive,
+    "one_round": OneRound,
 }
 """The rules that need no argument, by their names in `search`."""

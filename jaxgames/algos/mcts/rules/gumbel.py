@@ -41,8 +41,8 @@ class Gumbel(Settings, Rule):
 
     @override
     def score(self, nodes: Nodes) -> Score:
-        improved, total = _improved(nodes), nodes.sum(lambda edges: edges.visits)
-        return lambda edges: improved(edges) - edges.visits / (1 + total)
+        policy, total = improved(nodes), nodes.sum(lambda edges: edges.visits)
+        return lambda edges: policy(edges) - edges.visits / (1 + total)
 
     @override
     def root_score(self, nodes: Nodes) -> Score:
@@ -50,29 +50,42 @@ class Gumbel(Settings, Rule):
         legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
         total = nodes.sum(lambda edges: edges.visits).astype(jnp.int32)
         index = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
-        return self._among(nodes, jnp.asarray(_considered_visits(self.considered, self.simulations))[index])
+        return among(self.scale, nodes, jnp.asarray(_considered_visits(self.considered, self.simulations))[index])
 
     @override
     def preference(self, nodes: Nodes) -> Score:
         """The best of the actions with the most visits."""
-        return self._among(nodes, nodes.max(lambda edges: edges.visits))
+        return among(self.scale, nodes, nodes.max(lambda edges: edges.visits))
 
     @override
     def weights(self, nodes: Nodes) -> Score:
-        return _improved(nodes)
+        return improved(nodes)
 
-    def _among(self, nodes: Nodes, visits: Array) -> Score:
-        """Gumbel noise + logits + completed values, for the actions with so many visits."""
-        completed, top = _completed(nodes), jnp.log(jnp.maximum(nodes.max(_prior), TINY))
 
-        def scores(edges):
-            bits = fold_in(edges.random_bits(nodes.tree.bits[nodes.lanes]), edges.index)
-            uniform = ((bits >> 9).astype(jnp.float32) + 0.5) / 2**23
-            noise = -self.scale * jnp.log(-jnp.log(uniform))
-            score = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)
-            return jnp.where(edges.visits == visits, jnp.maximum(score, -1e9), -1e30)
+def among(scale: float, nodes: Nodes, visits: Array) -> Score:
+    """Gumbel noise + logits + completed values, for the actions with so many visits."""
+    completed, top = _completed(nodes), jnp.log(jnp.maximum(nodes.max(_prior), TINY))
 
-        return scores
+    def scores(edges):
+        bits = fold_in(edges.random_bits(nodes.tree.bits[nodes.lanes]), edges.index)
+        uniform = ((bits >> 9).astype(jnp.float32) + 0.5) / 2**23
+        noise = -scale * jnp.log(-jnp.log(uniform))
+        score = noise + jnp.log(jnp.maximum(edges.prior, TINY)) - top + completed(edges)
+        return jnp.where(edges.visits == visits, jnp.maximum(score, -1e9), -1e30)
+
+    return scores
+
+
+def improved(nodes: Nodes) -> Score:
+    """softmax(logits + completed values)."""
+    completed = _completed(nodes)
+    most = nodes.max(completed)
+
+    def unnormalized(edges):
+        return edges.prior * jnp.exp(completed(edges) - most)
+
+    total = nodes.sum(unnormalized)
+    return lambda edges: unnormalized(edges) / total
 
 
 def _prior(edges):
@@ -97,18 +110,6 @@ def _completed(nodes: Nodes) -> Score:
     span = jnp.maximum(nodes.max(value) - low, 1e-8)
     scale = VALUE_SCALE * (VISITS_BEFORE + nodes.max(lambda edges: edges.visits))
     return lambda edges: scale * ((value(edges) - low) / span)
-
-
-def _improved(nodes: Nodes) -> Score:
-    """softmax(logits + completed values)."""
-    completed = _completed(nodes)
-    most = nodes.max(completed)
-
-    def unnormalized(edges):
-        return edges.prior * jnp.exp(completed(edges) - most)
-
-    total = nodes.sum(unnormalized)
-    return lambda edges: unnormalized(edges) / total
 
 
 def _considered_visits(considered: int, simulations: int) -> Int[np.ndarray, " entries"]:

@@ -22,6 +22,7 @@ class Recursive(Settings, Rule):
     c: float = setting(1.25, "how much the policy counts beside the values", above=0)
     needs_policy = True
     schedules_root = True
+    keeps_tree = False
 
     @override
     def score(self, nodes: Nodes) -> Score:

@@ -14,6 +14,7 @@ from typing_extensions import override
 from jaxgames.algos.mcts.nodes import Edges, Nodes
 from jaxgames.algos.mcts.path import EvaluatedLeaf, Level
 from jaxgames.algos.mcts.tree import Tree
+from jaxgames.envs.core import Game
 from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.settings import Settings, setting
@@ -58,6 +59,7 @@ class Rule(Protocol):
         transpositions: whether nodes of equal positions are one: "no", "positions", or "symmetries" for mirror images
             too.
         schedules_root: whether the root is scored by `root_score`, by a schedule for the whole search.
+        keeps_tree: whether simulations go down a tree, one after another.
         constants: the numbers that `with_numbers` can change.
     """
 
@@ -70,6 +72,7 @@ class Rule(Protocol):
     wants_played: bool = False
     transpositions: str = "no"
     schedules_root: bool = False
+    keeps_tree: bool = True
     constants: tuple[str, ...] = ()
 
     def score(self, nodes: Nodes) -> Score:
@@ -83,6 +86,10 @@ class Rule(Protocol):
     def schedule(self, num_simulations: int) -> Self:
         """The rule for a search of so many simulations."""
         return self
+
+    def most_simulations(self, game: Game) -> int | None:
+        """Of one search, where it cannot use any number of them."""
+        return None
 
     def proven_edge(
         self, tree: Tree, row: Int32[Array, " n"], edge: Int32[Array, " n"]
