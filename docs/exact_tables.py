@@ -2,9 +2,11 @@
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from markdown_table import markdown
 
 RESULTS = Path(__file__).parent / "algorithms" / "tables.json"
 
@@ -25,7 +27,7 @@ def solver_table() -> str:
         name = f"`{row['positions']}`" if "_" in row["positions"] else row["positions"]
         speed = f"{row['nodes'] / row['seconds'] / 1e6:.1f} M"
         rows.append((name, f"{row['count']:,}", what, row["wrong"], *(f"{number:,.3g}" for number in each), speed))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def boards_table() -> str:
@@ -38,7 +40,7 @@ def boards_table() -> str:
         counts = (f"{row[name]:,}" for name in ("positions", "wins", "draws", "losses"))
         size, memory = f"{row['rows']} x {row['cols']}", f"{row['memory_gib']:.1f}"
         rows.append((size, *counts, start, f"{row['seconds']:.1f}", memory))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def starts_table() -> str:
@@ -46,7 +48,7 @@ def starts_table() -> str:
     rows: list[Sequence[object]] = [("rows x columns", "score", "nodes", "seconds")]
     for row in results()["starts"]["rows"]:
         rows.append((f"{row['rows']} x {row['cols']}", row["score"], f"{row['nodes']:,}", f"{row['seconds']:.1f}"))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def checkers_table() -> str:
@@ -58,7 +60,7 @@ def checkers_table() -> str:
         counts = (f"{row[name]:,}" for name in ("positions", "published_of_both_sides", "wins", "draws", "losses"))
         costs = f"{row['seconds']:.1f}", f"{row['memory_gib']:.1f}", f"{row['bytes'] / 1e6:,.1f}"
         rows.append((row["pieces"], *counts, row["longest"], *costs))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def bearoff_table() -> str:
@@ -67,7 +69,7 @@ def bearoff_table() -> str:
     for row in results()["bearoff"]["rows"]:
         sizes = (row["sides"], row["checkers"], row["points"], f"{row['positions']:,}")
         rows.append((*sizes, f"{row['seconds']:.1f}", f"{row['memory_gib']:.1f}"))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def against_table() -> str:
@@ -79,7 +81,7 @@ def against_table() -> str:
         margin = (match["ppg_high"] - match["ppg_low"]) / 2
         names, points = (f"`{match['a']}`", f"`{match['b']}`"), f"{match['ppg']:+.3f} ± {margin:.3f}"
         rows.append((*names, found["pieces"], f"{match['games']:,}", *shares, points))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def _if_measured(name: str, table: Callable[[], str]) -> str:
@@ -97,9 +99,3 @@ TABLES = {
         ("against", against_table),
     )
 }
-
-
-def _markdown(rows: Iterable[Sequence[object]]) -> str:
-    head, *others = rows
-    lines = (head, ("---",) * len(head), *others)
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in lines)

@@ -1,9 +1,11 @@
 """The tables of the page on imitation, made of the results beside it, and its picture."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from markdown_table import markdown
 
 HERE = Path(__file__).parent / "algorithms"
 RESULTS = HERE / "imitation.json"
@@ -25,7 +27,7 @@ def data_table() -> str:
         player = source["players"][0]
         numbers = (counts[key] for key in ("rows", "merged", "training", "validation"))
         rows.append((f"{name.replace('_', ' ')}, `{player}`", f"{source['games']:,}", *(f"{n:,}" for n in numbers)))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def checkers_table() -> str:
@@ -42,7 +44,7 @@ def checkers_table() -> str:
         rows.append(
             (f"`{row['setting']}`", f"{row['weights']:,}", f"{row['positions']:,}", *errors, predicted, *scores)
         )
-    return _markdown(rows)
+    return markdown(rows)
 
 
 TABLES = {"imitation_data": data_table, "imitation_checkers": checkers_table}
@@ -80,12 +82,6 @@ def _sorted_rows() -> list[dict[str, Any]]:
 
 def _margin(match: dict[str, Any]) -> float:
     return 25 * (match["ppg_high"] - match["ppg_low"])
-
-
-def _markdown(rows: Iterable[Sequence[object]]) -> str:
-    head, *others = rows
-    lines = (head, ("---",) * len(head), *others)
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in lines)
 
 
 if __name__ == "__main__":

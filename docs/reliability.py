@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from markdown_table import markdown
+
 HERE = Path(__file__).parent
 FILE = HERE / "algorithms" / "alphazero-reliability.json"
 LAST = 20
@@ -29,7 +31,7 @@ def connect_four_table() -> str:
             figures = (_last(points, f"{name}_{what}") for what in ("perfect", "good", "converted"))
             cells = (f"{mean:.1f} ({least:.1f})" for mean, least, _ in figures)
             rows.append((seed, *_length(points), title, *cells))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def tic_tac_toe_table() -> str:
@@ -40,7 +42,7 @@ def tic_tac_toe_table() -> str:
     for seed, points in trainings("tic_tac_toe").items():
         _, _, most = _last(points, "policy_lost")
         rows.append((seed, *_length(points), points[-1]["policy_lines"], points[-1]["policy_lost"], most))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def matches_table() -> str:
@@ -57,7 +59,7 @@ def matches_table() -> str:
                 mean, least, _ = _last(points, key)
                 cells = (PLAYERS[name], f"`{against}`", end, f"{mean:+.2f} ({least:+.2f})")
                 rows.append((game.capitalize(), seed, *_length(points), *cells))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -108,12 +110,6 @@ def _last(points: Points, key: str) -> tuple[float, float, float]:
     """Mean, least and most of the last points."""
     found = [point[key] for point in points[-LAST:]]
     return sum(found) / len(found), min(found), max(found)
-
-
-def _markdown(rows: Sequence[Sequence[object]]) -> str:
-    head, *others = rows
-    lines = (head, ("---",) * len(head), *others)
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in lines)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """The tables of the page on strong backgammon, made of the results beside it and of its benchmark, and its picture."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from markdown_table import markdown
 
 HERE = Path(__file__).parent
 STAGES = HERE / "algorithms" / "strong-backgammon.json"
@@ -33,7 +35,7 @@ def stages_table() -> str:
                 f"{ppg[0]:+.3f} ± {ppg[1]:.3f}" if ppg else "",
             )
         )
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def standing_table() -> str:
@@ -52,7 +54,7 @@ def standing_table() -> str:
             reached = {None: "", True: "yes", False: "no"}[figure["reached"]]
             unit = figure["unit"]
             rows.append((figure["what"], figure["by"], f"{value} {unit}", f"{low} to {high}", bar, reached))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def trials_table() -> str:
@@ -60,7 +62,7 @@ def trials_table() -> str:
     rows: list[Sequence[object]] = [("tried", "updates", "core-minutes", "points lost a decision", "change")]
     for name, row in stages()["trials"].items():
         rows.append((name, row["updates"], f"{row['core_minutes']:.0f}", *_lost(row)))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def fits_table() -> str:
@@ -68,7 +70,7 @@ def fits_table() -> str:
     rows: list[Sequence[object]] = [("network", "core-minutes", "error, points", "points lost a decision", "change")]
     for name, row in stages()["fits"].items():
         rows.append((name, f"{row['core_minutes']:.0f}", f"{row['error']:.3f}", *_lost(row)))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 TABLES = {
@@ -122,12 +124,6 @@ def _lost(row: dict[str, Any]) -> tuple[str, str]:
     """What is lost a decision, and how much more than the champion loses."""
     change, error = row["change"]
     return f"{row['after']:.4f}", f"{change:+.4f} ± {1.96 * error:.4f}"
-
-
-def _markdown(rows: Iterable[Sequence[object]]) -> str:
-    head, *others = rows
-    lines = (head, ("---",) * len(head), *others)
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in lines)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ class SearchKind(NamedTuple):
 
     `evaluate` makes the rollouts; None if the network of a run is the evaluator. `options` are those of the rule, and
     `evaluator_options` those of the rollouts. `learns` says whether `keep=1` keeps what they learn over a game,
-    `keeps_tree` whether there is a tree with means, so that `final` has a meaning.
+    `keeps_tree` whether there is a tree with means, so that `final` has a meaning; `usual` is a usual number of
+    simulations.
     """
 
     help: str
@@ -100,6 +101,7 @@ class SearchKind(NamedTuple):
     evaluator_options: tuple[str, ...] = ()
     learns: bool = False
     keeps_tree: bool = True
+    usual: int = 800
 
     @property
     def takes_time(self) -> bool:
@@ -172,7 +174,7 @@ KINDS: Mapping[str, SearchKind] = {
         evaluator_options=("rollouts",),
         keeps_tree=False,
     ),
-    "one_round": SearchKind(
+    "one-round": SearchKind(
         "one round of sequential halving: two calls of a trained network, so few simulations, at most 3 for 2 actions",
         mcts.one_round,
         ("scale",),
@@ -180,6 +182,7 @@ KINDS: Mapping[str, SearchKind] = {
         merges_trees=False,
         evaluator_options=("rollouts",),
         keeps_tree=False,
+        usual=10,
     ),
 }
 
@@ -305,9 +308,9 @@ def _entry(name: str, kind: SearchKind) -> PlayerEntry:
     if not kind.takes_time:
         needs, amount = "a number of simulations", "N"
     arguments: tuple[str, ...] = (amount,)
-    example = f"{name}:800"
+    example = f"{name}:{kind.usual}"
     if kind.evaluate is None:
-        example, needs, arguments = f"{name}:RUN:800", f"a run folder and {needs}", ("RUN", amount)
+        example, needs, arguments = f"{name}:RUN:{kind.usual}", f"a run folder and {needs}", ("RUN", amount)
     own = (*kind.options, *kind.evaluator_options, *(["keep"] if kind.learns else []))
     names = (*own, *(["trees"] if kind.merges_trees else []), "leaves", *(["final"] if kind.keeps_tree else []))
     usage = f"{name} needs {needs}: write {example}"

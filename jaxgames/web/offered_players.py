@@ -25,8 +25,11 @@ SOLVES = ("perfect",)
 CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = {"minimax": "plain_plies", "alphabeta": "plies"}
 """Searches to a fixed depth, and the bound of it: nothing stops one that has begun."""
+FOR_TRAININGS = ("one-round",)
+"""Searches that make targets of a training, and look too little ahead to be met."""
 NAMES = (
-    "champion", "perfect", "random", "pubeval", "simple", "tidy", *PUBLISHED, "weak", *FIXED_DEPTH, *mcts.KINDS
+    "champion", "perfect", "random", "pubeval", "simple", "tidy", *PUBLISHED, "weak", *FIXED_DEPTH,
+    *(name for name in mcts.KINDS if name not in FOR_TRAININGS),
 )  # fmt: skip
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
 KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")

@@ -27,7 +27,7 @@ BASES = {
     "puct": "puct:champion:3",
     "gumbel": "gumbel:champion:3",
     "recursive": "recursive:champion:3",
-    "one_round": "one_round:champion:3",
+    "one-round": "one-round:champion:3",
 }
 """Where it is not `NAME:3`."""
 ARGUMENTS = {
@@ -38,7 +38,7 @@ ARGUMENTS = {
     "puct": ("puct:champion:3", "puct:champion:4", "puct:champion:1s"),
     "gumbel": ("gumbel:champion:3", "gumbel:champion:4"),
     "recursive": ("recursive:champion:3", "recursive:champion:4"),
-    "one_round": ("one_round:champion:3", "one_round:champion:4"),
+    "one-round": ("one-round:champion:3", "one-round:champion:4"),
 }  # fmt: skip
 """Specs with other arguments."""
 OF_RUNS = {
