@@ -1,0 +1,230 @@
+"""What does a population buy? Equal numbers of games, shared out among few or many candidates, many or few games each.
+
+`python benchmarks/_population_study.py` evolves networks against random moves by `LowRankES`, for each size of the
+population and number of games a candidate from five seeds, and lets them be judged exactly: by all lines of play that
+there are (tic-tac-toe), by solved positions of others (Connect Four). The step size is the best of five for each
+setting, chosen on a seed of its own by the games won against random moves and not by the judge.
+
+`--part memory` evolves networks against themselves, against former champions and against random moves, keeps 32 of
+each, and lets them all meet: does evolution forget? Both parts write into `docs/studies/population.json`, from which
+`docs/generate.py` makes the page's tables, and `python docs/population.py` its picture.
+"""
+
+import argparse
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from _evolution import policy
+from _machine import machine
+
+from jaxgames.algos.evolution import ByPlay, HallOfFame, LowRankES, Networks, Outputs, RandomMoves, generation, play
+from jaxgames.matches import every_line
+from jaxgames.matches import solved as solved_files
+from jaxgames.players import Player
+
+FILE = Path(__file__).parents[1] / "docs" / "studies" / "population.json"
+TOTAL = {"tic_tac_toe": 2**21, "connect_four": 2**19}
+"""Games of one evolution."""
+POPULATIONS, GAMES, RATES = (2**7, 2**10, 2**13, 2**16, 2**19), (2, 8, 32), (0.003, 0.01, 0.03, 0.1, 0.3)
+SEEDS, TUNING_SEED = 5, 100
+HIDDEN, SIGMA = (32,), 0.05
+SIDE_BY_SIDE = 2**12
+"""Up to so many candidates the evolutions of a setting run side by side, and not one after the other."""
+KEPT, HALL, MEMORY_GAMES = 32, 16, 32
+JUDGED_BY_GAMES = 2**12
+
+
+def main() -> None:
+    """One part of the study, for some games."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=PARTS, default="populations")
+    parser.add_argument("--games", default=",".join(TOTAL), help="tic_tac_toe,connect_four")
+    parser.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; nothing is saved")
+    options = parser.parse_args()
+    for name in options.games.split(","):
+        rows = PARTS[options.part](name, options.quick)
+        if not options.quick:
+            found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+            kept = [row for row in found.get(options.part, []) if row["game"] != name]
+            found |= {"machine": machine(), options.part: kept + rows}
+            FILE.parent.mkdir(exist_ok=True)
+            lines = ",\n".join(f' "{part}": {_lines(found[part])}' for part in ("machine", *PARTS) if part in found)
+            FILE.write_text("{\n" + lines + "\n}\n", "utf-8")
+
+
+def populations(name: str, quick: bool) -> list[dict[str, Any]]:
+    """All sizes and numbers of games, each row one evolution."""
+    total, rows = 2**12 if quick else TOTAL[name], []
+    for games in GAMES[:1] if quick else GAMES:
+        for population in POPULATIONS[:2] if quick else POPULATIONS:
+            if population * games > total // 2:  # fewer than two generations
+                continue
+            began, evolve, how = time.perf_counter(), evolution(name, population, games, total), policy(name, HIDDEN)
+            keys = jnp.stack([jax.random.key(TUNING_SEED)] * len(RATES))
+            tried = evolve(keys, jnp.array(RATES, jnp.float32))
+            rate = RATES[int(np.argmax(won_by(how, tried)))]
+            found = evolve(jax.random.split(jax.random.key(0), SEEDS), jnp.full(SEEDS, rate, jnp.float32))
+            seconds = round(time.perf_counter() - began, 1)
+            for seed, won in enumerate(won_by(how, found)):
+                row = {"game": name, "population": population, "games": games, "seed": seed}
+                row |= {"generations": total // (population * games), "step_size": rate, "won": round(float(won), 4)}
+                rows.append(row | judged(how, found[seed]) | {"seconds_of_all": seconds})
+            print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def evolution(name: str, population: int, games: int, total: int) -> Callable:
+    """The compiled program: the networks found by keys and step sizes."""
+    how = policy(name, HIDDEN)
+    strategy, by_play = with_step_size(how, population), ByPlay(how, RandomMoves(games // 2), "points", common=False)
+
+    def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
+        """Both candidates of a mirrored pair meet the same random moves, and each pair meets others."""
+        return by_play(candidates, numbers >> 1, key)
+
+    fitness.games = games  # by which blocks have their size
+
+    def one(key: jax.Array, rate: jax.Array) -> jax.Array:
+        first, key = jax.random.split(key)
+        state = begun(strategy, how, first, rate)
+        keys = jax.random.split(key, total // (population * games))
+        state, _ = jax.lax.scan(lambda state, key: (generation(strategy, fitness, state, key)[0], None), state, keys)
+        return strategy.champion(state)
+
+    if population <= SIDE_BY_SIDE:
+        return jax.jit(jax.vmap(one))
+    return jax.jit(lambda keys, rates: jax.lax.map(lambda of: one(*of), (keys, rates)))
+
+
+def with_step_size(how: Outputs, population: int) -> LowRankES:
+    """The strategy, whose step size is an array in its state."""
+    return LowRankES(population, how.genomes, sigma=SIGMA, optimizer=optax.inject_hyperparams(optax.adam)(0.01))
+
+
+def begun(strategy: LowRankES, how: Outputs, key: jax.Array, rate: jax.Array) -> Any:
+    """The state before the first generation, at random weights."""
+    state = strategy.start(key, how.genomes.init(key, jnp.arange(1, dtype=jnp.int32))[0])
+    state.optimizer.hyperparams["learning_rate"] = rate
+    return state
+
+
+def won_by(how: Outputs, networks: jax.Array) -> np.ndarray:
+    """Points a game of each network against the same random moves."""
+    return np.asarray(_points_of_all(how, networks, jax.random.key(TUNING_SEED + 1)))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _points_of_all(how: Outputs, networks: jax.Array, key: jax.Array) -> jax.Array:
+    numbers = jnp.zeros(len(networks), jnp.int32)
+    return play(how, networks, RandomMoves(JUDGED_BY_GAMES // 2), key, numbers).points.mean(axis=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkTurn:
+    """A turn by one network."""
+
+    how: Outputs
+
+    def __call__(self, genome: jax.Array, positions: Any, bits: jax.Array) -> Any:
+        """Plays a turn in each position."""
+        found = self.how.turn(genome[None], *jax.tree.map(lambda x: x[None], (positions, bits))).outcome
+        return jax.tree.map(lambda x: x[0], found)
+
+
+def judged(how: Outputs, genome: jax.Array) -> dict[str, float]:
+    """By what is known exactly."""
+    player = Player("evolved", how.game, NetworkTurn(how), genome)
+    if how.game.id == "tic_tac_toe":
+        lines = every_line(player)
+        return {"lines": lines.first.lines + lines.second.lines, "lost": lines.lost}
+    accuracy = solved_files.score(player, solved_positions())
+    return {"perfect": accuracy.perfect, "good": accuracy.good}
+
+
+@functools.cache
+def solved_positions() -> list[solved_files.Solved]:
+    """Positions of Connect Four with the exact score of every move."""
+    return solved_files.read(solved_files.MOVE_SCORES)
+
+
+def memory(name: str, quick: bool) -> list[dict[str, Any]]:
+    """Three kinds of opponents: how the networks that were kept on the way do against each other."""
+    how, rows = policy(name, HIDDEN), []
+    total = 2**17 if quick else 2**21
+    for kind, (opponents, games) in OPPONENTS.items():
+        population = 2**7 * (MEMORY_GAMES // games)
+        evolve = jax.jit(jax.vmap(_with_memory(how, population, games, total, opponents)))
+        kept = evolve(jax.random.split(jax.random.key(0), SEEDS))
+        meet = jax.jit(lambda networks: _all_meet(how, networks))
+        for seed in range(SEEDS):
+            points = np.asarray(meet(kept[seed]))
+            later = points[np.tril_indices(KEPT, -1)]
+            row = {"game": name, "opponents": kind, "seed": seed, "population": population, "games": games}
+            row |= {"last_against_former": round(float(points[-1, :-1].mean()), 4)}
+            row |= {"lost_to_former": int((points[-1, :-1] < 0).sum())}
+            row |= {"later_against_earlier": round(float(later.mean()), 4)}
+            rows.append(row | judged(how, kept[seed, -1]))
+            rows[-1]["points"] = np.round(points, 2).tolist()
+            print(json.dumps({key: value for key, value in rows[-1].items() if key != "points"}), flush=True)
+    return rows
+
+
+OPPONENTS = {
+    "the present network": (lambda how, mean, hall: Networks(how, mean[None]), 2),
+    "16 former champions": (lambda how, mean, hall: Networks(how, hall.genomes), MEMORY_GAMES),
+    "random moves": (lambda how, mean, hall: RandomMoves(MEMORY_GAMES // 2), MEMORY_GAMES),
+}
+"""Who the candidates meet, and in how many games."""
+
+
+def _with_memory(how: Outputs, population: int, games: int, total: int, opponents: Callable) -> Callable:
+    """The networks that are kept by a key: `KEPT` on the way, the last one is the end."""
+    strategy, parts = with_step_size(how, population), total // (population * games * KEPT)
+    if parts < 1:
+        raise ValueError("fewer generations than networks to keep")
+
+    def one(key: jax.Array) -> jax.Array:
+        first, key = jax.random.split(key)
+        state = begun(strategy, how, first, jnp.float32(0.03))
+        hall = HallOfFame.of(how.genomes.init(first, jnp.arange(HALL, dtype=jnp.int32)))
+
+        def step(carry: Any, key: jax.Array) -> tuple[Any, None]:
+            state, hall = carry
+            fitness = ByPlay(how, opponents(how, state.mean, hall), "points")
+            return (generation(strategy, fitness, state, key)[0], hall), None
+
+        def part(carry: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+            (state, hall), _ = jax.lax.scan(step, carry, jax.random.split(key, parts))
+            return (state, hall.with_champion(state.mean)), state.mean
+
+        return jax.lax.scan(part, (state, hall), jax.random.split(key, KEPT))[1]
+
+    return one
+
+
+def _all_meet(how: Outputs, networks: jax.Array) -> jax.Array:
+    """The points a game of each against each, one game from each side."""
+    found = play(how, networks, Networks(how, networks), jax.random.key(0), jnp.zeros(len(networks), jnp.int32)).points
+    return 0.5 * (found[:, : len(networks)] + found[:, len(networks) :])
+
+
+PARTS: dict[str, Callable[[str, bool], list[dict[str, Any]]]] = {"populations": populations, "memory": memory}
+
+
+def _lines(found: Any) -> str:
+    if isinstance(found, list):
+        return "[\n" + ",\n".join(f"  {json.dumps(row)}" for row in found) + "\n ]"
+    return json.dumps(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The tables of the study on populations, made of the results beside it, and its picture."""
+
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from markdown_table import markdown
+
+HERE = Path(__file__).parent
+FILE = HERE / "studies" / "population.json"
+T_OF_FOUR = 2.776
+"""Student's t for 95 % with four degrees of freedom: five seeds."""
+COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
+TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four"}
+JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
+    "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
+    "connect_four": ("good moves in solved positions, %", lambda row: 100 * row["good"]),
+}
+Row = dict[str, Any]
+
+
+def rows_of(part: str, game: str) -> list[Row]:
+    """The evolutions of a part of the study."""
+    return [row for row in json.loads(FILE.read_text("utf-8")).get(part, []) if row["game"] == game]
+
+
+def populations_table(game: str) -> str:
+    """By population and games a candidate: generations, points against random moves, and the judge's figure."""
+    rows: list[Sequence[object]] = [
+        ("candidates", "games of each", "generations", "step size", "points against random moves", JUDGED[game][0])
+    ]
+    for cell in _cells(rows_of("populations", game)):
+        first = cell[0]
+        won = _interval([row["won"] for row in cell], "+.3f")
+        of_judge = _interval([JUDGED[game][1](row) for row in cell], ".1f")
+        size = f"{first['population']:,}", first["games"], f"{first['generations']:,}", f"{first['step_size']:g}"
+        rows.append((*size, won, of_judge))
+    return markdown(rows)
+
+
+def memory_table() -> str:
+    """Who was met, and how the last network does against its 31 predecessors."""
+    rows: list[Sequence[object]] = [
+        ("game", "opponents", "last against former, points", "of 31 former ones it loses to", "judged: % lost or good")
+    ]
+    for game, (_, figure) in JUDGED.items():
+        for kind in dict.fromkeys(row["opponents"] for row in rows_of("memory", game)):
+            cell = [row for row in rows_of("memory", game) if row["opponents"] == kind]
+            against = _interval([row["last_against_former"] for row in cell], "+.2f")
+            lost = _interval([row["lost_to_former"] for row in cell], ".1f")
+            judged = _interval([figure(row) for row in cell], ".1f")
+            rows.append((TITLES[game], kind, against, lost, judged))
+    return markdown(rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "population_tic_tac_toe": lambda: populations_table("tic_tac_toe"),
+    "population_connect_four": lambda: populations_table("connect_four"),
+    "population_memory": memory_table,
+}
+
+
+def draw(path: Path) -> None:
+    """Draws the picture of the page: what exact judges say, by population."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axis, (game, (title, of_row)) in zip(figure.subplots(1, 2), JUDGED.items(), strict=True):
+        for games, colour in COLOURS.items():
+            cells = [cell for cell in _cells(rows_of("populations", game)) if cell[0]["games"] == games]
+            figures = [_mean([of_row(row) for row in cell]) for cell in cells]
+            sizes = [cell[0]["population"] for cell in cells]
+            means, widths = [mean for mean, _ in figures], [width for _, width in figures]
+            axis.errorbar(sizes, means, widths, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2)
+            axis.plot([], [], color=colour, label=f"{games} games a candidate")
+        axis.set_xscale("log", base=2)
+        axis.set_title(f"{TITLES[game]}: {title}", fontsize=10)
+        axis.set_xlabel("candidates of a generation")
+        axis.grid(color="#d9dee3", linewidth=0.7)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    axis.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def _cells(rows: list[Row]) -> list[list[Row]]:
+    """The seeds of each population and number of games."""
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (row["games"], row["population"])):
+        found.setdefault((row["population"], row["games"]), []).append(row)
+    return list(found.values())
+
+
+def _mean(figures: Sequence[float]) -> tuple[float, float]:
+    """The mean over seeds, and half the width of its 95 % interval."""
+    return statistics.mean(figures), T_OF_FOUR * statistics.stdev(figures) / len(figures) ** 0.5
+
+
+def _interval(figures: Sequence[float], form: str) -> str:
+    mean, width = _mean(figures)
+    return f"{mean:{form}} ± {width:{form.removeprefix('+')}}"
+
+
+if __name__ == "__main__":
+    draw(HERE / "images" / "population.png")
