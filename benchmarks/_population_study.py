@@ -14,7 +14,6 @@ import argparse
 import dataclasses
 import functools
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from _common import names
 from _evolution import policy
 from _machine import machine
 
@@ -39,7 +39,7 @@ SEEDS, TUNING_SEED = 5, 100
 HIDDEN, SIGMA = (32,), 0.05
 SIDE_BY_SIDE = 2**12
 """Up to so many candidates the evolutions of a setting run side by side, and not one after the other."""
-KEPT, HALL, MEMORY_GAMES = 32, 16, 32
+KEPT, HALL, MEMORY_GAMES, MEMORY_TOTAL, MEMORY_RATE = 32, 16, 32, 2**21, 0.03
 JUDGED_BY_GAMES = 2**12
 
 
@@ -47,10 +47,10 @@ def main() -> None:
     """One part of the study, for some games."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, default="populations")
-    parser.add_argument("--games", default=",".join(TOTAL), help="tic_tac_toe,connect_four")
+    parser.add_argument("--games", type=names(tuple(TOTAL)), default=list(TOTAL), help=",".join(TOTAL))
     parser.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; nothing is saved")
     options = parser.parse_args()
-    for name in options.games.split(","):
+    for name in options.games:
         rows = PARTS[options.part](name, options.quick)
         if not options.quick:
             found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
@@ -68,16 +68,15 @@ def populations(name: str, quick: bool) -> list[dict[str, Any]]:
         for population in POPULATIONS[:2] if quick else POPULATIONS:
             if population * games > total // 2:  # fewer than two generations
                 continue
-            began, evolve, how = time.perf_counter(), evolution(name, population, games, total), policy(name, HIDDEN)
+            evolve, how = evolution(name, population, games, total), policy(name, HIDDEN)
             keys = jnp.stack([jax.random.key(TUNING_SEED)] * len(RATES))
             tried = evolve(keys, jnp.array(RATES, jnp.float32))
             rate = RATES[int(np.argmax(won_by(how, tried)))]
             found = evolve(jax.random.split(jax.random.key(0), SEEDS), jnp.full(SEEDS, rate, jnp.float32))
-            seconds = round(time.perf_counter() - began, 1)
             for seed, won in enumerate(won_by(how, found)):
                 row = {"game": name, "population": population, "games": games, "seed": seed}
                 row |= {"generations": total // (population * games), "step_size": rate, "won": round(float(won), 4)}
-                rows.append(row | judged(how, found[seed]) | {"seconds_of_all": seconds})
+                rows.append(row | judged(how, found[seed]))
             print(json.dumps(rows[-1]), flush=True)
     return rows
 
@@ -159,7 +158,7 @@ def solved_positions() -> list[solved_files.Solved]:
 def memory(name: str, quick: bool) -> list[dict[str, Any]]:
     """Three kinds of opponents: how the networks that were kept on the way do against each other."""
     how, rows = policy(name, HIDDEN), []
-    total = 2**17 if quick else 2**21
+    total = 2**17 if quick else MEMORY_TOTAL
     for kind, (opponents, games) in OPPONENTS.items():
         population = 2**7 * (MEMORY_GAMES // games)
         evolve = jax.jit(jax.vmap(_with_memory(how, population, games, total, opponents)))
@@ -194,7 +193,7 @@ def _with_memory(how: Outputs, population: int, games: int, total: int, opponent
 
     def one(key: jax.Array) -> jax.Array:
         first, key = jax.random.split(key)
-        state = begun(strategy, how, first, jnp.float32(0.03))
+        state = begun(strategy, how, first, jnp.float32(MEMORY_RATE))
         hall = HallOfFame.of(how.genomes.init(first, jnp.arange(HALL, dtype=jnp.int32)))
 
         def step(carry: Any, key: jax.Array) -> tuple[Any, None]:

@@ -10,7 +10,11 @@ from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
+from jaxgames.algos.mcts.evaluators.evaluator import check_evaluator
+from jaxgames.algos.mcts.rules.rule import check_rule
+from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome
+from jaxgames.ops import checks
 from jaxgames.ops.settings import Setting
 from jaxgames.players import from_folder, specs
 from jaxgames.players.player import Player
@@ -283,8 +287,13 @@ def by_search(
         simulations: of each move.
         discount: of the values, for each turn that passes.
 
-    What `mcts.search` refuses is refused when the player moves.
+    Raises `ValueError` or `TypeError` for what is none of these. Settings that do not go together, which `mcts.search`
+    refuses, are refused when the player moves.
     """
+    a_game(game)
+    check_rule("rule", rule)
+    check_evaluator("evaluate", evaluate)
+    simulations = checks.whole("simulations", simulations)
     return Player(name, game, MCTSTurn(game, rule, simulations, discount=discount), evaluate)
 
 

@@ -33,7 +33,7 @@ def results(flag: str) -> Iterator[tuple[str, Any]]:
         yield name, (last, moves.actions, moves.rewards, last.observation, last.legal_action_mask)
     game = jaxgames.make("tic_tac_toe")
     states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
-    for select in (mcts.uct(),) if flag == "jax_disable_jit" else (mcts.uct(), mcts.gumbel()):
+    for select in (mcts.uct(),) if flag == "jax_disable_jit" else (mcts.uct(), mcts.gumbel(), mcts.one_round()):
         evaluate = linear(game) if select.needs_policy else mcts.rollout()
         found = mcts.search(game, states, KEY(2), num_simulations=3, select=select, evaluate=evaluate)
         yield type(select).__name__, (found.visits, found.values, found.actions)

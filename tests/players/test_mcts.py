@@ -257,3 +257,18 @@ def test_budgets_and_words_that_cannot_be(spec, message):
     with pytest.raises(ValueError) as error:
         players.make(spec, GAME)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"game": "tic_tac_toe"}, "game 'tic_tac_toe': expected"),
+        ({"rule": "puct"}, "rule 'puct': expected a rule, such as"),
+        ({"evaluate": 3}, "evaluate 3: expected an evaluator"),
+        ({"simulations": 2.5}, "simulations 2.5: expected a whole number from 1 on"),
+    ],
+)
+def test_a_player_by_a_search_says_what_is_wrong(changes, line):
+    of = {"game": GAME, "rule": mcts.uct(), "evaluate": mcts.rollout(), "simulations": 2} | changes
+    with pytest.raises((TypeError, ValueError), match=line):
+        players.by_search("mine", **of)

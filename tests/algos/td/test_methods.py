@@ -31,3 +31,38 @@ def test_nim_is_learned(method):
     assert state.updates == UPDATES and metrics.games.sum() > 1000
     loss = np.asarray(metrics.squared_error) / np.maximum(metrics.positions, 1)
     assert loss[-50:].mean() < 0.2 * loss[:10].mean()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_setting_of_learning_counts(method):
+    """The same games begin, and after two updates the weights are others."""
+    config = make_config(
+        game="nim", encoding="observation", hidden=(3,), outputs=2, method=method, batch=4, plies=6,
+        optimizer="sgd", step_size=0.1, schedule="constant",
+    )  # fmt: skip
+
+    def weights(**changes):
+        learner = make_learner(config.replace(**changes))
+        state, update = learner.init(jax.random.key(0)), jax.jit(learner.update)
+        before = state.params
+        for number in range(2):
+            state, _ = update(state, jax.random.key(number))
+        changed = jax.tree.map(lambda a, b: np.asarray(a - b).ravel(), state.params, before)
+        return np.concatenate(jax.tree.leaves(changed))
+
+    usual = weights()
+    assert abs(usual).max() > 0.01
+    tiny = weights(step_size=1e-9)
+    assert abs(tiny).max() < 1e-6
+    for changes in (
+        {"optimizer": "adam"},
+        {"step_size": 0.05},
+        {"epsilon": 0.5},
+        {"schedule": "exponential", "updates": 2, "last_step_size": 0.01},
+        {"schedule": "cosine", "updates": 2, "last_step_size": 0.01},
+    ):
+        assert abs(weights(**changes) - usual).max() > 1e-3, changes
+    if method == "monte_carlo":
+        assert "lambda_" not in config.declarations()
+    else:
+        assert abs(weights(lambda_=0.0) - usual).max() > 1e-4
