@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg lint newest wheels-for docs \
-	interface release certify mutants bench accelerators
+.PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg test-tpu lint newest \
+	wheels-for docs interface release certify mutants bench accelerators
 
 setup: $(READY)
 
@@ -167,3 +167,15 @@ $(COMPILERS)/.ready: pyproject.toml $(PINS)
 
 accelerators: $(COMPILERS)/.ready
 	$(COMPILERS)/bin/python benchmarks/accelerators.py --save
+
+# All main programs compile for a TPU, and to how many kernels. Its compiler (137 MB) lies apart, as JAX looks for a TPU
+# wherever it can be imported.
+TPU := $(VENV)/tpu
+$(TPU)/.ready: $(READY)
+	libtpu=$$($(BIN)/python -c 'from importlib.metadata import requires; \
+		print(*(of.split(";")[0] for of in requires("jax") if of.startswith("libtpu")))'); \
+		$(BIN)/python $(PIP) --no-deps --upgrade --target $(TPU) "$$libtpu"
+	@touch $@
+
+test-tpu: $(TPU)/.ready
+	JAX_PLATFORMS=cpu PYTHONPATH=$(TPU) $(BIN)/pytest tests/test_accelerators.py

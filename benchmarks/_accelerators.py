@@ -35,8 +35,13 @@ TOPOLOGIES = {
 """How devices are named to their compilers, by the number of them."""
 NEEDS = {"h200": "jax_plugins.xla_cuda13", "v5e": "libtpu", "v5p": "libtpu"}
 """The modules without which a compiler is not here."""
-SILENT = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "TPU_SKIP_MDS_QUERY": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-"""Without these the compilers look for a device."""
+SILENT = {
+    "JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1",
+    "TPU_SKIP_MDS_QUERY": "1",
+    "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+}
+"""Without these the compilers look for a device, and one process alone may ask that of TPUs."""
 
 
 def available(name: str) -> bool:

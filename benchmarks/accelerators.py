@@ -280,8 +280,7 @@ def _with_rollouts(game: Any) -> tuple[Callable, tuple[Any, ...]]:
 
 
 def _td(method: str) -> tuple[Callable, tuple[Any, ...]]:
-    learner = td.make_learner(td.make_config(method, batch=64))
-    return learner.update, (jax.eval_shape(learner.init, _key()), _key())
+    return update_of(td.make_learner(td.make_config(method, batch=64)))
 
 
 def _alphazero() -> tuple[Callable, tuple[Any, ...]]:
@@ -289,7 +288,11 @@ def _alphazero() -> tuple[Callable, tuple[Any, ...]]:
     config = AlphaZeroConfig(
         spec, batch=1024, plies=8, simulations=32, opening_plies=0, buffer_plies=128, steps=8, minibatch=2048
     )
-    learner = make_alphazero(searches.make("connect_four"), config)
+    return update_of(make_alphazero(searches.make("connect_four"), config))
+
+
+def update_of(learner: Any) -> tuple[Callable, tuple[Any, ...]]:
+    """The update of a learner, with the shapes of its arguments."""
     return learner.update, (jax.eval_shape(learner.init, _key()), _key())
 
 
@@ -329,8 +332,6 @@ def _evosax(name: str) -> tuple[Callable, tuple[Any, ...]]:
 
     state = jax.eval_shape(lambda key: strategy.init(key, mean, settings), _key())
     return run, (state, jax.eval_shape(lambda: genomes(name, OPPONENTS, 1)), _key())
-
-
 
 
 if __name__ == "__main__":
