@@ -113,7 +113,8 @@ MOST = {
     "TD by n steps": 85,
     "AlphaZero": 308,
 }
-"""Kernels on a TPU v5e, in loops and around them, and a tenth more: another release of its compiler may do otherwise."""
+"""Kernels on a TPU v5e, in loops and around them, and a tenth more, as another release of its compiler may do
+otherwise."""
 
 
 def kernels(count):
