@@ -1,6 +1,7 @@
 """A training by evolution: its settings, plan and job. All recipes of evolution share it."""
 
 import dataclasses
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -14,6 +15,7 @@ from typing_extensions import override
 from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advance, summarize
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops.devices import device_mesh
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
@@ -25,6 +27,8 @@ from jaxgames.runs import Panel, Run
 from jaxgames.runs.files import replace
 from jaxgames.runs.processes import check_all_take_part, fetched, spread
 
+WATCHED = 2**20
+"""With so many games between two lines of metrics people see how far they are."""
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
 
@@ -176,6 +180,33 @@ class EvolutionRecipe(Recipe):
         self.show_result(result)
 
 
+class Watched:
+    """Moves the progress bar, once a second, while the candidates of a generation play: devices call it, in threads of
+    their own.
+    """
+
+    def __init__(self, population: int, generations: int, report: Report):
+        self.population, self.generations, self.report = population, generations, report
+        self.begin(0)
+
+    def begin(self, step: int) -> None:
+        """Of the generations after so many."""
+        self.step, self.candidates, self.began, self.told = step, 0, 0.0, 0.0
+
+    def __call__(self, candidates: int) -> None:
+        """So many more begin to play."""
+        now, done = time.monotonic(), self.candidates
+        self.candidates += candidates
+        if not done:  # before it everything was compiled
+            self.began = self.told = now
+        elif now > self.told + 1:
+            self.told = now
+            generation, within = divmod(done, self.population)
+            text = f"generation {self.step + generation + 1:,}, {within:,} of {self.population:,}, "
+            text += f"{done / (now - self.began):,.0f} candidates/s"
+            self.report.moving((self.step + done / self.population) / self.generations, text)
+
+
 class EvolutionJob(Job[EvolutionCheckpoint]):
     """A training by evolution: a step is a generation."""
 
@@ -186,9 +217,14 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
         self.config = config_of(self.settings)
         self.devices = check_devices(self.config, self.settings["devices"])
-        self.evolution = evolution_of(self.config, self.devices, recipe.fitnesses)
-        self.strategy = self.evolution.strategy
         self.per_line = self.settings["generations_per_line"]
+        self.evolution = evolution_of(self.config, self.devices, recipe.fitnesses)
+        self.watched: Watched | None = None
+        seen = not report.quiet and jax.process_count() == 1 and self.evolution.games(self.per_line) >= WATCHED
+        if seen and isinstance(self.config, PopulationConfig):
+            self.watched = Watched(self.config.population, self.config.generations, report)
+            self.evolution = dataclasses.replace(self.evolution, watch=self.watched)
+        self.strategy = self.evolution.strategy
         self.snapshots = snapshots_of(run)
 
     @override
@@ -211,6 +247,8 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
 
     @override
     def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:
+        if self.watched:
+            self.watched.begin(step)
         state, scores = advance(self.evolution, checkpoint.state, self.per_line)
         self._write_networks(scores.networks, step)
         step += self.per_line

@@ -13,6 +13,7 @@ class Report:
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
+        self._bar: Callable[[float, str], bool] | None = None
 
     def say(self, text: str) -> None:
         """One line."""
@@ -30,7 +31,7 @@ class Report:
             yield lambda done, line: None
             return
         with progress_bar(total) as bar:
-            strength = ""
+            strength, self._bar = "", bar
 
             def update(done: float, line: Mapping[str, Any]) -> None:
                 nonlocal strength
@@ -42,7 +43,15 @@ class Report:
                 if not bar(done, rates + strength) and measured:
                     self.say(f"{line[counted]:,} {counted}{strength}")
 
-            yield update
+            try:
+                yield update
+            finally:
+                self._bar = None
+
+    def moving(self, done: float, text: str) -> None:
+        """Moves the progress bar, if there is one, between two lines of metrics."""
+        if self._bar is not None:
+            self._bar(done, text)
 
 
 def show_results(

@@ -91,8 +91,11 @@ def progress_bar(total: float) -> Iterator[Callable[[float, str], bool]]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.table import Column
 
-    columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeElapsedColumn(), TimeRemainingColumn())
+    # Where the line is too long, the bar gets shorter before the times do.
+    times = (kind(table_column=Column(no_wrap=True)) for kind in (TimeElapsedColumn, TimeRemainingColumn))
+    columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %"), *times)
     console = Console(stderr=True)
     with Progress(*columns, TextColumn("{task.description}", markup=False), console=console) as bar:
         task = bar.add_task("", total=total)

@@ -1,9 +1,11 @@
 """What all recipes of evolution share: settings, populations on devices, opponents, resuming, players."""
 
 import dataclasses
+import itertools
 import json
 import shutil
 import sys
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +27,7 @@ from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
+from jaxgames.recipes import evolution as evolution_recipe
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
 from jaxgames.recipes.evolution_by_matches import ByMatches, show
 from jaxgames.recipes.recipe import Plan
@@ -83,6 +86,22 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     }
     assert again["matches"][0]["ppg"] == result["matches"][0]["ppg"]
     assert [line["step"] for line in Run.open(path).metrics()] == [line["step"] for line in whole.metrics()]
+
+
+@pytest.mark.parametrize("finished", ["low_rank"], indirect=True)
+def test_people_see_how_far_a_large_generation_is(finished, tmp_path, monkeypatch):
+    """Between two lines of metrics, of every block of candidates; and the training is the same, bit for bit."""
+    whole, _ = finished
+    seen, seconds = [], itertools.count(0.0, 2.0)
+    monkeypatch.setattr(evolution_recipe, "WATCHED", 1)
+    monkeypatch.setattr(evolution_recipe, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(Report, "moving", lambda report, done, text: seen.append((done, text)))
+    TINY.begin(Plan(setting="low_rank", devices=1), str(tmp_path / "seen"), Report()).run_to_end()
+    assert [round(48 * done) for done, _ in seen] == [n for n in range(48) if n % 8 and not n % 2]
+    assert seen[4][1] == "generation 2, 4 of 8, 1 candidates/s"
+    (_, one), (_, other) = state_of(whole), state_of(Run.open(tmp_path / "seen"))
+    for leaf, same in zip(checkpoints.to_numpy(one), checkpoints.to_numpy(other), strict=True):
+        np.testing.assert_array_equal(leaf, same)
 
 
 def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):

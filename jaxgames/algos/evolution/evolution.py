@@ -158,6 +158,8 @@ class Evolution:
     """The player with a name, as `jaxgames.players.make`; needed where candidates meet players."""
     fitnesses: tuple[tuple[str, Callable], ...] = ()
     """Those that opponents may have besides players, by name: `fitness(policy, count, genomes, numbers, key)`."""
+    watch: Callable[[int], None] | None = None
+    """Told by the device, while it computes, of how many candidates it begins to play the games."""
 
     def __post_init__(self) -> None:
         for name, _ in self.config.opponent_specs:

@@ -141,6 +141,8 @@ class Population(Strategy):
 
         def judged(asked: Any, numbers: Int32[Array, " b"], key: Key[Array, ""]) -> Float32[Array, " b"]:
             genomes, met = asked
+            if evolution.watch is not None:
+                jax.debug.callback(functools.partial(evolution.watch, len(numbers)))
             judges = self._judges(evolution, met)
             scores = [
                 judge(genomes, numbers, jax.random.fold_in(key, place)) * jnp.float32(count)
