@@ -11,7 +11,6 @@ from tests.algos.td.recording import (
     assert_close,
     assert_same_games,
     begin,
-    counts,
     goes_on_in,
     layers_of,
     over_in,
@@ -206,17 +205,15 @@ def test_small_steps_of_both_kinds_agree():
 
 
 def test_weights_that_are_nan_do_not_stop_the_games():
-    """What they choose is worth nothing, but it is a legal play, so that a broken training ends and can be reported."""
-    learner = NStepTD(CASES["n_step", "backgammon"][0])
+    """A broken training goes on, and can be reported. That plays stay legal is tested in `test_sequential.py`."""
+    learner = NStepTD(CASES["n_step", "symmetric"][0])
     state = begin(learner)
     state = state._replace(params=jax.tree.map(lambda x: np.full_like(x, np.nan), state.params))
     finished = 0
-    for number in range(6):
+    for number in range(20):
         state, metrics = update(learner, state, jax.random.key(number))
         finished += int(metrics.games)
         assert np.isnan(metrics.squared_error)
-        for side in (state.games.positions.own, state.games.positions.opponent):
-            assert all(0 < sum(counts(side, game)) <= 15 for game in range(learner.config.batch))
     assert finished > 10
 
 

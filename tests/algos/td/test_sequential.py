@@ -7,6 +7,7 @@ import pytest
 
 from jaxgames.algos.td import make_config, make_learner
 from jaxgames.ops.random_bits import random_bits
+from tests.algos.td.recording import counts
 
 CONFIG = make_config(
     "sequential_td", lambda_=0.7, hidden=(3,), games=2, symmetric=False, cumulative=True, biases=False, step_size=0.2,
@@ -104,6 +105,21 @@ def test_weights_after_two_games(turns, method, learn):
         assert set(found) == {"kernel"}
         np.testing.assert_allclose(found["kernel"], weights, atol=1e-5)
         assert np.abs(weights - np.asarray(state.params["params"][f"Dense_{i}"]["kernel"])).max() > 1e-3
+
+
+def test_weights_that_are_nan_choose_legal_plays(turns):
+    """What they choose is worth nothing, but a game of backgammon comes to its end."""
+    learner, turn, _ = turns
+    bits = random_bits(KEY, (1,))
+    openings = jax.vmap(learner.network.game.init_position)(jax.random.split(KEY, CONFIG.games))
+    params = jax.tree.map(lambda x: np.full(x.shape, np.nan, x.dtype), jax.eval_shape(learner.network.init, KEY))
+    game, over, plies = learner._begin(openings, bits, jnp.int32(0)), False, 0
+    while not over:
+        after = turn(params, game, bits, jnp.int32(0))
+        game, over, plies = after.game, bool(after.over), plies + 1
+        for side in (after.position.own, after.position.opponent):
+            assert sum(counts(side, 0)) <= 15 and (over or sum(counts(side, 0)) > 0)
+    assert plies > 10
 
 
 def test_values_add_gammons_to_wins(turns):
