@@ -90,14 +90,23 @@ def progress_bar(total: float) -> Iterator[Callable[[float, str], bool]]:
         yield tell
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
+    from rich.text import Text
 
-    # Where the line is too long, the bar gets shorter before the times do.
+    class Cut(TextColumn):
+        """A text that is cut where the line ends, so that the times before it are whole."""
+
+        def render(self, task: Task) -> Text:
+            text = super().render(task)
+            text.no_wrap, text.overflow = True, "ellipsis"
+            return text
+
     times = (kind(table_column=Column(no_wrap=True)) for kind in (TimeElapsedColumn, TimeRemainingColumn))
-    columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %"), *times)
+    columns = (BarColumn(bar_width=10), TextColumn("{task.percentage:3.0f} %"), *times)
+    text = Cut("{task.description}", markup=False, table_column=Column())
     console = Console(stderr=True)
-    with Progress(*columns, TextColumn("{task.description}", markup=False), console=console) as bar:
+    with Progress(*columns, text, console=console) as bar:
         task = bar.add_task("", total=total)
 
         def update(done: float, text: str) -> bool:
