@@ -16,7 +16,7 @@ from typing import Any
 import jax
 
 from jaxgames.algos.imitation import load_network
-from jaxgames.data_sets.makers import info
+from jaxgames.data_sets import data_info
 from jaxgames.envs import make
 from jaxgames.recipes import Report
 from jaxgames.recipes.reproduce import Study
@@ -44,7 +44,7 @@ LEARNERS: Sequence[tuple[str, int, Mapping[str, str]]] = (
 
 def checkers(study: Study, data: str, games: int, keep: Callable[[str, Any], None]) -> None:
     """Networks that learn moves of alpha-beta, by the amount of data."""
-    keep("data", {**info(data), "data": Path(data).name})
+    keep("data", {**data_info(data), "data": Path(data).name})
     rows: list[dict[str, Any]] = []
     for setting, amount, changes in LEARNERS:
         name = f"{setting} {amount or 'all'}"

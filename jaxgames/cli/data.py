@@ -121,9 +121,9 @@ def _tests(game: Any, sources: list[str]) -> Any:
 
 
 def _print(path: str, as_json: bool) -> None:
-    from jaxgames.data_sets.makers import info
+    from jaxgames.data_sets import data_info
 
-    facts: Mapping[str, Any] = info(path)
+    facts: Mapping[str, Any] = data_info(path)
     if as_json:
         print_json(dict(facts))
         return

@@ -5,6 +5,7 @@ A maker says how many shards there are and makes each of them by itself, so a ma
 
 from jaxgames.data_sets.makers import (
     Maker,
+    data_info,
     exact_labels,
     make_data,
     merge_data,
@@ -16,6 +17,7 @@ from jaxgames.data_sets.makers import (
 
 __all__ = [
     "Maker",
+    "data_info",
     "exact_labels",
     "make_data",
     "merge_data",

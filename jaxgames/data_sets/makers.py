@@ -392,7 +392,7 @@ def merge_data(
     return folder, counts
 
 
-def info(path: str | Path) -> dict[str, Any]:
+def data_info(path: str | Path) -> dict[str, Any]:
     """What is in a data set, ready for JSON. Raises `ValueError` if it is none, or broken."""
     folder = DataSetFolder.open_complete(path)
     columns = folder.read_all(("policy_weight", "value", "value_weight", "game", "validation"))

@@ -334,7 +334,7 @@ def observe(monkeypatch, capsys, tmp_path):
         "jaxgames.data_sets.exact_labels": "exact",
         "jaxgames.data_sets.merge_data": None,
         "jaxgames.data_sets.solved_tests": (np.zeros(1), np.zeros(1)),
-        "jaxgames.data_sets.makers.info": lambda path: {**FACTS, "data": str(path)},
+        "jaxgames.data_sets.data_info": lambda path: {**FACTS, "data": str(path)},
         "jaxgames.recipes.recipe_named": lambda name: SimpleNamespace(**recipe),
         "jaxgames.runs.processes.join": 1,
         "jaxgames.runs.processes.ending_together": lambda advice: contextlib.nullcontext(),
