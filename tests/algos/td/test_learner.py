@@ -11,6 +11,7 @@ from tests.algos.td.recording import (
     assert_close,
     assert_same_games,
     begin,
+    counts,
     goes_on_in,
     layers_of,
     over_in,
@@ -204,16 +205,25 @@ def test_small_steps_of_both_kinds_agree():
         np.testing.assert_allclose(one, other, atol=3e-3 * scale)
 
 
-def test_weights_that_are_nan_do_not_stop_the_games():
-    """A broken training goes on, and can be reported. That plays stay legal is tested in `test_sequential.py`."""
-    learner = NStepTD(CASES["n_step", "symmetric"][0])
+@pytest.mark.parametrize(
+    ("case", "updates"), [("symmetric", 20), pytest.param("backgammon", 6, marks=pytest.mark.slow)]
+)
+def test_weights_that_are_nan_do_not_stop_the_games(case, updates):
+    """What they choose is worth nothing, but it is a legal play, so that a broken training ends and can be reported.
+
+    In the quick tier that plays of backgammon stay legal is tested in `test_sequential.py`.
+    """
+    learner = NStepTD(CASES["n_step", case][0])
     state = begin(learner)
     state = state._replace(params=jax.tree.map(lambda x: np.full_like(x, np.nan), state.params))
     finished = 0
-    for number in range(20):
+    for number in range(updates):
         state, metrics = update(learner, state, jax.random.key(number))
         finished += int(metrics.games)
         assert np.isnan(metrics.squared_error)
+        positions = state.games.positions
+        for side in (positions.own, positions.opponent) if case == "backgammon" else ():
+            assert all(0 < sum(counts(side, game)) <= 15 for game in range(learner.config.batch))
     assert finished > 10
 
 
