@@ -24,11 +24,12 @@ from jaxgames.nets import MLP
 OURS, PEER = "jaxgames", "evosax with pgx's games"
 HIDDEN = {"tic_tac_toe": (18, 18), "connect_four": (16,), "checkers": (16,)}
 SEEN = {"tic_tac_toe": ("cells", "highest"), "connect_four": ("cells", "highest"), "checkers": ("board64", "squares")}
+BLOCKS = {"tic_tac_toe": 256, "connect_four": 128, "checkers": 64}
 MOST_PLIES = {"tic_tac_toe": 9, "connect_four": 42, "checkers": 300}
 SIGMA = 0.05
 SECONDS = 0.5
 WIDE = {"xla_cpu_prefer_vector_width": 512}
-"""How both are compiled: for the widest vectors that the processor has, of which XLA uses a half by default."""
+"""How both are compiled for a CPU: for its widest vectors, of which XLA uses a half by default."""
 SPLIT_FROM = {"tic_tac_toe": 1024, "connect_four": 0, "checkers": 0}
 """Populations that are worth two devices: in the short games of smaller ones they would wait for each other."""
 
@@ -52,6 +53,11 @@ def fitness(name: str, opponents: jax.Array) -> ByPlay:
     return ByPlay(policy(name), Networks(policy(name), opponents), "points", "alternate", most_plies=MOST_PLIES[name])
 
 
+def block_of(name: str, population: int) -> int:
+    """Candidates at a time on each device: on a CPU as many as stay in its cache, else all."""
+    return BLOCKS[name] if jax.default_backend() == "cpu" else population
+
+
 class Generations:
     """A compiled program that goes on from generation to generation, for `SECONDS` in each run."""
 
@@ -64,7 +70,8 @@ class Generations:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             given = state, opponents, jax.random.key(0)
-            self.program, self.compile_seconds = compiled(function, *given, compiler_options=WIDE)
+            wide = WIDE if jax.default_backend() == "cpu" else None
+            self.program, self.compile_seconds = compiled(function, *given, compiler_options=wide)
         wall, cpu = time.perf_counter(), time.process_time()
         self.run()
         self.first = Timing(amount, time.perf_counter() - wall, time.process_time() - cpu)

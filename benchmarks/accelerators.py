@@ -284,11 +284,16 @@ def _td(method: str) -> tuple[Callable, tuple[Any, ...]]:
 
 
 def _alphazero() -> tuple[Callable, tuple[Any, ...]]:
+    return update_of(alphazero_learner())
+
+
+def alphazero_learner() -> Any:
+    """AlphaZero with 1,024 games of Connect Four."""
     spec = NetworkSpec(hidden=(256, 256))
     config = AlphaZeroConfig(
         spec, batch=1024, plies=8, simulations=32, opening_plies=0, buffer_plies=128, steps=8, minibatch=2048
     )
-    return update_of(make_alphazero(searches.make("connect_four"), config))
+    return make_alphazero(searches.make("connect_four"), config)
 
 
 def update_of(learner: Any) -> tuple[Callable, tuple[Any, ...]]:

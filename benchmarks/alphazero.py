@@ -85,7 +85,8 @@ def one_size(report: Report, network: str, batch: int, against: bool, options: a
         params = jax.jit(ours.init)(jax.random.key(0)).params
         states = jax.vmap(env.init)(jax.random.split(jax.random.key(0), batch))
         search = programs.mctx(env, options.simulations, ours.network.apply, "Gumbel")
-        sizes = [size for size in BLOCKS[network] if size <= batch] or [batch]
+        tried = BLOCKS[network] if jax.default_backend() == "cpu" else ()
+        sizes = [size for size in tried if size <= batch] or [batch]
         rates = programs.best_blocks(search, params, states, options.simulations, sizes)
         block = max(rates, key=rates.__getitem__)
         found = ", ".join(f"{size}: {value:,.0f}" for size, value in rates.items())

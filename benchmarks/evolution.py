@@ -7,13 +7,14 @@
 """
 
 import argparse
+import re
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from _common import begin, compiled, finish, names, one_line_errors, parsed, parser, peer, rate, timed
-from _evolution import OURS, PEER, evosax, fitness, genomes, ours, with_pgx
+from _evolution import OURS, PEER, block_of, evosax, fitness, genomes, ours, with_pgx
 from _figures import Comparison, Figure, Report
 from _games_timing import in_turn
 from _machine import cores
@@ -28,8 +29,6 @@ TITLES = {"tic_tac_toe": "tic-tac-toe", "connect_four": "Connect Four", "checker
 PGX = ("tic_tac_toe", "connect_four")
 ROWS = ((200, 38), (4096, 64), (16384, 64))
 """Candidates x opponents."""
-BLOCKS = {"tic_tac_toe": 256, "connect_four": 128, "checkers": 64}
-"""Candidates at a time on each device: as many as stay in its cache."""
 TIMES, COMPILE_SECONDS = 5, 5
 ORIGINAL = {"tic_tac_toe": "38,400 games/s by the Java program of 2018, run again"}
 LARGE, DIMENSION, KEPT = 65_536, 693, 0.2
@@ -43,15 +42,25 @@ def main() -> int:
     options = parser(TITLE)
     options.add_argument("--against", type=names(("evosax",), "none"), default=["evosax"], help="evosax or none")
     options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
+    options.add_argument(
+        "--sizes", type=sizes, default=list(ROWS), help="candidates x opponents, such as 200x38,4096x64"
+    )
     options = parsed(options)
     begin(cores())
     report = Report("evolution", TITLE)
     against = options.against and all(peer(name) for name in ("evosax", "pgx"))
     for name in options.games:
-        for population, opponents in ((16, 4),) if options.quick else ROWS:
+        for population, opponents in ((16, 4),) if options.quick else options.sizes:
             with_play(report, name, population, opponents, bool(against) and name in PGX, options)
     without_play(report, options)
     return finish(report, options, ("evosax", "pgx"))
+
+
+def sizes(text: str) -> list[tuple[int, int]]:
+    """The type of an option: sizes such as 200x38, with commas between them."""
+    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*(,[1-9]\d*x[1-9]\d*)*", text):
+        raise argparse.ArgumentTypeError(f"expected sizes such as 200x38,4096x64, not {text}")
+    return [tuple(map(int, part.split("x"))) for part in text.split(",")]
 
 
 def with_play(
@@ -61,7 +70,7 @@ def with_play(
     what = f"{TITLES[name]}, {population:,} x {opponents}"
     met = genomes(name, opponents, 1)
     runners = [evosax(name, population, met)] if against else []
-    runners.append(ours(name, population, met, BLOCKS[name]))
+    runners.append(ours(name, population, met, block_of(name, population)))
     long = any(runner.first.wall > LONG for runner in runners)
     found = in_turn(runners, 2 if long and options.repeats > 2 else options.repeats)
     beside = None
@@ -75,7 +84,7 @@ def with_play(
             seconds = (runner.compile_seconds,)
             report.add(Figure(f"{what}: compile", OURS, "s", seconds, at_most=COMPILE_SECONDS))
         beside = figure
-    if against and (population, opponents) in (ROWS[0], (16, 4)):
+    if against and (population, opponents) in (options.sizes[0], (16, 4)):
         agree(report, name, met)
 
 

@@ -33,7 +33,7 @@ WITH_PEER = ROWS[:2]
 BARS = {(SMALL, 4096, PLAIN): 8 * 20_900, (LARGE, 4096, LOW_RANK): 20 * 489}
 """Asked for: 8 and 20 times what stood here when few games were padded to eight and each candidate had its matrices."""
 BLOCKS = (64, 256, None)
-"""Candidates that the peer's play is tried with at a time; None: all."""
+"""Candidates that the peer's play is tried with at a time on a CPU; None: all, as on other devices."""
 SHARE, SECONDS, GIB, TIMES = 80, 10, 1, 10
 
 
@@ -68,7 +68,8 @@ def one_size(
     if against:
         what = f"{what}, against two networks"
         met = genomes("connect_four", 2, 1, hidden)
-        blocks = {block: evosax("connect_four", population, met, hidden, block) for block in BLOCKS}
+        tried = BLOCKS if jax.default_backend() == "cpu" else (None,)
+        blocks = {block: evosax("connect_four", population, met, hidden, block) for block in tried}
         theirs = min(blocks.values(), key=lambda each: each.first.wall)  # the fastest of short runs
         speeds = ", ".join(f"{block}: {population / each.first.wall:,.0f}" for block, each in blocks.items())
         report.notes.append(f"{what}: {PEER}, candidates/s by candidates at a time in short runs: {speeds}")

@@ -26,12 +26,12 @@ TITLE = "Tree search with networks: simulations per second"
 GAME = "connect_four"
 POLICIES = tuple(policy for policy in programs.POLICIES if policy != "OneRound")  # which makes few simulations only
 LIMIT = "the network alone"
-BLOCKS = {"mlp": (4, 16, 64, 256, 1024), "residual": (16, 64, 256)}
-"""Sizes of blocks that mctx is tried with."""
+BLOCKS = {"linear": (4, 16, 64, 256, 1024), "mlp": (4, 16, 64, 256, 1024), "residual": (16, 64, 256)}
+"""Sizes of blocks that mctx is tried with on a CPU. Other devices search all positions at once."""
 LEFT_OUT = {"residual": ((1024, 128),)}
 """Positions x simulations that would take minutes."""
 LEAVES = 256
-"""Ours searches all positions at once, and the tower sees so many leaves at once; alone it does, too."""
+"""Ours searches all positions at once, and on a CPU the tower sees so many leaves at once; alone it does, too."""
 HIDDEN, CHANNELS, TOWER = 256, 32, 3
 
 
@@ -40,7 +40,9 @@ def main() -> int:
     options = parser(TITLE, repeats=3)
     options.add_argument("--against", type=names(("mctx",), "none"), default=["mctx"], help="mctx or none")
     options.add_argument("--policies", type=names(POLICIES), default=list(POLICIES), help=f"of {','.join(POLICIES)}")
-    options.add_argument("--networks", type=names(tuple(NETWORKS)), default=list(NETWORKS), help="mlp,residual")
+    options.add_argument(
+        "--networks", type=names(tuple(NETWORKS)), default=["mlp", "residual"], help="linear,mlp,residual"
+    )
     options.add_argument("--batch", type=numbers, default=[64, 256, 1024], help="positions (default 64,256,1024)")
     options.add_argument("--simulations", type=numbers, default=[32, 128], help="of each position (default 32,128)")
     options.add_argument("--seconds", type=float, default=0.5, help="of each repeat, at least (default 0.5)")
@@ -108,7 +110,9 @@ def block_speeds(report: Report, setting: Setting) -> dict[tuple[str, int], floa
     found: dict[tuple[str, int], float] = {}
     for by in (MCTX_PGX, MCTX):
         if by in setting.games:
-            sizes = [max(found, key=found.__getitem__)[1]] if found else BLOCKS[setting.name]
+            whole = len(setting.states[by].terminated)
+            tried = BLOCKS[setting.name] if jax.default_backend() == "cpu" else (whole,)
+            sizes = [max(found, key=found.__getitem__)[1]] if found else tried
             search, states = setting.mctx(by, "Gumbel"), setting.states[by]
             rates = programs.best_blocks(search, setting.params, states, setting.simulations, sizes)
             found |= {(by, block): speed for block, speed in rates.items()}
@@ -124,7 +128,8 @@ def one_size(
     simulations, batch = setting.simulations, len(setting.states[OURS].terminated)
     amount, size = batch * simulations, f"{batch:,} x {simulations}"
     arguments = setting.params, setting.states[OURS]
-    network = InBlocks(setting.network, LEAVES) if setting.name == "residual" else setting.network
+    blocked = setting.name == "residual" and jax.default_backend() == "cpu"
+    network = InBlocks(setting.network, LEAVES) if blocked else setting.network
     alone = Search(LIMIT, evaluations(network, simulations), arguments, amount, options.seconds)
     fitting = [form for form in forms if form[1] <= batch] or list(forms)
     for policy in options.policies:
@@ -220,6 +225,7 @@ def apply_residual(params: Any, observation: jax.Array) -> tuple[jax.Array, jax.
 
 
 NETWORKS: dict[str, tuple[str, Callable, Callable]] = {
+    "linear": ("linear network", programs.linear, programs.apply),
     "mlp": ("MLP 256-256", mlp, apply_mlp),
     "residual": ("residual 3 x 32", residual, apply_residual),
 }

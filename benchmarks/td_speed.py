@@ -20,6 +20,8 @@ from _common import (
     compiled,
     finish,
     in_process,
+    names,
+    numbers,
     one_line_errors,
     parsed,
     parser,
@@ -69,11 +71,11 @@ class Learned(NamedTuple):
     params: Any
 
 
-def cases() -> list[Case]:
+def cases(batches: list[int]) -> list[Case]:
     """The recipe's settings, and windows of larger batches."""
     settings = recipe_named("td-gammon").settings
     exact, fast = settings["exact"], settings["fast"]
-    larger = [fast.replace(batch=256, plies=plies) for plies in (4, 16)]
+    larger = [fast.replace(batch=batch, plies=plies) for batch in batches for plies in (4, 16)]
     return [
         Case(f"exact TD(lambda), batch {exact.batch}", exact, alone=True, plies=EXACT_PLIES),
         Case(f"fast, batch {fast.batch} x {fast.plies} (recipe)", fast, alone=True, plies=FAST_PLIES, games=FAST_GAMES),
@@ -85,16 +87,18 @@ def main() -> int:
     """Learners, choices, compile times."""
     options = parser(TITLE, repeats=3)
     options.add_argument("--train", type=float, default=6.0, help="seconds to learn before measuring (default 6)")
+    options.add_argument("--batch", type=numbers, default=[256], help="games of larger batches (default 256)")
+    options.add_argument("--against", type=names(("gnubg",), "none"), default=["gnubg"], help="gnubg or none")
     options.add_argument("--run", help="a run folder: learners of the same network start from its best player")
     options = parsed(options)
     if options.quick:
-        options.train, options.repeats = 0.1, 1
+        options.train, options.repeats, options.batch = 0.1, 1, [8]
     report = Report("td_speed", TITLE)
     begin(cores())
     with one_line_errors():
         known = load(options.run) if options.run else None
     compile_times(report)  # before anything that would make it faster
-    for case in cases()[-1:] if options.quick else cases():
+    for case in cases(options.batch)[-1:] if options.quick else cases(options.batch):
         network = network_of(case.config)
         trainer = measure(report, options, case, known if known and known.network == network else None)
         if not options.run:
@@ -102,11 +106,17 @@ def main() -> int:
     training = max(figure.compile_seconds or 0.0 for figure in report.figures if figure.unit == "plies/s")
     what = "compile a training step (the slowest of the above)"
     report.add(Figure(what, "jaxgames", "s", (training,), at_most=TRAINING_COMPILES, form=".1f"))
-    batches = [trainer.positions(1 if options.quick else SNAPSHOTS) for _ in range(1 if options.quick else BATCHES)]
-    params = jax.device_get(trainer.state.params)
-    report.merge(in_process(choices, options, case.config, params, batches))
+    if options.against:
+        compare_choices(report, options, case.config, trainer)
     options.run = options.run and short_name(options.run)
     return finish(report, options, ("flax", "optax", "gnubg"))
+
+
+def compare_choices(report: Report, options: argparse.Namespace, config: TDConfig, trainer: "Trainer") -> None:
+    """Choosing plays by the weights that were learned last, beside gnubg."""
+    batches = [trainer.positions(1 if options.quick else SNAPSHOTS) for _ in range(1 if options.quick else BATCHES)]
+    params = jax.device_get(trainer.state.params)
+    report.merge(in_process(choices, options, config, params, batches))
 
 
 def load(folder: str) -> Learned:
