@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 2
 
 .PHONY: setup train play test test-core test-oldest test-matrix test-kaggle test-gnubg test-tpu lint newest \
-	wheels-for docs interface release certify mutants bench accelerators
+	wheels-for docs interface release certify mutants bench bench-gpu accelerators
 
 setup: $(READY)
 
@@ -154,6 +154,19 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/python $(PIP) -c $(PINS) -e '.[bench]'
 	@set -e; for file in benchmarks/[!_]*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+# The same at sizes for a GPU or TPU, in pieces of at most 8 minutes, where there is one: PIECES="search trace" names some,
+# DEVICE=tpu is for a TPU. JAX for the device is in an environment of its own.
+DEVICE ?= cuda13
+PIECES ?=
+ON_DEVICE := .venv-$(DEVICE)
+$(ON_DEVICE)/.ready: pyproject.toml $(PINS)
+	$(PYTHON) -m venv --clear $(ON_DEVICE)
+	$(ON_DEVICE)/bin/python $(PIP) -c $(PINS) -e '.[bench]' 'jax[$(DEVICE)]'
+	@touch $@
+
+bench-gpu: $(ON_DEVICE)/.ready
+	$(ON_DEVICE)/bin/python benchmarks/gpu.py $(addprefix --piece ,$(PIECES))
 
 # The main programs compiled for a GPU and a TPU that need not be here, in an environment of its own: the compilers are
 # large. The TPU's is the version that JAX itself names.

@@ -2,8 +2,8 @@
 
 By default all of them, as in `docs/benchmarks.md`: a table for each machine, in it a column for each series of JAX
 (`jax 0.12`); peer and ratio of a row are those of its newest. `--short` prints the few rows of the README, of the
-machine that measured last. A row is marked stale where its code has changed since the commit on which it was measured,
-with the day of the last change; code that only moved to another file has not changed.
+processor that measured last. A row is marked stale where its code has changed since the commit on which it was
+measured, with the day of the last change; code that only moved to another file has not changed.
 """
 
 import argparse
@@ -27,6 +27,7 @@ CODE = {
     "backgammon_plays": (),
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
+    "device_trace": ("jaxgames/algos", "jaxgames/nets"),
     "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
     "few_games": ("jaxgames/algos/evolution", "jaxgames/nets"),
     "games": (),
@@ -144,8 +145,8 @@ def head(titles: list[str]) -> tuple[str, str]:
 
 
 def short(results: list[dict[str, Any]]) -> str:
-    """The table of the README, of the machine that measured last."""
-    found = list(chosen(by_machine(results)[0], SHORT))
+    """The table of the README, of the processor that measured last."""
+    found = list(chosen(by_machine(of_processors(results))[0], SHORT))
     rows = [row({(name := series(result)): (one, result)}, [name], title) for title, one, result in found]
     used = [result for result in results if any(result is one for _, _, one in found)]
     return "\n".join([*head(["jaxgames"]), *rows, "", conditions(used)])
@@ -213,6 +214,16 @@ def ops_of(paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"jaxgames/ops/{name}.py" for name in sorted(used))
 
 
+def of_processors(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of CPUs: the others have a table of their own."""
+    return [result for result in results if not on_device(result)]
+
+
+def on_device(result: dict[str, Any]) -> bool:
+    """Whether a GPU or TPU did the work."""
+    return any(not device.startswith("cpu") for device in result["machine"].get("devices", ()))
+
+
 def times(ratio: float | None) -> str:
     """`0.85x`, `3.2x`, `22x`; nothing where there is no ratio."""
     if ratio is None:
@@ -232,6 +243,8 @@ def conditions(results: list[dict[str, Any]]) -> str:
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     used = "; ".join(", ".join(f"{name} {one}" for name, one in found.items()) for found in versions.values())
     machine = f"{first['cpu']}, {first['cores']} cores, {first['memory_gib']} GiB, {first['os']}"
+    if on_device(results[0]):
+        machine = f"{', '.join(device.partition(': ')[2] for device in first['devices'])}; {machine}"
     return f"Measured on {days}: {machine}; {used}. Medians; all repeats: `benchmarks/results`."
 
 
@@ -256,9 +269,9 @@ def state(row: dict[str, Any], result: dict[str, Any]) -> tuple[str, str]:
 
 
 def missed(results: list[dict[str, Any]]) -> str:
-    """What the project asks of itself and has not reached."""
+    """What the project asks of itself, on two cores of a CPU, and has not reached."""
     lines = ["| asked for, not reached | measured | asked |", "|---|--:|--:|"]
-    for found in by_row(results, "figures").values():
+    for found in by_row(of_processors(results), "figures").values():
         figure = next(iter(found.values()))[0]
         if figure["reached"] is False:
             sign, bound = ("at least", figure["at_least"]) if figure["at_least"] else ("at most", figure["at_most"])

@@ -79,7 +79,7 @@ def expected(docs: Path) -> dict[Path, str]:
 
 def speed_rows(results: list[dict]) -> list[tuple[str, float, str]]:
     """The rows of the picture: what, ratio, peer."""
-    rows = [(what, row) for what, row, _ in measured.chosen(results, measured.DRAWN)]
+    rows = [(what, row) for what, row, _ in measured.chosen(measured.of_processors(results), measured.DRAWN)]
     return [(what, row["ratio"], row["peer_name"].split(",")[0]) for what, row in rows]
 
 
