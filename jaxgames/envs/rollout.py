@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 from jaxgames.envs.checks import a_game, a_state, state_batch
 from jaxgames.envs.core import Game, State, action_from_bits
 from jaxgames.ops import checks
+from jaxgames.ops.packing import pack, unpack
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
@@ -157,26 +158,11 @@ def _rollout(
         play = functools.partial(rollout, game, num_steps=num_steps, policy=policy, auto_reset=auto_reset, keep=keep)
         return _in_parts(play, states, key, games_at_once)
 
-    def step(states, keys):
-        policy_key, chance_key = keys
-        found = policy(policy_key, states)
-        found, extras = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
-        actions = checks.integers("the policy's actions", found, (batch,))
-        after = step_batch(game, states, actions, chance_key)
-        return after, jax.tree.map(_flatten, keep(Transition(states, actions, after, extras)))
-
-    def step_and_reset(carry, keys):
-        after, kept = step(carry.states(game), keys[:2])
-        return _Carry.of(_reset_done(game, after, *keys[2:])), kept
-
     keys = jax.random.split(key, (num_steps + 1, 4))  # in the loop it would cost as much as a step
-    if auto_reset:
-        carry = _Carry.of(_reset_done(game, states, *keys[0, :2]))
-        carry, kept = lax.scan(step_and_reset, carry, keys[1:])
-        states = carry.states(game)
-    else:
-        states, kept = lax.scan(step, states, keys[1:, :2])
-    return states, jax.tree.map(_unflatten, kept, is_leaf=lambda x: isinstance(x, _FlatRows))
+    loop = _Loop.of(game, policy, auto_reset, keep)
+    first = _Carry.of(_reset_done(game, states, *keys[0, :2])) if auto_reset else states
+    last, kept = lax.platform_dependent(first, keys[1:], cpu=loop.in_arrays, default=loop.in_words)
+    return last.states(game) if auto_reset else last, kept
 
 
 _rollout_compiled = jax.jit(_rollout, static_argnums=(0, 3, 5, 6))
@@ -195,6 +181,68 @@ class _Carry(NamedTuple):
 
     def states(self, game: Game) -> State:
         return game.state(self.position, self.player).replace(_step_count=self.step_count)
+
+
+class _Loop(NamedTuple):
+    """The scan of a rollout, in a form for CPUs and in one for other devices.
+
+    A CPU keeps what is asked for within each step, where it is still in the cache. A GPU starts a kernel for each array
+    that a step carries or keeps, which takes longer than the work itself. So there all of a state is one array of
+    words, steps keep nothing but these, actions and extras, and afterwards what is asked for is made of them at once.
+    """
+
+    game: Game
+    auto_reset: bool
+    act: Callable[[Key[Array, ""], State], tuple[Int32[Array, " batch"], Any]]
+    step: Callable[[State, Int32[Array, " batch"], Key[Array, ""]], State]
+    keep: Callable[[Transition], Any]
+
+    @classmethod
+    def of(cls, game: Game, policy: Policy, auto_reset: bool, keep: Callable[[Transition], Any]) -> "_Loop":
+        """With functions that are traced once for both forms."""
+
+        def act(key: Key[Array, ""], states: State) -> tuple[Int32[Array, " batch"], Any]:
+            found = policy(key, states)
+            found, extras = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+            return checks.integers("the policy's actions", found, states.terminated.shape), extras
+
+        step = functools.partial(step_batch, game)
+        return cls(game, auto_reset, *(jax.jit(one, inline=True) for one in (act, step, keep)))
+
+    def in_arrays(self, carry: Any, keys: Key[Array, "num_steps 4"]) -> tuple[Any, Any]:
+        """The last carry, and what is kept of all steps."""
+
+        def step(carry: Any, keys: Key[Array, " 4"]) -> tuple[Any, Any]:
+            transition = self._after(carry, *self.act(keys[0], self._states(carry)), keys[1])
+            return self._next(transition, keys), jax.tree.map(_flatten, self.keep(transition))
+
+        carry, kept = lax.scan(step, carry, keys)
+        return carry, jax.tree.map(_unflatten, kept, is_leaf=lambda x: isinstance(x, _FlatRows))
+
+    def in_words(self, carry: Any, keys: Key[Array, "num_steps 4"]) -> tuple[Any, Any]:
+        """The same."""
+
+        def step(words: Array, keys: Key[Array, " 4"]) -> tuple[Array, Any]:
+            before = unpack(words, carry)
+            actions, extras = self.act(keys[0], self._states(before))
+            return pack(self._next(self._after(before, actions, extras, keys[1]), keys)), (words, actions, extras)
+
+        def keep(words: Array, actions: Int32[Array, " batch"], extras: Any, keys: Key[Array, " 4"]) -> Any:
+            return self.keep(self._after(unpack(words, carry), actions, extras, keys[1]))
+
+        last, (words, actions, extras) = lax.scan(step, pack(carry), keys)
+        return unpack(last, carry), jax.vmap(keep)(words, actions, extras, keys)
+
+    def _states(self, carry: Any) -> State:
+        return carry.states(self.game) if self.auto_reset else carry
+
+    def _after(self, carry: Any, actions: Int32[Array, " batch"], extras: Any, key: Key[Array, ""]) -> Transition:
+        states = self._states(carry)
+        return Transition(states, actions, self.step(states, actions, key), extras)
+
+    def _next(self, transition: Transition, keys: Key[Array, " 4"]) -> Any:
+        after = transition.after
+        return _Carry.of(_reset_done(self.game, after, *keys[2:])) if self.auto_reset else after
 
 
 def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> tuple[State, Any]:

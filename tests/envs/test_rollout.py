@@ -1,3 +1,6 @@
+import collections
+import importlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -5,6 +8,8 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import random_action, rollout
+
+rollout_module = importlib.import_module("jaxgames.envs.rollout")  # the package has a function of this name
 
 
 def test_random_actions_are_allowed_and_equally_likely():
@@ -84,3 +89,42 @@ def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
     for weight in (jnp.int32(5), jnp.int32(6)):  # noqa: B007
         np.testing.assert_array_equal(play(policy), jnp.full(6, weight))
     assert len(traces) > 2
+
+
+@pytest.mark.parametrize("auto_reset", [True, False])
+def test_the_form_for_a_gpu_gives_the_same_bits(auto_reset):
+    """Steps that carry words and keep nothing else, and steps that carry arrays and keep what is asked for."""
+    game, batch, steps = jaxgames.make("tic_tac_toe"), 16, 12
+
+    def policy(key, states):
+        return jaxgames.random_action(key, states), states.observation.sum((1, 2, 3), dtype=jnp.float32)
+
+    @jax.jit
+    def both(key):
+        loop = rollout_module._Loop.of(game, policy, auto_reset, lambda transition: transition)
+        states = jax.vmap(game.init)(jax.random.split(key, batch))
+        first = rollout_module._Carry.of(states) if auto_reset else states
+        keys = jax.random.split(key, (steps, 4))
+        return loop.in_arrays(first, keys), loop.in_words(first, keys)
+
+    arrays, words = both(jax.random.key(0))
+    assert arrays[1].rewards.any() and len(arrays[1].extras) == steps
+    jax.tree.map(np.testing.assert_array_equal, words, arrays)
+
+
+def test_each_function_is_traced_once():
+    """Though the loop has two forms, of which the device takes one."""
+    counts = collections.Counter()
+
+    def policy(key, states):
+        counts["policy"] += 1
+        return jaxgames.random_action(key, states)
+
+    def keep(transition):
+        counts["keep"] += 1
+        return transition.rewards
+
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 4))
+    jax.make_jaxpr(lambda key: jaxgames.rollout(game, states, key, 3, policy, keep=keep))(jax.random.key(1))
+    assert counts == {"policy": 1, "keep": 1}
