@@ -1,4 +1,4 @@
-"""Whole populations scored in blocks that fit the cache, on one device or many, in one process or many."""
+"""Whole populations scored in blocks that suit the device, on one or many, in one process or many."""
 
 from typing import Any, Protocol
 
@@ -17,6 +17,8 @@ MANY_GAMES = 16
 """From so many games a candidate on, larger blocks than 256 are no faster."""
 BLOCK, MOST_IN_BLOCK, BYTES_IN_CACHE = 256, 1024, 2**20
 """Candidates of a block: at least, at most, and the bytes of those in between."""
+GPUS, GAMES_AT_ONCE, BYTES_AT_ONCE = ("gpu", "cuda", "rocm"), 2**17, 2**26
+"""On these kinds of devices at most so many games of a block, and so many bytes of its genomes."""
 
 
 class Fitness(Protocol):
@@ -75,12 +77,16 @@ def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
     return blocks, -(-population // (blocks * devices))
 
 
-def usual_block(candidates: Any, games: int | None) -> int:
-    """How many candidates are best scored at a time: as many as stay in the cache with their games.
+def usual_block(candidates: Any, games: int | None, platform: str = "cpu") -> int:
+    """How many candidates are best scored at a time.
+
+    On a CPU these are as many as stay in the cache with their games. A GPU starts as many kernels for a small block as
+    for a large one, so there it is large. TPUs take small blocks, too: a large one is compiled for many minutes.
 
     Args:
         candidates: some of them, in the form that plays; shapes are enough.
         games: of each; None where that is not known.
+        platform: the kind of device.
     """
     if isinstance(candidates, LowRank):
         numbers = candidates.numbers.shape[0]
@@ -88,10 +94,17 @@ def usual_block(candidates: Any, games: int | None) -> int:
         numbers = candidates.shape[-1]
     else:
         return BLOCK
+    if platform in GPUS:
+        return max(1, min(GAMES_AT_ONCE // (games or MANY_GAMES), BYTES_AT_ONCE // (4 * numbers)))
     if games is None or games >= MANY_GAMES:
         return BLOCK
     most = BYTES_IN_CACHE // (4 * numbers)
     return int(min(max(2 ** max(0, most.bit_length() - 1), BLOCK), MOST_IN_BLOCK))
+
+
+def platform_of(mesh: Mesh | None) -> str:
+    """The kind of the devices that a mesh names; without one nobody has named any, and a CPU is thought of."""
+    return "cpu" if mesh is None else str(mesh.devices.flat[0].platform)
 
 
 def evaluate(
@@ -110,8 +123,9 @@ def evaluate(
     Args:
       state: the algorithm's, the same on all devices.
       key: decides what is random in the games.
-      block: each device scores so many candidates at a time, at most; None: as many as stay in its cache.
-      mesh: the devices, of one process or of many, along one axis `population`; None: one device.
+      block: each device scores so many candidates at a time, at most; None: as many as suit it, see `usual_block`.
+      mesh: the devices, of one process or of many, along one axis `population`; None: one device, with blocks for a
+        CPU. For one GPU give `population_mesh(1)`.
 
     Raises `ValueError` if the block is smaller than 1 or the mesh has other axes, and for scores that are not
     float32[b]; `TypeError` for what is no mesh.
@@ -121,7 +135,7 @@ def evaluate(
     checks.key(key)
     if block is None:
         asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
-        block = usual_block(asked, getattr(fitness, "games", None))
+        block = usual_block(asked, getattr(fitness, "games", None), platform_of(mesh))
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
     if mesh is not None and not isinstance(mesh, Mesh):

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.duel import duel
-from jaxgames.algos.evolution.evaluate import population_mesh
+from jaxgames.algos.evolution.evaluate import platform_of, population_mesh
 from jaxgames.algos.evolution.fitness import DETAILED, SCORES, ByPlay
 from jaxgames.algos.evolution.operators import Crossover, Segments, whole_layers
 from jaxgames.algos.evolution.play import FixedPlayer, Networks, Opponents, RandomMoves, play
@@ -141,8 +141,9 @@ class ScoredConfig(EvolutionConfig):
 
 
 def mesh_of(devices: int) -> Mesh | None:
-    """The mesh over so many devices; None for one."""
-    return None if devices == 1 else population_mesh(devices)
+    """The mesh over so many devices; None for one CPU."""
+    mesh = population_mesh(devices)
+    return None if devices == 1 and platform_of(mesh) == "cpu" else mesh
 
 
 @dataclasses.dataclass(frozen=True)

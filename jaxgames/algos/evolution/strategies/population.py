@@ -13,7 +13,7 @@ from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import as_rows
-from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, usual_block
+from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, platform_of, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
 from jaxgames.algos.evolution.fitness import HallOfFame
 from jaxgames.algos.evolution.memory import MemoryPlan
@@ -37,7 +37,7 @@ class PopulationConfig(ScoredConfig):
     hall_every: int = setting(10, "the champion joins the hall of fame after so many generations", low=1, high=10**6)
     common: bool = setting(True, "whether candidates meet the same openings, dice and random moves")
     block: int | None = setting(
-        None, "so many candidates are played at once; none: as many as stay in the cache", low=1, high=2**20
+        None, "so many candidates are played at once; none: as many as suit the device", low=1, high=2**20
     )
 
     def __post_init__(self) -> None:
@@ -75,20 +75,20 @@ class PopulationConfig(ScoredConfig):
         """What asks for candidates, and is told their scores; `mesh` are the devices that they are split over."""
         raise NotImplementedError
 
-    def candidates_at_once(self, algorithm: Algorithm) -> int:
-        """The candidates of a block."""
+    def candidates_at_once(self, algorithm: Algorithm, platform: str) -> int:
+        """The candidates of a block, on a kind of device."""
         if self.block is not None:
             return self.block
         state, numbers = jax.eval_shape(algorithm.init, jax.random.key(0)), jax.ShapeDtypeStruct((1,), jnp.int32)
         games = sum(one.number for one in self.opponent_specs) * self.games_per_opponent
-        return usual_block(jax.eval_shape(algorithm.ask, state, numbers), games)
+        return usual_block(jax.eval_shape(algorithm.ask, state, numbers), games, platform)
 
     @override
     def check_memory(self, devices: int) -> None:
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
         MemoryPlan(
             self.algorithm(mesh_of(devices)),
-            self.candidates_at_once(self.algorithm(None)),
+            self.candidates_at_once(self.algorithm(None), jax.default_backend()),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
@@ -153,7 +153,7 @@ class Population(Strategy):
         fitness: Any = judged
         asking: Any = _WithNetworks(self.algorithm, config.population)
         met = self.networks_met(state, key)
-        block = config.candidates_at_once(self.algorithm)
+        block = config.candidates_at_once(self.algorithm, platform_of(self.mesh))
         scores = evaluate(fitness, asking, (state.algorithm, met), key, block, self.mesh)
         algorithm = self.algorithm.tell(state.algorithm, scores)
         hall = state.hall
