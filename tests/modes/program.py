@@ -1,12 +1,12 @@
 """A little of everything that is jitted, for `test_modes.py`: prints a line of JSON, a hash of each result.
 
-    python program.py FLAG     # such as jax_enable_x64, or "none"
+    python program.py FLAG [GAME ...]     # such as jax_enable_x64, or "none"; all games unless some are named
 """
 
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -24,13 +24,12 @@ KEY = jax.random.key
 BATCH = 2
 
 
-def results(flag: str) -> Iterator[tuple[str, Any]]:
-    """What is computed, by name. Without `jit` the smallest game stands for all: others would take minutes."""
-    for name in GAMES[:1] if flag == "jax_disable_jit" else GAMES:
-        game = jaxgames.make(name)
-        states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
-        last, moves = jaxgames.rollout(game, states, KEY(1), 4, auto_reset=True)
-        yield name, (last, moves.actions, moves.rewards, last.observation, last.legal_action_mask)
+def results(flag: str, games: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """What is computed, by name; without `jit` less, which would take minutes. Of every game at least its types."""
+    for name in games:
+        yield name, played(name)
+    for name in GAMES:
+        yield f"types of {name}", jax.eval_shape(lambda name=name: played(name))
     game = jaxgames.make("tic_tac_toe")
     states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
     for select in (mcts.uct(),) if flag == "jax_disable_jit" else (mcts.uct(), mcts.gumbel(), mcts.one_round()):
@@ -48,6 +47,14 @@ def results(flag: str) -> Iterator[tuple[str, Any]]:
     yield "scores of a generation", step(state, KEY(5))[1]
 
 
+def played(name: str) -> Any:
+    """Two games after some steps."""
+    game = jaxgames.make(name)
+    states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
+    last, moves = jaxgames.rollout(game, states, KEY(1), 4, auto_reset=True)
+    return last, moves.actions, moves.rewards, last.observation, last.legal_action_mask
+
+
 def linear(game: jaxgames.Game) -> mcts.Evaluator:
     """A network of one layer, whose weights are 0."""
 
@@ -60,18 +67,21 @@ def linear(game: jaxgames.Game) -> mcts.Evaluator:
 
 
 def digest(tree: Any) -> str:
-    """The bits and dtypes of all arrays of a tree."""
+    """The bits and dtypes of all arrays of a tree; shapes and dtypes where it has nothing else."""
     found = hashlib.sha256()
     for leaf in jax.tree.leaves(tree):
+        if isinstance(leaf, jax.ShapeDtypeStruct):
+            found.update(str(leaf).encode())
+            continue
         array = np.asarray(jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf)
         found.update(str(array.dtype).encode() + array.tobytes())
     return found.hexdigest()[:16]
 
 
 if __name__ == "__main__":
-    flag = sys.argv[1]
+    flag, *games = sys.argv[1:]
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
     if flag != "none":
         jax.config.update(flag, True)
-    print(json.dumps({name: digest(result) for name, result in results(flag)}))
+    print(json.dumps({name: digest(result) for name, result in results(flag, games or GAMES)}))

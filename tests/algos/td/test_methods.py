@@ -33,9 +33,14 @@ def test_nim_is_learned(method):
     assert loss[-50:].mean() < 0.2 * loss[:10].mean()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["n_step", *(pytest.param(other, marks=pytest.mark.slow) for other in ("exact", "monte_carlo"))]
+)
 def test_every_setting_of_learning_counts(method):
-    """The same games begin, and after two updates the weights are others."""
+    """The same games begin, and after two updates the weights are others.
+
+    In the quick tier `tests/settings` has every setting of the other methods.
+    """
     config = make_config(
         game="nim", encoding="observation", hidden=(3,), outputs=2, method=method, batch=4, plies=6,
         optimizer="sgd", step_size=0.1, schedule="constant",
