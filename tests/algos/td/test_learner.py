@@ -57,6 +57,7 @@ CASES |= {
 # Backgammon compiles for 16 seconds. The other games compile in a fraction of the time and miss no edit; in the quick
 # tier backgammon is learned in `recipes/test_training.py`, and its inputs are those of Tesauro in `test_value.py`.
 SLOW = {("n_step", "backgammon"), ("exact", "backgammon"), ("monte_carlo", "backgammon")}
+SLOW |= {("exact", "first player"), ("monte_carlo", "symmetric")}  # n_step has the one, other cases have the other
 QUICK = [pytest.param(case, marks=pytest.mark.slow if case in SLOW else (), id="-".join(case)) for case in CASES]
 
 

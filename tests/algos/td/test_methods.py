@@ -9,7 +9,9 @@ from jaxgames.algos.td import make_config, make_learner
 from tests.algos.small_games import Heap
 
 UPDATES = 300
-METHODS = ("n_step", "exact", "monte_carlo")
+# In the quick tier the other methods meet their references in `test_learner.py`, and each of their settings is changed
+# in `tests/settings`.
+METHODS = ["n_step", *(pytest.param(method, marks=pytest.mark.slow) for method in ("exact", "monte_carlo"))]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -33,14 +35,9 @@ def test_nim_is_learned(method):
     assert loss[-50:].mean() < 0.2 * loss[:10].mean()
 
 
-@pytest.mark.parametrize(
-    "method", ["n_step", *(pytest.param(other, marks=pytest.mark.slow) for other in ("exact", "monte_carlo"))]
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_every_setting_of_learning_counts(method):
-    """The same games begin, and after two updates the weights are others.
-
-    In the quick tier `tests/settings` has every setting of the other methods.
-    """
+    """The same games begin, and after two updates the weights are others."""
     config = make_config(
         game="nim", encoding="observation", hidden=(3,), outputs=2, method=method, batch=4, plies=6,
         optimizer="sgd", step_size=0.1, schedule="constant",
