@@ -45,15 +45,15 @@ LLVM := --xla_backend_optimization_level=0
 test: $(READY)
 	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
 
-# The core of the quick tests with the oldest versions that pyproject.toml allows, in a virtual environment of its own.
-# Old packages warn of new ones that they use.
+# The core of the quick tests: that the package works with these versions, a file or two of each kind of thing. With the
+# oldest versions that pyproject.toml allows, in a virtual environment of its own. Old packages warn of new ones that
+# they use.
 OLDEST := .venv-oldest
-CORE := tests/envs/testing/test_perft.py tests/envs/testing/test_conformance.py tests/envs/test_rollout.py tests/envs/test_tools.py \
-	tests/export tests/nets tests/runs tests/algos/mcts/test_simulate.py tests/algos/minimax/test_search.py \
-	tests/algos/td/test_methods.py tests/algos/td/test_learner.py tests/algos/test_parallel.py \
-	tests/algos/test_self_play_backprop.py tests/algos/evolution/test_neuroevolution.py \
-	tests/algos/evolution/test_open_es.py tests/algos/evolution/test_play.py tests/matches/test_match.py \
-	tests/recipes/test_td.py tests/recipes/test_tic_tac_toe_evolution.py tests/test_import.py
+CORE := tests/test_import.py tests/ops/test_jax_internals.py tests/envs/testing/test_perft.py tests/envs/test_rollout.py \
+	tests/matches/test_match.py tests/nets/test_mlp.py tests/nets/test_policy_value.py tests/runs/test_checkpoints.py \
+	tests/runs/test_run.py tests/runs/test_safetensors.py tests/algos/mcts/test_lanes.py tests/players/test_minimax.py \
+	tests/algos/test_parallel.py tests/algos/td/test_sequential.py tests/algos/evolution/test_neuroevolution.py \
+	tests/algos/evolution/test_evaluate.py tests/recipes/test_td.py
 
 $(OLDEST)/.ready: pyproject.toml .ci/oldest.txt $(PINS)
 	$(PYTHON) -m venv --clear $(OLDEST)

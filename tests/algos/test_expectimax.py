@@ -44,7 +44,7 @@ def dash_chance(own, other, plies):
 DASHES = [(own, other, roll) for own in range(1, 7) for other in range(1, 7) for roll in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(("plies", "chunk"), [(1, 512), (2, 512), (3, 50)])
+@pytest.mark.parametrize(("plies", "chunk"), [(1, 512), pytest.param(2, 512, marks=pytest.mark.slow), (3, 50)])
 def test_a_game_with_chance(plies, chunk, monkeypatch):
     """Every turn of a small game where a player may move again, and what its positions are worth before the roll."""
     monkeypatch.setattr(expectimax, "CHUNK", chunk)

@@ -1,12 +1,13 @@
 """A little of everything that is jitted, for `test_modes.py`: prints a line of JSON, a hash of each result.
 
-    python program.py FLAG     # such as jax_enable_x64, or "none"
+    python program.py FLAG     # such as jax_enable_x64, or "none"; then the names of results that are left out
 """
 
+import functools
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -24,28 +25,40 @@ KEY = jax.random.key
 BATCH = 2
 
 
-def results(flag: str) -> Iterator[tuple[str, Any]]:
+def results(flag: str, left_out: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """What is computed, by name. Without `jit` the smallest game stands for all: others would take minutes."""
     for name in GAMES[:1] if flag == "jax_disable_jit" else GAMES:
-        game = jaxgames.make(name)
-        states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
-        last, moves = jaxgames.rollout(game, states, KEY(1), 4, auto_reset=True)
-        yield name, (last, moves.actions, moves.rewards, last.observation, last.legal_action_mask)
+        yield name, jax.jit(lambda name=name: played(name))()
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
-    for select in (mcts.uct(),) if flag == "jax_disable_jit" else (mcts.uct(), mcts.gumbel(), mcts.one_round()):
-        evaluate = linear(game) if select.needs_policy else mcts.rollout()
-        found = mcts.search(game, states, KEY(2), num_simulations=3, select=select, evaluate=evaluate)
-        yield type(select).__name__, (found.visits, found.values, found.actions)
+    states = jax.jit(lambda: begun(game))()
+    for name, select in (("uct", mcts.uct()), ("gumbel", mcts.gumbel()), ("one round", mcts.one_round())):
+        if name not in left_out and (name == "uct" or flag != "jax_disable_jit"):
+            evaluate = linear(game) if select.needs_policy else mcts.rollout()
+            search = functools.partial(mcts.search, game, num_simulations=3, select=select, evaluate=evaluate)
+            found = jax.jit(lambda states, search=search: search(states, KEY(2)))(states)
+            yield name, (found.visits, found.values, found.actions)
     if flag == "jax_disable_jit":
         return
-    yield "alpha-beta", alphabeta(game, states, depth=2)
+    if "alpha-beta" not in left_out:
+        yield "alpha-beta", jax.jit(lambda states: alphabeta(game, states, depth=2))(states)
     networks = Genomes(MLP((3, 9), "softsign_unit", "softsign_unit"), inputs=9)
     fitness = ByPlay(Outputs(game, networks, encoding="cells"), RandomMoves(2), score="wins")
     strategy = OpenES(population=4, dimension=networks.dimension)
-    state = strategy.start(KEY(3), networks.init(KEY(4), jnp.ones(1, jnp.int32))[0])
+    state = jax.jit(lambda: strategy.start(KEY(3), networks.init(KEY(4), jnp.ones(1, jnp.int32))[0]))()
     step = jax.jit(lambda state, key: generation(strategy, fitness, state, key))
     yield "scores of a generation", step(state, KEY(5))[1]
+
+
+def played(name: str) -> Any:
+    """Two games after some steps."""
+    game = jaxgames.make(name)
+    last, moves = jaxgames.rollout(game, begun(game), KEY(1), 4, auto_reset=True)
+    return last, moves.actions, moves.rewards, last.observation, last.legal_action_mask
+
+
+def begun(game: jaxgames.Game) -> Any:
+    """Two games before their first action."""
+    return jax.vmap(game.init)(jax.random.split(KEY(0), BATCH))
 
 
 def linear(game: jaxgames.Game) -> mcts.Evaluator:
@@ -69,9 +82,9 @@ def digest(tree: Any) -> str:
 
 
 if __name__ == "__main__":
-    flag = sys.argv[1]
+    flag, *left_out = sys.argv[1:]
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
     if flag != "none":
         jax.config.update(flag, True)
-    print(json.dumps({name: digest(result) for name, result in results(flag)}))
+    print(json.dumps({name: digest(result) for name, result in results(flag, left_out)}))

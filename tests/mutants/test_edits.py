@@ -32,6 +32,12 @@ def test_edits_and_their_tests_are_there(edit):
         assert all(re.search(rf"^ *(def|class) {name}\b", text, re.MULTILINE) for name in names), test
 
 
+@pytest.fixture(autouse=True)
+def no_plugins(monkeypatch):
+    """The tests of a toy need none, and begin at once."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def toy(tmp_path, source="def half(x):\n    return x / 2\n"):
     """A project of one function and one test."""
     for name, text in {

@@ -181,7 +181,13 @@ def test_rule_of_a_search_that_a_run_guides(run, text):
 
 @pytest.mark.parametrize(
     "form",
-    ["{run}", "{run}@2", "puct:{run}:60", "gumbel:{run}:12", "recursive:{run}:60", "one-round:{run}:12,scale=0"],
+    [
+        "{run}",
+        "{run}@2",
+        "puct:{run}:60",
+        "one-round:{run}:12,scale=0",
+        *(pytest.param(form, marks=pytest.mark.slow) for form in ("gumbel:{run}:12", "recursive:{run}:60")),
+    ],
 )
 def test_a_network_steers_to_what_it_thinks_is_won(run, form):
     """The center is taken where it is free; with the sign of the values turned, it would be taken nowhere."""

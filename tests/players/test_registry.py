@@ -54,12 +54,6 @@ def test_what_names_nothing(call, words):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("spec", players.available_players(BACKGAMMON))
-def test_built_in_players(spec):
-    player = players.make(spec, BACKGAMMON)
-    assert (player.name, player.game) == (spec, BACKGAMMON)
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

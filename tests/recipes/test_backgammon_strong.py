@@ -121,8 +121,9 @@ def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("blocks", [2, 5, *(pytest.param(number, marks=pytest.mark.slow) for number in (1, 3, 4))])
 def test_a_stopped_training_goes_on_bit_by_bit(whole, tmp_path, blocks):
+    """The quick tier stops at the end of the first stage, and within the last one."""
     training = RECIPE.begin(PLAN, tmp_path / "run", Report(quiet=True))
     left = iter(range(blocks))
 

@@ -55,7 +55,10 @@ TINY = EvolutionRecipe(
 )
 
 
-@pytest.fixture(scope="module", params=["es", pytest.param("genetic", marks=pytest.mark.slow), "climb", "low_rank"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("genetic", "low_rank")]  # populations as "es" is
+
+
+@pytest.fixture(scope="module", params=["es", "climb", *SLOW])
 def finished(request, tmp_path_factory):
     """A training that nobody disturbed, and what it returned."""
     path = tmp_path_factory.mktemp("runs") / request.param
@@ -88,7 +91,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     assert [line["step"] for line in Run.open(path).metrics()] == [line["step"] for line in whole.metrics()]
 
 
-@pytest.mark.parametrize("finished", ["low_rank"], indirect=True)
+@pytest.mark.parametrize("finished", ["es"], indirect=True)
 def test_people_see_how_far_a_large_generation_is(finished, tmp_path, monkeypatch):
     """Between two lines of metrics, of every block of candidates; and the training is the same, bit for bit."""
     whole, _ = finished
@@ -96,7 +99,7 @@ def test_people_see_how_far_a_large_generation_is(finished, tmp_path, monkeypatc
     monkeypatch.setattr(evolution_recipe, "WATCHED", 1)
     monkeypatch.setattr(evolution_recipe, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     monkeypatch.setattr(Report, "moving", lambda report, done, text: seen.append((done, text)))
-    TINY.begin(Plan(setting="low_rank", devices=1), str(tmp_path / "seen"), Report()).run_to_end()
+    TINY.begin(Plan(setting="es", devices=1), str(tmp_path / "seen"), Report()).run_to_end()
     assert [round(48 * done) for done, _ in seen] == [n for n in range(48) if n % 8 and not n % 2]
     assert seen[4][1] == "generation 2, 4 of 8, 1 candidates/s"
     (_, one), (_, other) = state_of(whole), state_of(Run.open(tmp_path / "seen"))
@@ -355,12 +358,11 @@ def test_champions_are_judged_by_dice_that_did_not_choose_them(tmp_path):
 def test_the_population_is_seen_in_the_run(tmp_path):
     """`--population` is a setting like others."""
     out = tmp_path / "out"
-    arguments = "--population 6 --set generations=1 --set opponents=random*1 --set most_plies=4 --json".split()
+    arguments = "--population 6 --set generations=1 --set opponents=hall*1 --set most_plies=4 --json".split()
     few = ["--measured-games", "2", "--final-games", "2"]
-    recipe = dataclasses.replace(RECIPES["connect-four-evolution"], measures=ByMatches(("random",)).measures())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(RECIPES, recipe.name, recipe)
-        assert cli.main(["train", recipe.name, "--out", str(out), *arguments, *few]) == 0
+        patch.setitem(RECIPES, TINY.name, TINY)
+        assert cli.main(["train", TINY.name, "--out", str(out), *arguments, *few]) == 0
     run = Run.open(out)
     assert run.config["evolution"]["population"] == 6
     assert [line["games"] for line in run.metrics()] == [6 * 2]

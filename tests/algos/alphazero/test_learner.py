@@ -1,6 +1,5 @@
 """Games of self-play, and tiny trainings that must learn."""
 
-import dataclasses
 import functools
 
 import jax
@@ -60,11 +59,22 @@ def test_games_begin_after_random_plies():
     assert not np.any(begin_games(GAME, jax.random.key(0), 50, 0)._step_count)
 
 
-def test_play_records_the_games_that_it_plays(learner, first):
+@pytest.fixture(scope="module")
+def played(learner, first):
+    """`played(reuse)` is what `play` gives with and without the trees of the plies before."""
+
+    @functools.cache
+    def of(reuse):
+        config = CONFIG.replace(search="puct", reuse=reuse)
+        run = jax.jit(functools.partial(play, GAME, config, learner.network.apply))
+        return run(first.params, first.states, jax.random.key(1))
+
+    return of
+
+
+def test_play_records_the_games_that_it_plays(first, played):
     """Every recorded position follows from the one before by a legal action, and results are those of the rules."""
-    states, plies, counts = jax.jit(functools.partial(play, GAME, CONFIG, learner.network.apply))(
-        first.params, first.states, jax.random.key(5)
-    )
+    states, plies, counts = played(False)
     record = jax.device_get(plies)
     starts = jax.device_get(first.states._position)
     np.testing.assert_array_equal(jax.tree.leaves(record.position)[0][0], jax.tree.leaves(starts)[0])
@@ -75,15 +85,11 @@ def test_play_records_the_games_that_it_plays(learner, first):
     assert len(states.terminated) == CONFIG.batch and not np.any(states.terminated)
 
 
-def test_a_search_goes_on_in_the_tree_of_the_ply_before(learner, first):
+def test_a_search_goes_on_in_the_tree_of_the_ply_before(played):
     """Without it a policy is so many visits of so many simulations; with it those of earlier plies count, too."""
     multiples = {}
     for reuse in (False, True):
-        config = dataclasses.replace(CONFIG, search="puct", reuse=reuse)
-        run = jax.jit(
-            lambda params, states, key, config=config: play(GAME, config, learner.network.apply, params, states, key)
-        )
-        _, plies, _ = run(first.params, first.states, jax.random.key(1))
+        _, plies, _ = played(reuse)
         visits = np.asarray(plies.policy, np.float64) * CONFIG.simulations
         multiples[reuse] = np.all(np.abs(visits - np.round(visits)) < 0.01, axis=(1, 2))
     assert multiples[False].tolist() == [True] * CONFIG.plies
@@ -104,11 +110,10 @@ def test_a_search_has_noise_just_where_it_can_be_set(search, first, monkeypatch)
     assert len(settings) in (0, 2)
 
 
-def test_nothing_is_learned_before_a_game_ends(learner, update, first):
-    config = CONFIG.replace(plies=2, opening_plies=0, buffer_plies=4)
-    young = make_learner(GAME, config)
-    start = jax.jit(young.init)(jax.random.key(0))
-    after, metrics = jax.jit(young.update)(start, jax.random.key(1))
+def test_nothing_is_learned_before_a_game_ends(update, first):
+    """Four plies after they began."""
+    start = first._replace(states=begin_games(GAME, jax.random.key(0), CONFIG.batch, 0))
+    after, metrics = update(start, jax.random.key(1))
     assert int(metrics["games"]) == 0 and int(after.updates) == 1
     jax.tree.map(np.testing.assert_array_equal, (after.params, after.optimizer), (start.params, start.optimizer))
 

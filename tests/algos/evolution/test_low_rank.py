@@ -104,7 +104,7 @@ def policy_of(kind, hidden):
     ("kind", "opponents", "hidden", "sides"),
     [
         ("outputs", 1, 8, "both"),  # few games: as columns
-        ("outputs", 3, 8, "alternate"),
+        pytest.param("outputs", 3, 8, "alternate", marks=pytest.mark.slow),
         ("outputs", 9, 80, "first"),  # a large network: noise on the shared one
         ("afterstate", 2, 8, "first"),
     ],

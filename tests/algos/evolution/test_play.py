@@ -95,8 +95,9 @@ def assert_same(results, plain):
         np.testing.assert_array_equal(ours, theirs, err_msg=name)
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("strict", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_512_candidates_and_64_opponents(strict):
+    """In the quick tier the next game has strict networks."""
     policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 18, 18, 9), "cells", "highest", strict)
     rows, others = exact_weights(0, 512, policy.genomes), exact_weights(1, 64, policy.genomes)
     results = played(policy, rows, Networks(policy, jnp.asarray(others)), "alternate")
@@ -115,7 +116,7 @@ def test_512_candidates_and_64_opponents(strict):
     np.testing.assert_array_equal(bare.illegal, results.illegal)
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("strict", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_connect_four(strict):
     policy = Outputs(jaxgames.make("connect_four"), genomes_of(42, 16, 7), "cells", "highest", strict)
     rows, others = exact_weights(2, 16, policy.genomes), exact_weights(3, 5, policy.genomes)
@@ -152,7 +153,7 @@ def test_checkers(strict, sides):
         assert (details.captures > 0).any() and (details.pieces != details.material).any()  # kings are worth more
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
+@pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("connect_four", marks=pytest.mark.slow)])
 def test_networks_that_look_one_action_ahead(name):
     rules = {"tic_tac_toe": TIC_TAC_TOE, "connect_four": CONNECT_FOUR}[name]
     policy = Afterstate(jaxgames.make(name), genomes_of(rules.rows * rules.cols, 8, 1), "cells")

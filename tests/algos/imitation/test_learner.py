@@ -169,16 +169,16 @@ def test_a_network_learns_its_examples_by_heart(request, changes, game):
     assert after[name] < 0.7 * before[name] or after.get("predicted", 0) > 0.9, (before, after)
 
 
-def test_the_delta_rule_is_a_step_down_half_the_squared_error():
+def test_the_delta_rule_is_a_step_down_half_the_squared_error(checkers):
     """One hidden layer of the published network, one move: dw = -mu delta o, delta = (o - t) (1 - o^2) / 2."""
-    rows = random_rows(CHECKERS, number=1, seed=4)._replace(policy_weight=np.ones(1, np.float32))
+    rows = jax.tree.map(lambda x: x[:1], checkers)._replace(policy_weight=np.ones(1, np.float32))
     config = ImitationConfig(
         NetworkSpec(hidden=(5,), **SIGMOID), encoding="pieces", head="target", learns="policy", policy_loss="squared",
         optimizer="sgd", minibatch=1, step_size=0.05, last_step_size=0.05, steps=10,
     )  # fmt: skip
     learner = make_learner(CHECKERS, config)
-    state = learner.init(jax.random.key(0), rows)
-    after, _ = learner.update(state, jax.random.key(1))
+    state = jax.jit(learner.init)(jax.random.key(0), rows)
+    after, _ = jax.jit(learner.update)(state, jax.random.key(1))
     layers = [jax.tree.map(np.asarray, state.params["params"][f"Dense_{i}"]) for i in (0, 1)]
     x = np.asarray(CHECKERS.encodings["pieces"](rows.position))[0]
     sigmoid = [None, None]

@@ -18,7 +18,8 @@ def guess(params, observation):
     return found[:, 1:], jnp.tanh(found[:, 0])
 
 
-@pytest.mark.parametrize("discount", [1.0, 0.5])
+# In the quick tier values without a discount meet a plain search in `test_simulate.py`.
+@pytest.mark.parametrize("discount", [pytest.param(1.0, marks=pytest.mark.slow), 0.5])
 @pytest.mark.parametrize(("rule", "batch"), [(mcts.gumbel(), 3), (mcts.puct(), 300)])
 def test_edges_hold_the_discounted_values_below_them(rule, batch, discount):
     states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), batch))

@@ -76,7 +76,13 @@ def completed(prior, visits, sums, own):
 
 @pytest.mark.parametrize(
     ("name", "plies", "count", "number"),
-    [("tic_tac_toe", 4, 8, 13), ("connect_four", 20, 6, 8), ("connect_four", 20, 2, 2), ("backgammon", 9, 3, 40)],
+    [
+        ("tic_tac_toe", 4, 8, 13),
+        ("tic_tac_toe", 4, 2, 2),
+        ("backgammon", 9, 3, 40),
+        pytest.param("connect_four", 20, 6, 8, marks=pytest.mark.slow),
+        pytest.param("connect_four", 20, 2, 2, marks=pytest.mark.slow),
+    ],
 )
 def test_results_are_those_of_a_plain_search(name, plies, count, number):
     game = jaxgames.make(name)

@@ -179,14 +179,25 @@ def test_an_answer_is_asked_once_and_a_damaged_one_again(unasked, monkeypatch):
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("marked", [True, False], ids=["kernels", "no kernels"])
-def test_trees_are_not_copied(marked, monkeypatch):
+SEARCHES = ((1, mcts.uct(0.8)), (1, mcts.uct2()), (64, mcts.uct(0.8)))
+MORE = ((1, mcts.rave()), (2, mcts.uct(0.8)))
+
+
+@pytest.mark.parametrize(
+    ("marked", "searches"),
+    [
+        pytest.param(True, SEARCHES, id="kernels"),
+        pytest.param(False, SEARCHES[:1], id="no kernels"),
+        pytest.param(True, MORE, id="more kernels", marks=pytest.mark.slow),
+        pytest.param(False, SEARCHES[1:2] + MORE, id="more without", marks=pytest.mark.slow),
+    ],
+)
+def test_trees_are_not_copied(marked, searches, monkeypatch):
     """Only one array as large as the trees is ever there, so a simulation costs the same in a large tree."""
     if not marked:
         monkeypatch.setattr(kernel, "_works", lambda: False)
     simulations = 400
-    rules = ((1, mcts.uct(0.8)), (1, mcts.rave()), (1, mcts.uct2()), (2, mcts.uct(0.8)), (64, mcts.uct(0.8)))
-    for batch, rule in rules[: None if marked else 4]:
+    for batch, rule in searches:
 
         def search(states, key, rule=rule):
             return mcts.search(GAME, states, key, simulations, select=rule)[:2]

@@ -109,8 +109,8 @@ def test_simulations_are_shared_by_the_policy_and_none_is_lost():
 
 
 def test_positions_do_not_depend_on_their_neighbours_nor_on_the_kind_of_device(monkeypatch):
-    game = jaxgames.make("connect_four")
-    states, bits = middle_positions(game, 5, 20), jnp.arange(5, dtype=jnp.uint32)
+    game = jaxgames.make("tic_tac_toe")
+    states, bits = middle_positions(game, 5, 4), jnp.arange(5, dtype=jnp.uint32)
     of = {"select": "recursive", "evaluate": network_of(game)}
     together = mcts.search_positions(game, states._position, bits, N, **of)
     some = jax.tree.map(lambda x: x[1:3], states._position)
@@ -197,8 +197,8 @@ def test_noise_is_of_the_root_alone():
 
 
 def test_one_simulation_gives_what_the_network_says():
-    game = jaxgames.make("connect_four")
-    states = middle_positions(game, 5, 20)
+    game = jaxgames.make("tic_tac_toe")
+    states = middle_positions(game, 5, 7)
     evaluate = network_of(game)
     found = mcts.search(game, states, jax.random.key(0), 1, select="recursive", evaluate=evaluate)
     logits, value = evaluate.apply(evaluate.params, states.observation)

@@ -47,7 +47,7 @@ def random_positions(game, count, seed=0):
 
 
 def all_tic_tac_toe():
-    """Every position that can be reached: as words, over or not, and worth what."""
+    """Every position that can be reached and goes on: as words, and worth what."""
     known, cells, values = {}, [], []
     solve((0,) * 9, 1, known)
     for (board, player), value in known.items():
@@ -57,11 +57,18 @@ def all_tic_tac_toe():
     return np.array(cells, np.uint32), np.array(values, np.float32)
 
 
-def test_every_position_of_tic_tac_toe_is_solved():
+@pytest.fixture(scope="module")
+def all_searched():
+    """Every position of tic-tac-toe that goes on, searched to the end."""
+    cells = jnp.asarray(all_tic_tac_toe()[0])
+    positions = jax.eval_shape(TIC_TAC_TOE.init_position, jax.random.key(0))._replace(cells=cells)
+    return positions, search(TIC_TAC_TOE, positions, 9)
+
+
+def test_every_position_of_tic_tac_toe_is_solved(all_searched):
     cells, values = all_tic_tac_toe()
     assert len(cells) == 5478 - 958  # all but those that are over
-    positions = jax.eval_shape(TIC_TAC_TOE.init_position, jax.random.key(0))._replace(cells=jnp.asarray(cells))
-    found = search(TIC_TAC_TOE, positions, 9)
+    positions, found = all_searched
     np.testing.assert_array_equal(found.values, values)
     after = jax.vmap(TIC_TAC_TOE.play)(positions, jnp.asarray(found.actions))
     assert bool(jax.vmap(TIC_TAC_TOE.is_legal)(positions, jnp.asarray(found.actions)).all())
@@ -99,32 +106,37 @@ def test_values_and_choices_are_those_of_the_reference():
     assert 8 < several < 24
 
 
-def test_a_transposition_table_changes_nothing_but_the_nodes():
-    positions = random_positions(TIC_TAC_TOE, 400)
-    without, with_table = (search(TIC_TAC_TOE, positions, 9, table=size) for size in (0, 256))
+def test_a_transposition_table_changes_nothing_but_the_nodes(all_searched):
+    positions, without = all_searched
+    with_table = search(TIC_TAC_TOE, positions, 9, table=256)
     np.testing.assert_array_equal(with_table.values, without.values)
     np.testing.assert_array_equal(with_table.actions, without.actions)
     assert with_table.nodes.sum() * 1.2 < without.nodes.sum()
 
 
 def test_results_do_not_depend_on_the_batch():
-    positions = random_positions(CHECKERS, 400)
+    """Neither on who else is in it, nor on how many lanes there are."""
     words = jax.random.bits(jax.random.key(3), (400,))
-    together = search(CHECKERS, positions, 4, words, ties="random")
-    some = np.random.default_rng(0).permutation(400)[:5]
-    apart = search(CHECKERS, jax.tree.map(lambda x: x[some], positions), 4, words[some], ties="random", lanes=24)
-    np.testing.assert_array_equal(apart.values, together.values[some])
-    np.testing.assert_array_equal(apart.actions, together.actions[some])
+    some = np.random.default_rng(0).permutation(400)
+    for game, chosen, lanes in ((CHECKERS, some, {}), (TIC_TAC_TOE, some[:5], {"lanes": 3})):
+        positions = random_positions(game, 400)
+        together = search(game, positions, 4, words, ties="random")
+        apart = jax.tree.map(lambda x, chosen=chosen: x[chosen], positions)
+        apart = search(game, apart, 4, words[chosen], ties="random", **lanes)
+        np.testing.assert_array_equal(apart.values, together.values[chosen])
+        np.testing.assert_array_equal(apart.actions, together.actions[chosen])
 
 
 def test_a_lane_forgets_the_search_before():
-    """One lane searches 20 positions one after the other, and counts what it counts for each alone."""
-    positions = random_positions(CONNECT_FOUR, 400)
-    some = [jax.tree.map(lambda x, n=number: x[n : n + 1], positions) for number in range(20)]
-    together = search(CONNECT_FOUR, jax.tree.map(lambda *x: jnp.concatenate(x), *some), 4, lanes=1)
-    apart = [search(CONNECT_FOUR, one, 4, lanes=1) for one in some]
+    """One lane searches 20 positions one after the other, and counts for each what it counts where it is the first."""
+    positions = jax.tree.map(lambda x: x[:20], random_positions(CONNECT_FOUR, 400))
+    together, *later = (
+        search(CONNECT_FOUR, jax.tree.map(lambda x, n=number: jnp.roll(x, -n, axis=0), positions), 4, lanes=1)
+        for number in range(20)
+    )
     for field in ("nodes", "alpha_cuts", "beta_cuts"):
-        np.testing.assert_array_equal(getattr(together, field), [getattr(one, field)[0] for one in apart])
+        first = [getattr(one, field)[0] for one in (together, *later)]
+        np.testing.assert_array_equal(getattr(together, field), first)
 
 
 def test_equally_good_actions_are_drawn_evenly():

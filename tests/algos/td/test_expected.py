@@ -152,15 +152,12 @@ def test_members_learn_side_by_side_and_the_player_is_their_mean(later):
 
 
 def test_the_teacher_plays_and_makes_the_targets(start):
-    """The first weights play two updates as they play none that learn: the same games, and the same targets."""
-    taught, still = (CONFIG.replace(teacher=True, step_size=step_size) for step_size in (CONFIG.step_size, 0.0))
+    """Whatever is learned beside them, the first weights play the same games and make the same targets."""
+    learner = ExpectedTD(CONFIG.replace(teacher=True))
+    update, begun = jax.jit(learner.update), learner.begin(start.params, jax.random.key(0))._replace(games=start.games)
+    others = jax.tree.map(lambda x: x + jnp.linspace(-1.0, 1.0, x.size).reshape(x.shape), start.weights)
     states = []
-    for config in (taught, still):
-        learner = ExpectedTD(config)
-        state, update = (
-            learner.begin(start.params, jax.random.key(0))._replace(games=start.games),
-            jax.jit(learner.update),
-        )
+    for state in (begun, begun._replace(params=others, weights=others)):
         for number in range(2):
             state, metrics = update(state, jax.random.key(number))
         states.append((state, metrics))
@@ -245,15 +242,12 @@ def test_restarted_games_begin_where_the_look_ahead_differs(learner, later):
         jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[0], y[np.asarray(over)]), same, games.positions)
 
 
-def test_a_share_of_the_new_games_is_restarted(start):
+def test_a_share_of_the_new_games_is_restarted(start, later):
     """A training with restarts plays other games from the second update on, when there are positions to begin at."""
-    config = CONFIG.replace(restarts=0.5, plies=12)
-    plain, half = (jax.jit(make_learner(c).update) for c in (config.replace(restarts=0.0), config))
-    begin = jax.jit(make_learner(config).init)(jax.random.key(0))
-    states = [begin, begin]
-    for number in range(2):
-        states = [one(state, jax.random.key(number))[0] for one, state in zip((plain, half), states, strict=True)]
-        same = jax.tree.map(lambda x, y: np.array_equal(x, y), *(state.games.positions for state in states))
+    half, state = jax.jit(make_learner(CONFIG.replace(restarts=0.5)).update), start
+    for number, plain in enumerate(later):
+        state = half(state, jax.random.key(number))[0]
+        same = jax.tree.map(lambda x, y: np.array_equal(x, y), state.games.positions, plain.games.positions)
         assert all(same) == (number == 0)
 
 

@@ -9,7 +9,9 @@ from jaxgames.algos.td import make_config, make_learner
 from tests.algos.small_games import Heap
 
 UPDATES = 300
-METHODS = ("n_step", "exact", "monte_carlo")
+# In the quick tier the other methods meet their references in `test_learner.py`, and each of their settings is changed
+# in `tests/settings`.
+METHODS = ["n_step", *(pytest.param(method, marks=pytest.mark.slow) for method in ("exact", "monte_carlo"))]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,11 +6,12 @@ import numpy as np
 
 import jaxgames
 from jaxgames.algos.td import self_play
+from tests.algos.small_games import Dash
 
 
 def test_no_key_is_used_twice(monkeypatch):
     """Random turns, chance and new games have keys of their own, and the key of the ply serves only to make them."""
-    game, used = jaxgames.make("backgammon"), []
+    game, used = Dash(), []
 
     def noting(function):
         def noted(key, *arguments, **settings):

@@ -14,13 +14,20 @@ CONFIG = make_config(
     initializer="uniform:0.5",
 )  # fmt: skip
 KEY = jax.random.key(4)
+# Whose turns compile in a fraction of the time. In the quick tier backgammon is learned in `recipes/test_training.py`.
+RACE = CONFIG.replace(game="dash", encoding="track", games=8)
+
+
+def turns_of(config):
+    """The turn of a learner by some weights, compiled once: weights come and go as NumPy arrays."""
+    learner = make_learner(config)
+    return learner, jax.jit(learner._turn), jax.jit(learner.network.predict)
 
 
 @pytest.fixture(scope="module")
 def turns():
-    """The turn of a learner by some weights, compiled once: weights come and go as NumPy arrays."""
-    learner = make_learner(CONFIG)
-    return learner, jax.jit(learner._turn), jax.jit(learner.network.predict)
+    """Those of backgammon."""
+    return turns_of(CONFIG)
 
 
 def sigmoid(x):
@@ -51,11 +58,11 @@ def games_by_hand(turns, state, learn):
     learner, turn, _ = turns
     games_key, bits_key = jax.random.split(KEY)
     bits = random_bits(bits_key, (1,))
-    openings = jax.vmap(learner.network.game.init_position)(jax.random.split(games_key, CONFIG.games))
+    openings = jax.vmap(learner.network.game.init_position)(jax.random.split(games_key, learner.config.games))
     layers = state.params["params"]
     weights = [np.asarray(layers[f"Dense_{i}"]["kernel"], np.float64) for i in range(2)]
     plies = 0
-    for number in range(CONFIG.games):
+    for number in range(learner.config.games):
         game, observed, over = learner._begin(openings, bits, jnp.int32(number)), [], False
         while not over:
             params = {"params": {f"Dense_{i}": {"kernel": jnp.asarray(w, jnp.float32)} for i, w in enumerate(weights)}}
@@ -93,13 +100,21 @@ def backprop(weights, observed, target):
     return weights
 
 
-@pytest.mark.parametrize(("method", "learn"), [("sequential_td", td), ("sequential_backprop", backprop)])
-def test_weights_after_two_games(turns, method, learn):
-    learner = make_learner(CONFIG.replace(method=method))
+@pytest.mark.parametrize(
+    ("method", "learn", "config"),
+    [
+        pytest.param("sequential_td", td, RACE, id="td"),
+        pytest.param("sequential_backprop", backprop, RACE, id="backprop"),
+        pytest.param("sequential_td", td, CONFIG, id="td of backgammon", marks=pytest.mark.slow),
+        pytest.param("sequential_backprop", backprop, CONFIG, id="backprop of backgammon", marks=pytest.mark.slow),
+    ],
+)
+def test_weights_after_some_games(turns, method, learn, config):
+    learner = make_learner(config.replace(method=method))
     state = learner.init(jax.random.key(0))
-    expected, plies = games_by_hand(turns, state, learn)
+    expected, plies = games_by_hand(turns if config is CONFIG else turns_of(config), state, learn)
     after, metrics = jax.jit(learner.update)(state, KEY)
-    assert (int(metrics.games), int(metrics.plies), int(metrics.positions)) == (2, plies, plies)
+    assert (int(metrics.games), int(metrics.plies), int(metrics.positions)) == (config.games, plies, plies)
     for i, weights in enumerate(expected):
         found = after.params["params"][f"Dense_{i}"]
         assert set(found) == {"kernel"}
@@ -107,6 +122,7 @@ def test_weights_after_two_games(turns, method, learn):
         assert np.abs(weights - np.asarray(state.params["params"][f"Dense_{i}"]["kernel"])).max() > 1e-3
 
 
+@pytest.mark.slow  # 15 s of the compiler; in the quick tier the choice alone is tested in `test_value.py`
 def test_weights_that_are_nan_choose_legal_plays(turns):
     """What they choose is worth nothing, but a game of backgammon comes to its end."""
     learner, turn, _ = turns

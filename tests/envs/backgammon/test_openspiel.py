@@ -157,7 +157,7 @@ def certify_returns(found, listed, boards, dice) -> set[float]:
     return set(returns)
 
 
-@pytest.mark.parametrize("players", [(False, False), (True, True), (True, False)], ids=["random", "sensible", "mixed"])
+@pytest.mark.parametrize("players", [(False, False), (True, False)], ids=["random", "mixed"])
 def test_turns_and_masks(openspiel, players):
     assert certify(decisions(openspiel, 3500, seed=0, players=players)) - {0} == {1, 2, 3}
 

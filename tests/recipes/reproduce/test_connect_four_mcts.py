@@ -107,7 +107,7 @@ def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch
     """By a clock that goes on by a second whenever it is read."""
     seconds = itertools.count()
     monkeypatch.setattr(budget.time, "perf_counter", lambda: float(next(seconds)))
-    found = budget.measure("random", "alphabeta:1", 4.0)
+    found = budget.measure("random", "weak:0.5:random", 4.0)
     assert set(found["longest"].values()) == {25.0}
     one, other = found["moves"].values()
     assert 4 <= one <= 21 and one - other in (0, 1)
