@@ -13,7 +13,14 @@ import optax
 import pytest
 from jax.sharding import Mesh
 
-from jaxgames.algos.evolution.evaluate import block_sizes, evaluate, generation, population_mesh
+from jaxgames.algos.evolution.evaluate import (
+    block_sizes,
+    evaluate,
+    generation,
+    platform_of,
+    population_mesh,
+    usual_block,
+)
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.strategies.open_es import OpenES
@@ -71,6 +78,15 @@ def test_blocks_are_as_equal_as_can_be():
     assert block_sizes(200, 256, 8) == (1, 25)
     assert block_sizes(257, 256, 1) == (2, 129)
     assert block_sizes(3, 256, 8) == (1, 1)
+
+
+def test_blocks_by_device():
+    """A GPU has as many games at a time as it takes, or genomes; CPUs and TPUs as many as stay in a cache."""
+    small, large = jax.ShapeDtypeStruct((1, 693), jnp.float32), jax.ShapeDtypeStruct((1, 100_000), jnp.float32)
+    assert [usual_block(small, 32, platform) for platform in ("cpu", "tpu", "gpu", "cuda")] == [256, 256, 4096, 4096]
+    assert usual_block(small, 2, "gpu") == 2**24 // 693 and usual_block(large, 2, "gpu") == 2**24 // 100_000
+    assert usual_block(small, 2**20, "gpu") == 1
+    assert platform_of(None) == platform_of(population_mesh(2)) == "cpu"
 
 
 def test_wrong_splits_are_refused(state):
