@@ -79,7 +79,8 @@ def test_kernels_are_counted_loop_by_loop(benchmarks):
         counted = compilers.count(PROGRAM, tpu)
         assert (counted.kernels, counted.main.kernels, counted.main.main.kernels) == (4, body, 2)
         assert counted.depth == 2 and counted.beside == ()
-    assert compilers.collectives(PROGRAM) == {"all-reduce": 32}
+    assert compilers.collectives(PROGRAM) == {"all-reduce": (1, 32)}
+    assert compilers.collectives(PROGRAM, 8) == {"all-reduce": (8, 256)}
     assert compilers.elements("(f32[2,3]{1,0:T(8,128)}, pred[])") == 7
     assert "body: 5 kernels" in compilers.listing(PROGRAM, False)
 
