@@ -34,8 +34,8 @@ from jaxgames.runs import processes
 
 TITLE = "Updates on several processes of one machine, each with the same share"
 BY, GAME, STEPS, UPDATES = "jaxgames", "tic_tac_toe", 4, 20
-CANDIDATES, OPPONENTS, GAMES = 512, 8, 128
-"""Of each process."""
+CANDIDATES, OPPONENTS, GAMES, SEARCHED = 2048, 8, 4096, 512
+"""Of each process: candidates and whom they meet, games of TD, games of AlphaZero."""
 FLOAT = 4
 
 
@@ -123,7 +123,12 @@ def programs(number: int) -> Iterator[tuple[str, Callable, Any, Any, int, int]]:
         lambda weights: FLOAT * (weights + len(td.Metrics._fields)),
     )
     config = AlphaZeroConfig(
-        NetworkSpec(hidden=(64,)), batch=GAMES * number, plies=4, simulations=8, steps=STEPS, minibatch=GAMES * number
+        NetworkSpec(hidden=(64,)),
+        batch=SEARCHED * number,
+        plies=4,
+        simulations=8,
+        steps=STEPS,
+        minibatch=SEARCHED * number,
     )
     # Of each step the gradient and the weight of its positions, then three metrics and two counts.
     yield learner(
