@@ -3,7 +3,8 @@ the share costs each of them.
 
 They are joined as those of a cluster are. Where there are fewer cores than processes these take turns, so seconds on
 the clock say nothing of a cluster. What can be seen is that the collectives and their bytes are those that the sizes
-say, and that a process computes as long for its share whatever the number of the others: its processor seconds.
+say, and how long a process computes for its share beside others: its processor seconds, of processes that are joined,
+and of as many that run at once without knowing of one another (`--apart`).
 """
 
 import argparse
@@ -43,6 +44,7 @@ def main() -> int:
     """All programs on each number of processes."""
     options = parser(TITLE, repeats=3)
     options.add_argument("--processes", type=numbers, default=[1, 2, 4], help="numbers of processes (default 1,2,4)")
+    options.add_argument("--apart", action="store_true", help="not joined: what sharing the cores alone costs")
     options.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
     options = parsed(options)
     if options.child:
@@ -51,16 +53,18 @@ def main() -> int:
         options.processes, options.repeats = [2], 1
     report = Report("processes", TITLE)
     for number in options.processes:
-        for row in together(number, options.repeats):
-            add(report, number, row)
+        for row in together(number, options.repeats, options.apart):
+            add(report, number, row, options.apart)
     return finish(report, options, ("flax", "optax"))
 
 
-def add(report: Report, number: int, row: dict[str, Any]) -> None:
+def add(report: Report, number: int, row: dict[str, Any], apart: bool) -> None:
     """The figures of a program."""
-    name = f"{row['what']}, {number} process{'es' * (number > 1)}"
+    name = f"{row['what']}, {number} process{'es' * (number > 1)}{' apart' * apart}"
     for unit, value in (("processor", row["cpu"]), ("clock", row["wall"])):
         report.add(Figure(f"{name}: {unit}", BY, "ms an update", tuple(1e3 * one for one in value)))
+    if apart:
+        return
     for kind, (times, size) in row["said"].items():
         report.add(Figure(f"{name}: {kind}", BY, "KiB", (size / 2**10,), note=f"{times} collective{'s' * (times > 1)}"))
     bytes_told = sum(size for _, size in row["said"].values())
@@ -68,14 +72,14 @@ def add(report: Report, number: int, row: dict[str, Any]) -> None:
     report.checks[f"{name}: bytes are as the sizes say"] = number == 1 or bytes_told == row["expected"]
 
 
-def together(number: int, repeats: int) -> list[dict[str, Any]]:
-    """What the first of so many processes found."""
+def together(number: int, repeats: int, apart: bool) -> list[dict[str, Any]]:
+    """What the first of so many processes found, that run at once, joined or each by itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     commands = [
-        [sys.executable, __file__, "--repeats", str(repeats), "--child", json.dumps([port, number, process])]
-        for process in range(number)
+        [sys.executable, __file__, "--repeats", str(repeats), "--child", json.dumps(place)]
+        for place in ([port, 1, 0] if apart else [port, number, process] for process in range(number))
     ]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
     told = [one.communicate()[0] for one in running]
