@@ -237,7 +237,7 @@ def pods_strong_table() -> str:
 
 def processes_table(results: Path = RESULTS) -> str:
     """Processes of one machine with the same share each: what they tell one another, and how long they compute."""
-    head = "an update of", "processes", "collectives", "processor of one, ms", "clock, ms"
+    head = "an update of", "processes", "collectives", "processor of each, ms", "more for a collective, ms", "clock, ms"
     table: list[tuple] = [head]
     for path in sorted(results.glob("processes-*.json")):
         result = json.loads(path.read_text("utf-8"))
@@ -249,8 +249,12 @@ def processes_table(results: Path = RESULTS) -> str:
             program, number = name.rsplit(", ", 1)
             said, count = said_of(figures, name).values(), re.sub(" process(es)?", "", number)
             told = f"{sum(one.times for one in said)}, {sum(one.bytes for one in said) / 2**10:.1f} KiB"
-            spent = (f"{figures[f'{name}: {kind}']['value']:.1f}" for kind in ("processor", "clock"))
-            table.append((program, count, told if said and count != "1" else "-", *spent))
+            processor, clock = (figures[f"{name}: {kind}"]["value"] for kind in ("processor", "clock"))
+            heard = more = "-"
+            if said and count != "1":
+                over = processor - figures[f"{program}, 1 process: processor"]["value"]
+                heard, more = told, f"{over / sum(one.times for one in said):.1f}"
+            table.append((program, count, heard, f"{processor:.1f}", more, f"{clock:.1f}"))
     return markdown(table)
 
 
