@@ -1,9 +1,10 @@
-"""A model of the time of updates on pods of TPUs: the table of `cluster.md`, of programs that were compiled for them.
+"""A model of the time of updates on pods of TPUs: the tables of `cluster.md`, of programs that were compiled for them.
 
 Bytes and collectives are those of the compiled programs (`benchmarks/accelerators.py`). Work is counted here, from the
 sizes of networks and the number of their evaluations, as XLA's own estimate counts a loop once. All divided by rates
-that the maker publishes is a time that no program can beat, and that small kernels in long loops do not come near: what
-a loop, a kernel and a collective cost to begin is in no data sheet, and not in here.
+that the maker publishes is a time that small kernels in long loops do not come near: what a loop, a kernel and a
+collective cost to begin is in no data sheet, and not in here. What stays on the chip is counted as if it went through
+memory.
 """
 
 import json
@@ -161,6 +162,11 @@ class Seconds(NamedTuple):
         return self.share + self.alike + self.links
 
     @property
+    def on_chip(self) -> float:
+        """Of all, if nothing passed through memory: products and links."""
+        return self.flops + self.links
+
+    @property
     def limit(self) -> str:
         """What takes the most."""
         parts = {"FLOPs": self.flops, "memory": self.memory, "the ranking": self.alike, "links": self.links}
@@ -204,8 +210,9 @@ def rows(program: Program, found: dict[str, dict[str, Any]]) -> Iterator[list[ob
         times, size = sum(part.times for part in said.values()), sum(part.bytes for part in said.values())
         waits = f"{1e6 * one.all / 9 / times:.0f}" if times else "-"
         heard = f"{times}, {size / 2**10:,.0f} KiB" if times else "-"
-        parts = f"{1e3 * one.share:.2f}", f"{1e3 * one.alike:.2f}", f"{1e3 * one.links:.3f}"
-        yield [chips, f"{memory:.1f} MiB", heard, *parts, one.limit, f"{100 * alone.all / one.all:.0f} %", waits]
+        parts = (f"{1e3 * part:.{digits}f}" for part, digits in zip(one, (3, 2, 2, 3), strict=True))
+        kept = (f"{100 * a / b:.0f} %" for a, b in ((alone.all, one.all), (alone.on_chip, one.on_chip)))
+        yield [chips, f"{memory:.1f} MiB", heard, *parts, one.limit, *kept, waits]
 
 
 def strong(program: Program, found: dict[str, dict[str, Any]]) -> list[str]:
@@ -219,7 +226,8 @@ def strong(program: Program, found: dict[str, dict[str, Any]]) -> list[str]:
 
 def pods_table() -> str:
     """Each program with the same work for each chip."""
-    head = "chips", "bytes of a chip", "collectives", "share, ms", "alike, ms", "links, ms", "limit", "efficiency"
+    times = (f"{part}, ms" for part in ("products", "memory", "ranking", "links"))
+    head = "chips", "bytes of a chip", "collectives", *times, "limit", "efficiency", "on chip"
     found, table = compiled(), []
     for program in PROGRAMS:
         table += [[program.title if not number else "", *row] for number, row in enumerate(rows(program, found))]

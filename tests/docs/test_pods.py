@@ -36,7 +36,7 @@ def test_a_ring_sends_all_but_ones_own():
     said = {"all-reduce": pods.Said(2, 16), "all-gather": pods.Said(1, 8)}
     found = pods.seconds(pods.Work(flops=300, bytes=20, alike=5), said, 4, rates)
     assert found == (3, 2, 0.5, (2 * 16 + 8) * 3 / 4 / 4)
-    assert found.share == 3 and found.all == 3 + 0.5 + 7.5 and found.limit == "links"
+    assert found.share == 3 and found.all == 3 + 0.5 + 7.5 and found.limit == "links" and found.on_chip == 10.5
     assert pods.seconds(pods.Work(300, 20), {}, 1, rates).limit == "FLOPs"
 
 
