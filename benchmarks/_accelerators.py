@@ -29,8 +29,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 TOPOLOGIES = {
     "h200": {1: "1x1x1"},
-    "v5e": {1: "v5e:2x2", 4: "v5e:2x2", 16: "v5e:4x4", 256: "v5e:16x16"},
-    "v5p": {1: "v5p:2x2x1", 4: "v5p:2x2x1", 16: "v5p:2x2x4", 256: "v5p:4x8x8"},
+    "v5e": {1: "v5e:2x2", 4: "v5e:2x2", 16: "v5e:4x4", 64: "v5e:8x8", 256: "v5e:16x16"},
+    "v5p": {1: "v5p:2x2x1", 4: "v5p:2x2x1", 16: "v5p:2x2x4", 64: "v5p:4x4x4", 256: "v5p:4x8x8"},
 }
 """How devices are named to their compilers, by the number of them."""
 NEEDS = {"h200": "jax_plugins.xla_cuda13", "v5e": "libtpu", "v5p": "libtpu"}
@@ -100,13 +100,22 @@ class Compiled(NamedTuple):
         return self.program.memory_analysis().argument_size_in_bytes
 
 
-def compiled_for(name: str, function: Callable, shapes: tuple[Any, ...], over: Mesh | None = None) -> Compiled:
-    """A function compiled for arguments of these shapes, the same on all devices of a mesh, or on one device."""
-    place = NamedSharding(over or mesh(name, 1, "all"), PartitionSpec())
-    placed = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), shapes)
+def placed(shapes: Any, over: Mesh, specs: Any = None) -> Any:
+    """Shapes of arrays on the devices of a mesh, split by their specs; by default each device has all of them."""
+    specs = jax.tree.map(lambda _: PartitionSpec(), shapes) if specs is None else specs
+
+    def place(shape: Any, spec: PartitionSpec) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct(shape.shape, shape.dtype, sharding=NamedSharding(over, spec))
+
+    return jax.tree.map(place, shapes, specs)
+
+
+def compiled_for(name: str, function: Callable, shapes: tuple[Any, ...], on_mesh: bool = False) -> Compiled:
+    """A function compiled for arguments of these shapes on one device, or as they are `placed` on several."""
+    arguments = shapes if on_mesh else placed(shapes, mesh(name, 1, "all"))
     start = time.perf_counter()
     platform = "cuda" if name == "h200" else "tpu"
-    program = jax.jit(function).trace(*placed).lower(lowering_platforms=(platform,)).compile()
+    program = jax.jit(function).trace(*arguments).lower(lowering_platforms=(platform,)).compile()
     return Compiled(program, time.perf_counter() - start)
 
 
@@ -202,14 +211,35 @@ def is_kernel(one: Instruction, tpu: bool) -> bool:
     return not alone and one.operation not in ("copy-start", "slice-start")
 
 
-def collectives(text: str) -> dict[str, int]:
-    """Bytes that a device gets by each kind of collective, where each runs once."""
-    found: dict[str, int] = {}
-    for one in (one for part in computations(text)[0].values() for one in part):
-        kind = one.operation.removesuffix("-start")
-        if kind in COLLECTIVES:
-            found[kind] = found.get(kind, 0) + size(one.shape)
-    return found
+class Said(NamedTuple):
+    """What a device is told by collectives of one kind in a run of the program."""
+
+    times: int
+    bytes: int
+    """Of the results, which each device has after them."""
+
+
+def collectives(text: str, repeats: int = 1) -> dict[str, Said]:
+    """What devices tell one another, by kind; what is in a loop runs `repeats` times, as the text does not say it."""
+    found, entry = computations(text)
+    said: dict[str, Said] = {}
+
+    def walk(name: str, times: int) -> None:
+        for one in found[name]:
+            kind = one.operation.removesuffix("-start")
+            if kind in COLLECTIVES:
+                before = said.get(kind, Said(0, 0))
+                said[kind] = Said(before.times + times, before.bytes + times * size(one.shape))
+            elif one.operation == "while":
+                walk(_named(one, "body"), repeats)
+            elif one.operation == "call":
+                walk(_named(one, "to_apply"), times)
+            elif one.operation == "conditional":
+                for branch in _branches(one):
+                    walk(branch, times)
+
+    walk(entry, 1)
+    return said
 
 
 def elements(shape: str) -> int:

@@ -7,7 +7,8 @@ step is the cost. What counts as one is said in `_accelerators.py`. Each row is 
 * a step of `rollout` as it is by default, and one policy step alone, without a loop;
 * PUCT and Gumbel with a linear network, 1,024 games: a simulation, and a level of the tree (all loops over levels
   together); the search level by level: a block of nodes on the way up; UCT with rollouts;
-* an update of TD and of AlphaZero, a generation of evolution, in the same way.
+* an update of TD and of AlphaZero, a generation of evolution, in the same way;
+* those three on several chips, each of which has the same share whatever their number: what the chips tell one another.
 
 Of several loops side by side that one is named in which most others lie; the last row of a program has the kernels of
 those beside it, which may run once or as often.
@@ -29,12 +30,12 @@ import jax
 import jax.numpy as jnp
 import policy_loop as policy
 from _accelerators import COLLECTIVES
-from _common import finish, names, one_line_errors, parsed, parser, peer
+from _common import finish, names, numbers, one_line_errors, parsed, parser, peer
 from _evolution import fitness, genomes, with_pgx
 from _figures import Figure, Report, say
 
 import jaxgames
-from jaxgames.algos import mcts, td
+from jaxgames.algos import mcts, parallel, td
 from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero import make_learner as make_alphazero
 from jaxgames.algos.evolution import LowRankES, OpenES, generation
@@ -45,7 +46,8 @@ GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 DEVICES = ("h200", "v5e", "v5p")
 OURS, PGX, MCTX, EVOSAX = "jaxgames", "pgx", "mctx", "evosax with pgx's games"
 BATCH, POSITIONS, SIMULATIONS = 4096, 1024, 128
-POPULATION, OPPONENTS, CHIPS = 4096, 32, (4, 16, 256)
+POPULATION, OPPONENTS, CHIPS = 4096, 32, (1, 4, 16, 64, 256)
+GAMES_OF_A_CHIP = 1024
 PARTS = ("games", "search", "learning", "evolution", "chips")
 
 
@@ -70,6 +72,8 @@ def main() -> int:
     options.add_argument("--devices", type=names(DEVICES), help=f"some of {','.join(DEVICES)} (default: h200,v5e)")
     options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
     options.add_argument("--parts", type=names(PARTS), default=list(PARTS), help=f"some of {','.join(PARTS)}")
+    options.add_argument("--chips", type=numbers, default=list(CHIPS), help="of a pod (default 1,4,16,64,256)")
+    options.add_argument("--programs", default="", help="on several chips only programs that have this in their names")
     options.add_argument("--show", help="print the kernels of the loops of programs that have this in their names")
     options = parsed(options)
     compilers.prepare()
@@ -88,8 +92,8 @@ def main() -> int:
         for program in programs(options):
             one(report, device, program, options)
         if "chips" in options.parts and device != "h200":
-            for chips in CHIPS:
-                many(report, device, chips)
+            for chips in options.chips:
+                many(report, device, chips, options.programs)
     report.notes.append("programs compiled, not run: no figure here is a time on a device")
     return finish(report, options, ("libtpu", "jax-cuda13-plugin", "nvidia-cuda-nvcc", "pgx", "mctx", "evosax"))
 
@@ -132,17 +136,50 @@ def _bytes(report: Report, name: str, by: str, found: Any) -> None:
     report.add(Figure(f"{name}: tracing and compiling", by, "s", (found.seconds,), form=".1f"))
 
 
-def many(report: Report, device: str, chips: int) -> None:
-    """A generation of evolution on several chips: what it takes of each, and what they tell one another."""
-    population = 4096 * chips
-    over = compilers.mesh(device, chips, "population")
-    for title, function, shapes in evolution_programs("connect_four", population, over):
-        found = compilers.compiled_for(device, function, shapes, over)
-        name = f"{device} x {chips}, {title}"
+def many(report: Report, device: str, chips: int, asked: str = "") -> None:
+    """Updates on several chips: what they take of each, and what the chips tell one another."""
+    for what, repeats, make in chip_programs(device, chips):
+        if asked not in what:
+            continue
+        jax.clear_caches()
+        found = compilers.compiled_for(device, *make(), on_mesh=True)
+        name = f"{device} x {chips}, {what}"
         _bytes(report, name, OURS, found)
-        said = compilers.collectives(found.text)
+        said = compilers.collectives(found.text, repeats)
         for kind in (kind for kind in COLLECTIVES if kind in said):
-            report.add(Figure(f"{name}: {kind}", OURS, "KiB", (said[kind] / 2**10,)))
+            times, size = said[kind]
+            note = f"{times:,} collective" + "s" * (times > 1)
+            report.add(Figure(f"{name}: {kind}", OURS, "KiB", (size / 2**10,), note=note))
+
+
+def chip_programs(device: str, chips: int) -> Iterator[tuple[str, int, Callable[[], tuple[Callable, Any]]]]:
+    """Updates that are split over chips: their names, how often their loops with collectives run, and what makes them.
+
+    Each chip has as many candidates or games, whatever the number of chips.
+    """
+    over = compilers.mesh(device, chips, "population") if chips > 1 else None
+    alone = compilers.mesh(device, 1, "all")
+    for what, run, shapes in evolution_programs("connect_four", POPULATION * chips, over, constant=True):
+        yield what, 1, lambda run=run, shapes=shapes: (run, compilers.placed(shapes, over or alone))
+    for what, learner, repeats in chip_learners(chips):
+        yield what, repeats, partial(split_update, learner, compilers.mesh(device, chips, parallel.AXIS))
+
+
+def chip_learners(chips: int) -> Iterator[tuple[str, Any, int]]:
+    """TD and AlphaZero with a share of the games for each chip; gradients are summed so often in an update."""
+    batch, plies = GAMES_OF_A_CHIP * chips, 16
+    of_td = td.make_learner(td.make_config("n_step", batch=batch, plies=plies))
+    yield f"backgammon, TD by n steps, {batch:,} x {plies}", of_td, 1
+    of_alphazero = alphazero_learner(batch)
+    title = f"Connect Four, AlphaZero, MLP 256-256, {batch:,} games"
+    yield title, of_alphazero, of_alphazero.config.steps
+
+
+def split_update(learner: Any, over: Any) -> tuple[Callable, Any]:
+    """The update of a learner on the devices of a mesh, as `parallel.place` makes it, and its arguments there."""
+    function, (state, key) = update_of(learner if over.size == 1 else parallel.Parallel(learner, over))
+    specs = None if over.size == 1 else learner._specs(state, parallel.AXIS)
+    return function, (compilers.placed(state, over, specs), compilers.placed(key, over))
 
 
 def programs(options: argparse.Namespace) -> Iterator[Program]:
@@ -287,22 +324,25 @@ def _alphazero() -> tuple[Callable, tuple[Any, ...]]:
     return update_of(alphazero_learner())
 
 
-def alphazero_learner() -> Any:
-    """AlphaZero with 1,024 games of Connect Four."""
+def alphazero_learner(batch: int = 1024) -> Any:
+    """AlphaZero with so many games of Connect Four."""
     spec = NetworkSpec(hidden=(256, 256))
     config = AlphaZeroConfig(
-        spec, batch=1024, plies=8, simulations=32, opening_plies=0, buffer_plies=128, steps=8, minibatch=2048
+        spec, batch=batch, plies=8, simulations=32, opening_plies=0, buffer_plies=128, steps=8, minibatch=2 * batch
     )
     return make_alphazero(searches.make("connect_four"), config)
 
 
 def update_of(learner: Any) -> tuple[Callable, tuple[Any, ...]]:
     """The update of a learner, with the shapes of its arguments."""
-    return learner.update, (jax.eval_shape(learner.init, _key()), _key())
+    alone = getattr(learner, "learner", learner)  # the shapes do not need the devices
+    return learner.update, (jax.eval_shape(alone.init, _key()), _key())
 
 
-def evolution_programs(name: str, population: int, over: Any = None) -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
-    """A generation of each strategy, with its arguments."""
+def evolution_programs(
+    name: str, population: int, over: Any = None, constant: bool = False
+) -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
+    """A generation of each strategy, with its arguments; on a mesh the opponents are to be constants."""
     how = fitness(name, jax.ShapeDtypeStruct((1, 1), jnp.float32)).policy
     kinds = {
         "OpenES": OpenES(population, how.dimension, mesh=over),
@@ -316,7 +356,7 @@ def evolution_programs(name: str, population: int, over: Any = None) -> Iterator
 
         state = jax.eval_shape(algorithm.init, _key())
         title = f"{policy.TITLES[name]}, evolution by {kind}, {population:,} x {OPPONENTS}"
-        if over is None:
+        if not constant:
             yield title, run, (state, _key(), opponents)
         else:  # each device has the opponents as constants: arguments of a mesh may not be closed over
             yield title, partial(run, opponents=genomes(name, OPPONENTS, 1)), (state, _key())

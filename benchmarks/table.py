@@ -34,6 +34,7 @@ CODE = {
     "move_choice": ("jaxgames/players", "jaxgames/nets"),
     "policy_loop": (),
     "ppo": (),
+    "processes": ("jaxgames/algos", "jaxgames/nets", "jaxgames/runs/processes.py"),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
     "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),

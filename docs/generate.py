@@ -29,6 +29,7 @@ sys.path += [str(DOCS), str(DOCS.parent / "benchmarks")]
 import exact_tables  # noqa: E402
 import imitation  # noqa: E402
 import pictures  # noqa: E402
+import pods  # noqa: E402
 import population  # noqa: E402
 import reliability  # noqa: E402
 import strong  # noqa: E402
@@ -311,6 +312,7 @@ TABLES = {
     "evolution_speed": functools.partial(speed_table, "evolution", ("evosax", "pgx")),
     "few_games_speed": functools.partial(speed_table, "few_games", ("evosax", "pgx")),
     **imitation.TABLES,
+    **pods.TABLES,
     **population.TABLES,
     **reliability.TABLES,
     **strong.TABLES,

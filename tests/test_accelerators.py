@@ -8,12 +8,13 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 
 import jaxgames
 from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero import make_learner as make_alphazero
-from jaxgames.algos.td import make_config
+from jaxgames.algos.td import Metrics, make_config
 from jaxgames.algos.td import make_learner as make_td
 from jaxgames.nets import NetworkSpec
 
@@ -79,7 +80,8 @@ def test_kernels_are_counted_loop_by_loop(benchmarks):
         counted = compilers.count(PROGRAM, tpu)
         assert (counted.kernels, counted.main.kernels, counted.main.main.kernels) == (4, body, 2)
         assert counted.depth == 2 and counted.beside == ()
-    assert compilers.collectives(PROGRAM) == {"all-reduce": 32}
+    assert compilers.collectives(PROGRAM) == {"all-reduce": (1, 32)}
+    assert compilers.collectives(PROGRAM, 8) == {"all-reduce": (8, 256)}
     assert compilers.elements("(f32[2,3]{1,0:T(8,128)}, pred[])") == 7
     assert "body: 5 kernels" in compilers.listing(PROGRAM, False)
 
@@ -154,3 +156,17 @@ def test_no_more_kernels_than_there_were(benchmarks, monkeypatch):
     for found, most in ((steps, A_STEP), ({what: kernels(counted(make)) for what, make in programs.items()}, WHOLE)):
         assert found.keys() == most.keys(), found
         assert all(found[what] <= bound for what, bound in most.items()), found
+
+
+@pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="the TPU's compiler, libtpu, is not here")
+def test_chips_tell_one_another_the_sums(benchmarks, monkeypatch):
+    """Of an update on four chips: the gradient and the metrics, in at most two collectives."""
+    accelerators, compilers = benchmarks("accelerators"), benchmarks("_accelerators")
+    for name, value in compilers.SILENT.items():
+        monkeypatch.setenv(name, value)
+    learner = make_td(make_config("n_step", game="tic_tac_toe", encoding="cells", hidden=(8,), batch=16))
+    function, shapes = accelerators.split_update(learner, compilers.mesh("v5e", 4, "games"))
+    said = compilers.collectives(compilers.compiled_for("v5e", function, shapes, on_mesh=True).text)
+    weights = sum(leaf.size for leaf in jax.tree.leaves(shapes[0].params))
+    assert said.keys() == {"all-reduce"} and said["all-reduce"].times <= 2
+    assert said["all-reduce"].bytes == 4 * (weights + len(Metrics._fields))

@@ -420,3 +420,12 @@ def test_every_result_names_its_commit_and_code_that_exists(helpers):
     for subject, paths in helpers.table.CODE.items():
         assert all((BENCHMARKS.parent / path).exists() for path in (*paths, f"benchmarks/{subject}.py")), subject
     assert {result["subject"] for result in results} <= helpers.table.CODE.keys()
+
+
+@pytest.mark.slow
+def test_processes_tell_one_another_what_the_sizes_say():
+    script = [sys.executable, str(BENCHMARKS / "processes.py"), "--quick", "--json"]
+    run = subprocess.run(script, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr
+    checks = json.loads(run.stdout)["checks"]
+    assert len(checks) == 3 and all(checks.values())

@@ -159,6 +159,7 @@ class EvolutionRecipe(Recipe):
         # Generations are rounded up to whole blocks.
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
+        check_shares(config, devices, plan.devices is not None)
         per_line = config.generations_per_line or -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         config.check_memory(devices)
@@ -358,3 +359,12 @@ def check_devices(config: EvolutionConfig, asked: int | None) -> int:
     device_mesh(devices, "population")  # raises if there are not so many
     check_all_take_part(devices)
     return devices
+
+
+def check_shares(config: EvolutionConfig, devices: int, asked: bool) -> None:
+    """Raises `ValueError` where devices that were asked for, or those of several processes, get unequal shares.
+
+    By itself a training in one process takes all devices: the last of them may have less to do.
+    """
+    if (asked or jax.process_count() > 1) and config.most_devices % devices:
+        raise ValueError(f"population={config.most_devices} cannot be split over {devices} devices evenly")

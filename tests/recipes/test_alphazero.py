@@ -97,6 +97,8 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
         (["--set", "search=uct"], "search='uct': expected one of gumbel, puct"),
         (["--setting", "huge"], "unknown setting 'huge' of tic-tac-toe-alphazero"),
         (["--devices", "99"], "this runs on 99 devices, but"),
+        (["--devices", "2", "--set", "batch=15"], "batch=15 cannot be split over 2 devices evenly"),
+        (["--devices", "2", "--set", "minibatch=33"], "minibatch=33 cannot be split over 2 devices evenly"),
         (["--set", "buffer_plies=800000000000"], "no room for the replay buffer"),
         (["--set", "updates=3"], "unknown setting 'updates'"),
         (["--minutes", "1", "--games", "5"], "not allowed with argument"),

@@ -240,6 +240,19 @@ def test_bad_input_gets_one_line(arguments, expected, refused):
     assert expected in refused(*arguments.split())
 
 
+def test_shares_that_are_not_equal_get_one_line(refused, monkeypatch):
+    """Where devices are asked for, or several processes take part; by itself the last device may have less to do."""
+    said = "population=5 cannot be split over 2 devices evenly"
+    changes = {"strategy": "genetic", "population": "5", "keep": "2", "elites": "1"}
+    given = (part for name, text in changes.items() for part in ("--set", f"{name}={text}"))
+    assert said in refused("tic-tac-toe-evolution", *given, "--devices", "2")
+    recipe, plan = RECIPES["tic-tac-toe-evolution"], Plan(changes=changes)
+    assert recipe.details(plan)["devices"] == jax.device_count() == 2
+    monkeypatch.setattr(jax, "process_count", lambda: 2)
+    with pytest.raises(ValueError, match=said):
+        recipe.details(plan)
+
+
 def test_a_million_candidates_fit_or_say_what_would():
     SEARCH.replace(population=1_000_000, block=256).check_memory(1)
     with pytest.raises(ValueError, match=r"population=16000000 needs \d+ bytes .* fits"):
