@@ -5,12 +5,39 @@ longer than the work. One array of words takes one of each. On a CPU separate ar
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, UInt32
+
+Carry = TypeVar("Carry")
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
+
+
+def scan(step: Callable[[Carry, Given], tuple[Carry, Kept]], carry: Carry, given: Given) -> tuple[Carry, Kept]:
+    """`lax.scan(step, carry, given)` of a batch; on a GPU or TPU carry and results are words.
+
+    The batch is the first axis of all arrays that are carried or kept. `step` is traced once.
+    """
+    step = jax.jit(step, inline=True)
+
+    def in_words(carry: Any, given: Any) -> tuple[Any, Any]:
+        def words_after(words: Array, one: Any) -> tuple[Array, Array]:
+            after, kept = step(unpack(words, carry), one)
+            return pack(after), pack(kept)
+
+        first = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), given)
+        last, kept = lax.scan(words_after, pack(carry), given)
+        return unpack(last, carry), unpack(kept, jax.eval_shape(step, carry, first)[1])
+
+    found: tuple[Carry, Kept] = lax.platform_dependent(
+        carry, given, cpu=lambda carry, given: lax.scan(step, carry, given), default=in_words
+    )
+    return found
 
 
 def pack(tree: Any) -> UInt32[Array, "words batch"]:

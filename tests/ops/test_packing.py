@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.ops.packing import pack, unpack
+from jaxgames.ops.packing import pack, scan, unpack
 
 BATCH = 5
 DTYPES = (bool, "uint8", "int8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16", "float32")
@@ -54,3 +54,27 @@ def test_steps_in_front_and_keys():
 def test_complex_numbers_have_no_such_form():
     with pytest.raises(TypeError, match="complex64: expected bool, whole numbers, floats or keys"):
         pack([jnp.zeros((2, 3), jnp.complex64)])
+
+
+def test_a_scan_in_words_gives_what_a_scan_in_arrays_gives(monkeypatch):
+    """And traces its step once for both."""
+    traced = []
+
+    def step(carry, key):
+        traced.append(1)
+        total, flags = carry
+        total = total + jax.random.normal(key, total.shape)
+        return (total, flags ^ (total[:, 0] > 0)), {"half": total.astype(jnp.float16), "flags": flags}
+
+    def both(key):
+        given = (jnp.zeros((BATCH, 2)), jnp.zeros(BATCH, bool)), jax.random.split(key, 4)
+        found = []
+        choose = lambda *given, cpu, default: found.extend([cpu(*given), default(*given)]) or found[0]  # noqa: E731
+        with monkeypatch.context() as patched:
+            patched.setattr(jax.lax, "platform_dependent", choose)
+            scan(step, *given)
+        return found
+
+    arrays, words = jax.jit(both)(jax.random.key(0))
+    assert len(traced) == 1 and arrays[1]["half"].shape == (4, BATCH, 2) and arrays[1]["flags"].any()
+    jax.tree.map(same_bits, words, arrays)

@@ -14,6 +14,7 @@ from jaxgames.algos.alphazero.config import NOISY, AlphaZeroConfig
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.rollout import random_action, step_batch
+from jaxgames.ops import packing
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 from jaxgames.tables.lookup import known_turns, lookup_of
@@ -84,7 +85,8 @@ def play(
 
     # The first search of an update begins anew: the network has changed.
     begin = states, _empty_tree(game, config, states) if config.reuse else None
-    (states, _), (plies, lengths) = jax.lax.scan(ply, begin, jax.random.split(key, config.plies))
+    scan = jax.lax.scan if config.reuse else packing.scan  # a tree is no batch of words
+    (states, _), (plies, lengths) = scan(ply, begin, jax.random.split(key, config.plies))
     counts = {"games": jnp.sum(lengths > 0, dtype=jnp.int32), "plies_of_games": jnp.sum(lengths, dtype=jnp.int32)}
     # Results flow back to the plies before them.
     result, known = results_backwards(plies.result, plies.known, config.discount)
