@@ -73,7 +73,7 @@ def main() -> int:
     options.add_argument("--games", type=names(GAMES), default=list(GAMES), help=f"some of {','.join(GAMES)}")
     options.add_argument("--parts", type=names(PARTS), default=list(PARTS), help=f"some of {','.join(PARTS)}")
     options.add_argument("--chips", type=numbers, default=list(CHIPS), help="of a pod (default 1,4,16,64,256)")
-    options.add_argument("--programs", default="", help="on several chips only programs that have this in their names")
+    options.add_argument("--programs", default="", help="only programs that have this in their names")
     options.add_argument("--show", help="print the kernels of the loops of programs that have this in their names")
     options = parsed(options)
     compilers.prepare()
@@ -89,8 +89,9 @@ def main() -> int:
         options.games, options.parts, options.against = options.games[:1], options.parts[:1], []
     report = Report("accelerators", TITLE)
     for device in options.devices:
-        for program in programs(options):
-            one(report, device, program, options)
+        for program in programs(device, options):
+            if options.programs in program.what:
+                one(report, device, program, options)
         if "chips" in options.parts and device != "h200":
             for chips in options.chips:
                 many(report, device, chips, options.programs)
@@ -182,7 +183,7 @@ def split_update(learner: Any, over: Any) -> tuple[Callable, Any]:
     return function, (compilers.placed(state, over, specs), compilers.placed(key, over))
 
 
-def programs(options: argparse.Namespace) -> Iterator[Program]:
+def programs(device: str, options: argparse.Namespace) -> Iterator[Program]:
     """All programs of one device, those of a peer after ours."""
     against = [name for name in options.against if peer(name)]
     for name in options.games:
@@ -194,7 +195,7 @@ def programs(options: argparse.Namespace) -> Iterator[Program]:
     if "learning" in options.parts:
         yield from of_learning()
     if "evolution" in options.parts:
-        yield from of_evolution("evosax" in against and "pgx" in against)
+        yield from of_evolution(device, "evosax" in against and "pgx" in against)
 
 
 BARS = {
@@ -256,11 +257,14 @@ def of_learning() -> Iterator[Program]:
     yield Program("Connect Four, AlphaZero, MLP 256-256, 1,024 games", OURS, _alphazero, loops, bars)
 
 
-def of_evolution(against: bool) -> Iterator[Program]:
-    """Generations."""
+def of_evolution(device: str, against: bool) -> Iterator[Program]:
+    """Generations. A GPU takes so many games at once, a TPU blocks of candidates."""
+    gpu = device == "h200"
+    over = compilers.mesh(device, 1, "population") if gpu else None
     for name in ("tic_tac_toe", "connect_four"):
-        for title, function, shapes in evolution_programs(name, POPULATION):
-            yield Program(title, OURS, lambda made=(function, shapes): made, ("block of candidates", "ply"))
+        for title, function, shapes in evolution_programs(name, POPULATION, over, constant=gpu):
+            loops = ("ply",) if gpu else ("block of candidates", "ply")
+            yield Program(title, OURS, lambda made=(function, shapes): made, loops)
         if against:
             what = f"{policy.TITLES[name]}, evolution by OpenES, {POPULATION:,} x {OPPONENTS}"
             yield Program(what, EVOSAX, partial(_evosax, name), ("ply",))

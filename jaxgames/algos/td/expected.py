@@ -16,6 +16,7 @@ from jaxgames.algos.td.self_play import Games, draw_chance, init_games, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork, apart, scale_outputs
 from jaxgames.nets import MLP_ONLY, NetworkSpec
+from jaxgames.ops import packing
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import group, setting
 
@@ -188,7 +189,7 @@ class ExpectedTD(BatchLearner):
             ends = ply.over if explored is None else ply.over | explored
             return games, (ply, expected, values, learned, ends)
 
-        games, (plies, expected, values, learned, ends) = jax.lax.scan(
+        games, (plies, expected, values, learned, ends) = packing.scan(
             ply, state.games, jax.random.split(key, config.plies)
         )
         later = jnp.concatenate([ends[1:], ends[:1]])  # the last one has nothing to follow

@@ -20,7 +20,7 @@ from jaxgames.algos.td.self_play import Games, Ply, init_games, play_ply
 from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.nets import MLP_ONLY, NetworkSpec
-from jaxgames.ops import checks
+from jaxgames.ops import checks, packing
 from jaxgames.ops.settings import group, setting
 
 BLOCK = 16
@@ -189,7 +189,7 @@ class NStepTD(BatchLearner):
             games, ply, explored = play_ply(network.game, games, value, key, self.config.epsilon)
             return games, (ply, explored)
 
-        games, (plies, explored) = jax.lax.scan(ply, state.games, jax.random.split(key, self.config.plies))
+        games, (plies, explored) = packing.scan(ply, state.games, jax.random.split(key, self.config.plies))
         seen = jax.tree.map(lambda first, rest: jnp.concatenate([first[None], rest]), state.last, plies)
         learned = ~seen.over[:-1] if explored is None else ~(seen.over[:-1] | explored)
         results = network.outcomes.target(plies.result)
