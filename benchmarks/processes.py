@@ -28,9 +28,8 @@ import jaxgames
 from jaxgames.algos import parallel, td
 from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero import make_learner as make_alphazero
-from jaxgames.algos.evolution import OpenES, generation
+from jaxgames.algos.evolution import OpenES, generation, population_mesh
 from jaxgames.nets import NetworkSpec
-from jaxgames.ops.devices import device_mesh
 from jaxgames.runs import processes
 
 TITLE = "Updates on several processes of one machine, each with the same share"
@@ -146,7 +145,7 @@ def programs(number: int) -> Iterator[tuple[str, Callable, Any, Any, int, int]]:
 
 def evolution(number: int) -> tuple[str, Callable, Any, Any, int, int]:
     """A generation of OpenES, whose processes tell their scores and their share of the gradient."""
-    mesh = device_mesh(number, "population")
+    mesh = population_mesh(number)
     population, dimension = CANDIDATES * number, policy(GAME).dimension
     algorithm = OpenES(population, dimension, mesh=mesh)
     opponents = np.asarray(genomes(GAME, OPPONENTS, 1))  # a constant: arguments of a mesh may not be closed over
@@ -167,7 +166,7 @@ def evolution(number: int) -> tuple[str, Callable, Any, Any, int, int]:
 
 def learner(what: str, alone: Any, number: int, told: Callable[[int], int], loops: int = 1) -> Any:
     """The update of a learner on all processes."""
-    placed = parallel.Parallel(alone, device_mesh(number, parallel.AXIS))
+    placed = parallel.Parallel(alone, parallel.mesh_of(alone.config, number))
     state = placed.place(jax.jit(alone.init)(jax.random.key(0)))
     weights = sum(leaf.size for leaf in jax.tree.leaves(state.params))
     return what, placed.update, state, placed.shared(jax.random.key(1)), loops, told(weights)

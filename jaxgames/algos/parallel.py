@@ -1,9 +1,9 @@
 """A learner on one or several devices, of one process or many: each plays its share of the games, and all make the same
 steps.
 
-learner = place(make_learner(config), devices)
-state = learner.init(key)  # or learner.place(state), of a state that was saved
-state, metrics = jax.jit(learner.update)(state, key)
+    learner = parallel.place(td.make_learner(config), devices)
+    state = learner.init(key)  # or learner.place(state), of a state that was saved
+    state, metrics = jax.jit(learner.update)(state, key)
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from jaxtyping import Array, Key
 from jaxgames.ops.devices import device_mesh
 from jaxgames.runs.processes import EVERYWHERE, spread
 
+__all__ = ["Parallel", "devices_for", "place"]
 L = TypeVar("L", bound=Any)
 """A learner: `config.shares()` are split, `_share` has an equal part of them, `_specs` say what of a state is split."""
 AXIS = "games"

@@ -86,7 +86,7 @@ UNCHECKED = {
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
     "imitation": {"load", "load_network", "open_of", "prepare"},
     "minimax": {"result"},
-    "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value", "make_config", "place"},
+    "td": {"TestedStepSizes", "ValueNetwork", "lambda_returns", "load_player_value", "make_config"},
 }
 """Parts that learners are made of, without checks of their own."""
 

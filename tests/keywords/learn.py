@@ -11,7 +11,7 @@ import optax
 
 import jaxgames
 from jaxgames import nets
-from jaxgames.algos import alphazero, evolution, imitation, mcts, minimax, td
+from jaxgames.algos import alphazero, evolution, imitation, mcts, minimax, parallel, td
 from jaxgames.algos.evolution import operators
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.self_play_backprop import FIRST, PopulationMLP, SelfPlayBackprop, SelfPlaySettings, encode_with
@@ -390,7 +390,7 @@ ROWS = {
         explored=jnp.asarray([[False], [True]]),
     ),
     "algos.td.methods.make_config": tried(lambda **k: td.make_config(**k), method="exact"),
-    "algos.parallel.place": tried(lambda **k: td.place(td.make_learner(td_config("n_step")), **k), devices=2),
+    "algos.parallel.place": tried(lambda **k: parallel.place(td.make_learner(td_config("n_step")), **k), devices=2),
     "algos.td.step_sizes.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),

@@ -6,7 +6,6 @@ state = learner.init(key)
 state, metrics = learner.update(state, key)
 """
 
-from jaxgames.algos.parallel import place
 from jaxgames.algos.td.config import TDConfig
 from jaxgames.algos.td.expected import ExpectedConfig, ExpectedTD
 from jaxgames.algos.td.learner import (
@@ -50,5 +49,4 @@ __all__ = [
     "load_player_value",
     "make_config",
     "make_learner",
-    "place",
 ]
