@@ -113,6 +113,11 @@ def _run_marked(function: Callable[..., Any], *written: Any) -> Any:
     return jax.tree.unflatten(jax.tree.structure(shape), call(places, given))
 
 
+def by_device(on_cpu: Callable[..., Any], elsewhere: Callable[..., Any], *given: Any) -> Any:
+    """`on_cpu(*given)` in programs for CPUs, `elsewhere(*given)` in others. A kernel is for CPUs, and cannot ask."""
+    return on_cpu(*given) if is_inside() else lax.platform_dependent(*given, cpu=on_cpu, default=elsewhere)
+
+
 def scatter(flat: Array, index: Int32[Array, " lanes"], values: Array) -> Array:
     """An array with the lanes' values at these indices; those beyond its end are dropped."""
     if not is_inside():

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
+from jaxgames.algos.mcts import kernel
 from jaxgames.algos.mcts.tree import MAX_NUMBERS, Layout, Tree
 
 Carry = TypeVar("Carry")
@@ -125,10 +126,9 @@ def over_levels(
         lanes: a pytree of arrays whose first axis is the batch.
         down: whether to go from the root down instead.
     """
-    for segment in segments if down else reversed(segments):
-        some = lanes if segment is segments[0] else jax.tree.map(lambda x, which=segment.lanes: x[which], lanes)
 
-        def one(state, segment=segment):
+    def along(segment: Segment, carry: Carry, some: Any) -> tuple[Carry, Any]:
+        def one(state):
             depth, carry, some = state
             edge, opponent = (lax.dynamic_index_in_dim(x, depth, 0, keepdims=False) for x in segment.path)
             on_path = edge >= 0
@@ -136,17 +136,27 @@ def over_levels(
             level = Level(on_path, index, row, edge % layout.columns, opponent)
             return depth + (1 if down else -1), *step(carry, some, level)
 
-        def more(state, segment=segment):
+        def more(state):
             return (state[0] < segment.end) if down else (state[0] >= segment.begin)
 
         begin = segment.begin if down else segment.end - 1
-        _, carry, some = lax.while_loop(more, one, (begin, carry, some))
-        if segment is segments[0]:
-            lanes = some
-            continue
+        found: tuple[Carry, Any] = lax.while_loop(more, one, (begin, carry, some))[1:]
+        return found
+
+    def of_few(segment: Segment, carry: Carry, lanes: Any) -> tuple[Carry, Any]:
+        carry, some = along(segment, carry, jax.tree.map(lambda x: x[segment.lanes], lanes))
         # A segment has room for more lanes than went on in it. The others repeat the last lane and changed nothing.
         took = segment.path.edge.at[segment.begin].get(mode="clip") >= 0
         took = took & (segment.end > segment.begin)
         place = jnp.where(took, segment.lanes, len(jax.tree.leaves(lanes)[0]))
-        lanes = jax.tree.map(lambda x, y, at=place: x.at[at].set(y, mode="drop"), lanes, some)
+        return carry, jax.tree.map(lambda x, y: x.at[place].set(y, mode="drop"), lanes, some)
+
+    def of_nobody(segment: Segment, carry: Carry, lanes: Any) -> tuple[Carry, Any]:
+        return carry, lanes
+
+    for segment in segments if down else reversed(segments):
+        if segment is segments[0]:
+            carry, lanes = along(segment, carry, lanes)
+        else:  # only a CPU lets few lanes go on by themselves
+            carry, lanes = kernel.by_device(of_few, of_nobody, segment, carry, lanes)
     return carry, lanes

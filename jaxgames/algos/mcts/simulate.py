@@ -230,10 +230,11 @@ def _walk_down(
     """Goes down until each lane is at the edge by which it leaves its tree.
 
     Paths of a batch differ much in length, and lanes that have arrived wait for the others. So when only an eighth of
-    the lanes is still on its way, these go on alone, as a smaller batch.
+    the lanes is still on its way, these go on alone, as a smaller batch. Not on a GPU or TPU, where a step of few lanes
+    takes as long as one of all: there nobody is left for smaller batches.
     """
-    is_last = len(buffers) == 1
-    few = 0 if is_last else len(lanes) // RATIO
+    size = 0 if len(buffers) == 1 else len(lanes) // RATIO
+    few = kernel.by_device(lambda number: number, jnp.zeros_like, jnp.int32(size))
     max_depth = len(buffers[0].edge)
 
     def more(carry):
@@ -253,22 +254,29 @@ def _walk_down(
     # All lanes, until few are left.
     walk, path = loops.while_loop(len(lanes), more, step, (start, buffers[0]))
     segments = [Segment(lanes, start.depth, walk.depth, path)]
-    if is_last:
+    if size == 0:
         return walk, segments
 
-    # The few, as a batch of their own, with smaller buffers.
-    left = kernel.nonzero(walk.active, few)
-    some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], (lanes, bits, walk.row, walk.edge, walk.child))
-    some_lanes, some_bits, row, edge, child = some
-    begin = _Walk(walk.depth, row, edge, child, left < len(lanes))
-    end, rest = _walk_down(rule, tree, some_bits, buffers[1:], some_lanes, begin)
+    def go_on(walk, buffers):
+        # The few, as a batch of their own, with smaller buffers.
+        left = kernel.nonzero(walk.active, size)
+        of_all = lanes, bits, walk.row, walk.edge, walk.child
+        some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], of_all)
+        some_lanes, some_bits, row, edge, child = some
+        begin = _Walk(walk.depth, row, edge, child, left < len(lanes))
+        end, rest = _walk_down(rule, tree, some_bits, buffers, some_lanes, begin)
+        # Where they came to, back in their lanes.
+        row, edge, child = (
+            kernel.scatter(x, left, y)
+            for x, y in zip((walk.row, walk.edge, walk.child), (end.row, end.edge, end.child), strict=True)
+        )
+        return _Walk(end.depth, row, edge, child, walk.active), rest
 
-    # Where they came to, back in their lanes.
-    row, edge, child = (
-        kernel.scatter(x, left, y)
-        for x, y in zip((walk.row, walk.edge, walk.child), (end.row, end.edge, end.child), strict=True)
-    )
-    return _Walk(end.depth, row, edge, child, walk.active), segments + rest
+    def nobody(walk, buffers):
+        return walk, [Segment(jnp.zeros_like(one.edge[0]), walk.depth, walk.depth, one) for one in buffers]
+
+    end, rest = kernel.by_device(go_on, nobody, walk, buffers[1:])
+    return end, segments + rest
 
 
 def _choose_edge(
