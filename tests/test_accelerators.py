@@ -101,18 +101,18 @@ def test_a_compiler_that_is_not_here_is_one_line(benchmarks, monkeypatch, capsys
 SMALL = {"POSITIONS": 16, "SIMULATIONS": 8, "OPPONENTS": 4}
 """Sizes with which programs compile in seconds; most kernels are those of large ones."""
 A_STEP = {
-    "tic-tac-toe, policy loop, `rollout`, 4,096 games": 21,
+    "tic-tac-toe, policy loop, `rollout`, 4,096 games": 18,
     "tic-tac-toe, policy loop, 4,096 games": 32,
-    "tic-tac-toe, `rollout`, 4,096 games": 26,
+    "tic-tac-toe, `rollout`, 4,096 games": 14,
     "tic-tac-toe, one policy step, 4,096 games": 18,
 }
 """Kernels of a step on a TPU v5e, and a little more, as another release of its compiler may do otherwise."""
 WHOLE = {
-    "Connect Four, PUCT, linear network, 16 x 8": 128,
-    "Connect Four, Gumbel, linear network, 16 x 8": 140,
+    "Connect Four, PUCT, linear network, 16 x 8": 114,
+    "Connect Four, Gumbel, linear network, 16 x 8": 128,
     "Connect Four, Recursive, linear network, 16 x 8": 241,
     "Connect Four, one round, linear network, 16 x 10": 142,
-    "Connect Four, UCT with rollouts, 16 x 8": 106,
+    "Connect Four, UCT with rollouts, 16 x 8": 99,
     "tic-tac-toe, evolution by OpenES, 64 x 4": 325,
     "tic-tac-toe, evolution by low rank, 64 x 4": 281,
     "TD by n steps": 85,

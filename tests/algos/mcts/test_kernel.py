@@ -206,3 +206,15 @@ def test_trees_are_not_copied(marked, searches, monkeypatch):
         program = jax.jit(search).lower(opening(batch), jax.random.key(1)).compile()
         trees = batch * (simulations + 2) * mcts.Layout(GAME, rule).bytes_per_node
         assert program.memory_analysis().temp_size_in_bytes < 1.6 * trees, (batch, rule)
+
+
+def test_elsewhere_all_lanes_go_down_together(monkeypatch):
+    """With the same results as on a CPU, where few go on alone; and with fewer loops."""
+    states, key = opening(512), jax.random.key(1)  # enough for a batch of few
+    lowered = jax.jit(searched).trace(states, key)
+    on_cpu, elsewhere = (lowered.lower(lowering_platforms=(platform,)).as_text() for platform in ("cpu", "cuda"))
+    assert on_cpu.count("stablehlo.while") - elsewhere.count("stablehlo.while") == 2  # down and up
+    few = jax.jit(searched)(states, key)
+    monkeypatch.setattr(kernel, "by_device", lambda on_cpu, elsewhere, *given: elsewhere(*given))
+    together = jax.jit(lambda states, key: searched(states, key))(states, key)
+    jax.tree.map(np.testing.assert_array_equal, few, together)
