@@ -93,7 +93,8 @@ def rollout(
 
     States are small and derive observations and masks at any rank, so `transitions.states.observation` is
     `[num_steps, batch, ...]`. `transitions.after` is the state before a reset, so the last observation and reward of a
-    game are never lost.
+    game are never lost. On a GPU or TPU `keep` is called once, when all steps are done: meanwhile the states of all of
+    them are stored, some dozen bytes each.
 
     Outside of `jit` a rollout is compiled once if `policy` and `keep` are the defaults, jitted functions, or such with
     their arrays, `jax.tree_util.Partial(jax.jit(act), params)`. Other functions are traced in each call, as what they
