@@ -42,6 +42,15 @@ CODE = {
     "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
+OF_COMPILED = {
+    "policy": (),
+    "`rollout`": (),
+    "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
+    "TD": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", "jaxgames/nets"),
+    "AlphaZero": CODE["alphazero"],
+    "": ("jaxgames/algos/mcts",),
+}
+"""The same for what was compiled only, by a word in the name of a row, the first that is there: the rest are searches."""
 GAMES = {
     "tic-tac-toe": "tic_tac_toe",
     "Connect Four": "connect_four",
@@ -184,17 +193,24 @@ def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
     sha = comparison.get("commit") or result.get("commit")
     name = f"{result['subject']} {comparison.get('what', '')}"
     games = tuple(folder for game, folder in GAMES.items() if game in name)
-    day = changed(result["subject"], games, sha) if sha else None
+    day = changed(result["subject"], games, sha, code_of(result["subject"], name)) if sha else None
     return STALE.format(day=day) if day else ""
 
 
+def code_of(subject: str, name: str) -> tuple[str, ...]:
+    """The code that a row depends on."""
+    if subject == COMPILED:
+        return next(paths for word, paths in OF_COMPILED.items() if word in name)
+    return CODE.get(subject, ("jaxgames",))
+
+
 @functools.cache
-def changed(subject: str, games: tuple[str, ...], sha: str) -> str | None:
+def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ...]) -> str | None:
     """When the code of a subject changed last since a commit, see `changed_since`.
 
     Without `games` with the rules of all games.
     """
-    code = ("jaxgames/envs", *CODE.get(subject, ("jaxgames",)))
+    code = ("jaxgames/envs", *paths)
     others = [f":(exclude)jaxgames/envs/{folder}" for folder in GAMES.values() if games and folder not in games]
     others.append(":(exclude)jaxgames/envs/testing")
     return changed_since(sha, (*code, *ops_of(code), f"benchmarks/{subject}.py", *others))
