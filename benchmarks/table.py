@@ -50,7 +50,7 @@ OF_COMPILED = {
     "AlphaZero": CODE["alphazero"],
     "": ("jaxgames/algos/mcts",),
 }
-"""The same for what was compiled only, by a word in the name of a row, the first that is there: the rest are searches."""
+"""The same for what was only compiled, by the first of these words in the name of a row: the rest are searches."""
 GAMES = {
     "tic-tac-toe": "tic_tac_toe",
     "Connect Four": "connect_four",
