@@ -24,14 +24,15 @@ from jaxgames.nets import MLP
 OURS, PEER = "jaxgames", "evosax with pgx's games"
 HIDDEN = {"tic_tac_toe": (18, 18), "connect_four": (16,), "checkers": (16,)}
 SEEN = {"tic_tac_toe": ("cells", "highest"), "connect_four": ("cells", "highest"), "checkers": ("board64", "squares")}
-BLOCKS = {"tic_tac_toe": 256, "connect_four": 128, "checkers": 64}
 MOST_PLIES = {"tic_tac_toe": 9, "connect_four": 42, "checkers": 300}
 SIGMA = 0.05
 SECONDS = 0.5
 WIDE = {"xla_cpu_prefer_vector_width": 512}
 """How both are compiled for a CPU: for its widest vectors, of which XLA uses a half by default."""
+BLOCKS = {"tic_tac_toe": 256, "connect_four": 128, "checkers": 64}
+"""Candidates at a time on each device of a CPU: as many as stay in its cache. Other devices take the usual block."""
 SPLIT_FROM = {"tic_tac_toe": 1024, "connect_four": 0, "checkers": 0}
-"""Populations that are worth two devices: in the short games of smaller ones they would wait for each other."""
+"""Populations that are worth two devices of a CPU: smaller ones of short games would wait for each other."""
 
 
 def policy(name: str, hidden: tuple[int, ...] = ()) -> Outputs:
@@ -51,11 +52,6 @@ def genomes(name: str, count: int, seed: int, hidden: tuple[int, ...] = ()) -> j
 def fitness(name: str, opponents: jax.Array) -> ByPlay:
     """Our games."""
     return ByPlay(policy(name), Networks(policy(name), opponents), "points", "alternate", most_plies=MOST_PLIES[name])
-
-
-def block_of(name: str, population: int) -> int:
-    """Candidates at a time on each device: on a CPU as many as stay in its cache, else all."""
-    return BLOCKS[name] if jax.default_backend() == "cpu" else population
 
 
 class Generations:
@@ -86,9 +82,11 @@ class Generations:
         return self.calls * self.amount, None
 
 
-def ours(name: str, population: int, opponents: jax.Array, block: int) -> Generations:
+def ours(name: str, population: int, opponents: jax.Array) -> Generations:
     """OpenAI's evolution strategy."""
-    mesh = population_mesh() if population >= SPLIT_FROM[name] else None
+    cpu = jax.default_backend() == "cpu"
+    block = BLOCKS[name] if cpu else None
+    mesh = population_mesh() if not cpu or population >= SPLIT_FROM[name] else None
     algorithm = OpenES(population, policy(name).dimension, SIGMA, mesh=mesh)
     state = jax.jit(algorithm.start)(jax.random.key(0), genomes(name, 1, 0)[0])
 

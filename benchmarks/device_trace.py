@@ -57,7 +57,7 @@ def main() -> int:
     """All programs."""
     options = parser(TITLE, repeats=1)
     options.add_argument("--parts", type=names(PARTS), default=list(PARTS), help=f"some of {','.join(PARTS)}")
-    options.add_argument("--batch", type=int, default=4096, help="games at once (default 4096)")
+    options.add_argument("--batch", type=int, default=4096, help="games of the policy loop (default 4096)")
     options = parsed(options)
     options.batch = 16 if options.quick else options.batch
     begin()
@@ -155,9 +155,7 @@ def of_evolution(options: argparse.Namespace) -> Iterator[Traced]:
     """A generation by OpenES."""
     population, opponents = (16, 4) if options.quick else (4096, 64)
     name = "connect_four"
-    runner = evolution.ours(
-        name, population, evolution.genomes(name, opponents, 1), evolution.block_of(name, population)
-    )
+    runner = evolution.ours(name, population, evolution.genomes(name, opponents, 1))
     runner.calls = 1
     yield Traced(f"Connect Four, OpenES, {population:,} x {opponents}", "generation", runner.run, 1)
 

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from _common import begin, compiled, finish, names, one_line_errors, parsed, parser, peer, rate, timed
-from _evolution import OURS, PEER, block_of, evosax, fitness, genomes, ours, with_pgx
+from _evolution import OURS, PEER, evosax, fitness, genomes, ours, with_pgx
 from _figures import Comparison, Figure, Report
 from _games_timing import in_turn
 from _machine import cores
@@ -70,7 +70,7 @@ def with_play(
     what = f"{TITLES[name]}, {population:,} x {opponents}"
     met = genomes(name, opponents, 1)
     runners = [evosax(name, population, met)] if against else []
-    runners.append(ours(name, population, met, block_of(name, population)))
+    runners.append(ours(name, population, met))
     long = any(runner.first.wall > LONG for runner in runners)
     found = in_turn(runners, 2 if long and options.repeats > 2 else options.repeats)
     beside = None

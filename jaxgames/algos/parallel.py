@@ -13,7 +13,7 @@ import jax
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
-from jaxgames.ops.devices import device_mesh
+from jaxgames.ops.devices import check_shares, device_mesh
 from jaxgames.runs.processes import EVERYWHERE, spread
 
 __all__ = ["Parallel", "devices_for", "place"]
@@ -36,9 +36,7 @@ def mesh_of(config: Any, devices: int) -> Mesh:
     Raises `ValueError` if there are not so many, or if they cannot get equal shares of the games.
     """
     mesh = device_mesh(devices, AXIS)
-    for name, number in config.shares().items():
-        if number % mesh.size:
-            raise ValueError(f"{name}={number} cannot be split over {mesh.size} devices evenly")
+    check_shares(config.shares(), mesh.size)
     return mesh
 
 

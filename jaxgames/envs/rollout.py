@@ -93,8 +93,8 @@ def rollout(
 
     States are small and derive observations and masks at any rank, so `transitions.states.observation` is
     `[num_steps, batch, ...]`. `transitions.after` is the state before a reset, so the last observation and reward of a
-    game are never lost. On a GPU or TPU `keep` is called once, when all steps are done: meanwhile the states of all of
-    them are stored, some dozen bytes each.
+    game are never lost. On a GPU or TPU `keep` works when all steps are done: until then the states of all of them are
+    stored, some dozen bytes each.
 
     Outside of `jit` a rollout is compiled once if `policy` and `keep` are the defaults, jitted functions, or such with
     their arrays, `jax.tree_util.Partial(jax.jit(act), params)`. Other functions are traced in each call, as what they
@@ -106,7 +106,7 @@ def rollout(
         key: For the policy, for chance and for new games.
         num_steps: How many actions are taken in each game.
         policy: Picks the actions; by default at random. It may return a pair `(actions, extras)`, and `keep` sees these
-            as `transition.extras`.
+            as `transition.extras`: arrays, in any pytree.
         auto_reset: Whether a new game follows one that has ended. Otherwise it stays as it is.
         games_at_once: How many games are played to the end of the rollout before the next ones; `keep` sees that many.
             On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which
@@ -205,6 +205,9 @@ class _Loop(NamedTuple):
         def act(key: Key[Array, ""], states: State) -> tuple[Int32[Array, " batch"], Any]:
             found = policy(key, states)
             found, extras = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+            for leaf in jax.tree.leaves(extras):
+                if not checks.is_array(leaf) and not isinstance(leaf, int | float):
+                    raise TypeError(f"the policy's extras hold {checks.describe(leaf)}: expected arrays")
             return checks.integers("the policy's actions", found, states.terminated.shape), extras
 
         step = functools.partial(step_batch, game)

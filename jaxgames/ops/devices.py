@@ -1,5 +1,7 @@
 """The devices that a program runs on."""
 
+from collections.abc import Mapping
+
 import jax
 from jax.sharding import AxisType, Mesh
 
@@ -17,3 +19,10 @@ def device_mesh(number: int | None, axis: str) -> Mesh:
     if number is not None and not 1 <= number <= len(found):
         raise ValueError(f"this runs on {number} devices, but {len(found)} are here; use a machine with as many")
     return jax.make_mesh((number or len(found),), (axis,), axis_types=(AxisType.Auto,), devices=found[:number])
+
+
+def check_shares(numbers: Mapping[str, int], devices: int) -> None:
+    """Raises `ValueError` where devices get unequal shares of one of these numbers, by name."""
+    for name, number in numbers.items():
+        if number % devices:
+            raise ValueError(f"{name}={number} cannot be split over {devices} devices evenly")

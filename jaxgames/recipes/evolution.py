@@ -16,7 +16,7 @@ from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advan
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
-from jaxgames.ops.devices import device_mesh
+from jaxgames.ops.devices import check_shares, device_mesh
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes.recipe import Plan, Recipe
@@ -159,7 +159,9 @@ class EvolutionRecipe(Recipe):
         # Generations are rounded up to whole blocks.
         config = self.config(plan)
         devices = check_devices(config, plan.devices)
-        check_shares(config, devices, plan.devices is not None)
+        # By itself a training in one process takes all devices: the last of them may have less to do.
+        if plan.devices is not None or jax.process_count() > 1:
+            check_shares({"population": config.most_devices}, devices)
         per_line = config.generations_per_line or -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         config.check_memory(devices)
@@ -359,12 +361,3 @@ def check_devices(config: EvolutionConfig, asked: int | None) -> int:
     device_mesh(devices, "population")  # raises if there are not so many
     check_all_take_part(devices)
     return devices
-
-
-def check_shares(config: EvolutionConfig, devices: int, asked: bool) -> None:
-    """Raises `ValueError` where devices that were asked for, or those of several processes, get unequal shares.
-
-    By itself a training in one process takes all devices: the last of them may have less to do.
-    """
-    if (asked or jax.process_count() > 1) and config.most_devices % devices:
-        raise ValueError(f"population={config.most_devices} cannot be split over {devices} devices evenly")

@@ -91,6 +91,17 @@ def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
     assert len(traces) > 2
 
 
+def test_extras_that_are_no_arrays_are_one_line():
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 4))
+
+    def policy(key, states):
+        return jaxgames.random_action(key, states), {"name": "mine"}
+
+    with pytest.raises(TypeError, match="the policy's extras hold 'mine': expected arrays"):
+        jaxgames.rollout(game, states, jax.random.key(1), 3, policy)
+
+
 @pytest.mark.parametrize("auto_reset", [True, False])
 def test_the_form_for_a_gpu_gives_the_same_bits(auto_reset):
     """Steps that carry words and keep nothing else, and steps that carry arrays and keep what is asked for."""

@@ -133,15 +133,15 @@ def evaluate(
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
     checks.key(key)
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise TypeError(f"mesh {checks.describe(mesh)}: expected evolution.population_mesh()")
+    if mesh is not None and mesh.axis_names != (AXIS,):
+        raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
     if block is None:
         asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
         block = usual_block(asked, getattr(fitness, "games", None), platform_of(mesh))
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
-    if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(f"mesh {checks.describe(mesh)}: expected evolution.population_mesh()")
-    if mesh is not None and mesh.axis_names != (AXIS,):
-        raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
     devices = 1 if mesh is None else mesh.size
     blocks, size = block_sizes(algorithm.population, block, devices)
 

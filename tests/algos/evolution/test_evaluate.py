@@ -92,6 +92,8 @@ def test_blocks_by_device():
 def test_wrong_splits_are_refused(state):
     with pytest.raises(ValueError, match="block=0"):
         evaluate(fitness, ES, state, jax.random.key(1), 0)
+    with pytest.raises(TypeError, match="mesh 'two': expected evolution.population_mesh"):
+        evaluate(fitness, ES, state, jax.random.key(1), mesh="two")
     with pytest.raises(ValueError, match="'population'"):
         evaluate(fitness, ES, state, jax.random.key(1), mesh=Mesh(jax.devices()[:1], ("games",)))
     with pytest.raises(ValueError, match="on 3 devices, but 2 are here"):

@@ -210,11 +210,15 @@ def test_trees_are_not_copied(marked, searches, monkeypatch):
 
 def test_elsewhere_all_lanes_go_down_together(monkeypatch):
     """With the same results as on a CPU, where few go on alone; and with fewer loops."""
-    states, key = opening(512), jax.random.key(1)  # enough for a batch of few
+    # Enough for a batch of few, who go deep: most trees are of games that are over soon.
+    states, key = opening(512), jax.random.key(1)
+    late = jaxgames.rollout(GAME, states, key, 8)[0]
+    states = jax.tree.map(lambda x, y: jnp.concatenate([x[:40], y[40:]]), states, late)
     lowered = jax.jit(searched).trace(states, key)
     on_cpu, elsewhere = (lowered.lower(lowering_platforms=(platform,)).as_text() for platform in ("cpu", "cuda"))
     assert on_cpu.count("stablehlo.while") - elsewhere.count("stablehlo.while") == 2  # down and up
     few = jax.jit(searched)(states, key)
     monkeypatch.setattr(kernel, "by_device", lambda on_cpu, elsewhere, *given: elsewhere(*given))
+    jax.clear_caches()  # the search is jitted by itself, and would be the one that was traced before
     together = jax.jit(lambda states, key: searched(states, key))(states, key)
     jax.tree.map(np.testing.assert_array_equal, few, together)

@@ -85,10 +85,11 @@ class PopulationConfig(ScoredConfig):
 
     @override
     def check_memory(self, devices: int) -> None:
+        mesh = mesh_of(devices)
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
         MemoryPlan(
-            self.algorithm(mesh_of(devices)),
-            self.candidates_at_once(self.algorithm(None), jax.default_backend()),
+            self.algorithm(mesh),
+            self.candidates_at_once(self.algorithm(None), platform_of(mesh)),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
