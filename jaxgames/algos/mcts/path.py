@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
@@ -14,25 +15,34 @@ from jaxgames.algos.mcts.tree import MAX_NUMBERS, Layout, Tree
 Carry = TypeVar("Carry")
 
 
-class Path(NamedTuple):
-    """The edges that lanes took, one row for each depth.
+NO_EDGE = np.uint32(2**32 - 1)
+"""The word of a path at depths beyond the lane's leaf."""
 
-    Attributes:
-        edge: `row * columns + edge`, or -1 at depths beyond the lane's leaf.
-        opponent_to_move: whether the player to act at the node was not the one at the root.
-    """
 
-    edge: Int32[Array, "depths lanes"]
-    opponent_to_move: Bool[Array, "depths lanes"]
+def path_word(place: Int32[Array, " lanes"], opponent_to_move: Bool[Array, " lanes"]) -> UInt32[Array, " lanes"]:
+    """The edges that lanes take: their `row * columns + edge`, and whether the opponent of the root's player acts."""
+    return (place.astype(jnp.uint32) << 1) | opponent_to_move.astype(jnp.uint32)
+
+
+def place_of(word: UInt32[Array, "..."]) -> Int32[Array, "..."]:
+    """The `row * columns + edge` of an edge on a path."""
+    return (word >> 1).astype(jnp.int32)
+
+
+def is_opponents(word: UInt32[Array, "..."]) -> Bool[Array, "..."]:
+    """Whether the player to act at the node of an edge on a path is not the one at the root."""
+    return word & 1 != 0
 
 
 class Segment(NamedTuple):
-    """The path of some lanes that went down together from depth `begin` to depth `end`."""
+    """The path of some lanes that went down together from depth `begin` to depth `end`: a `path_word` for each depth,
+    `NO_EDGE` beyond the lane's leaf.
+    """
 
     lanes: Int32[Array, " lanes"]
     begin: Int32[Array, ""]
     end: Int32[Array, ""]
-    path: Path
+    path: UInt32[Array, "depths lanes"]
 
 
 class Level(NamedTuple):
@@ -130,10 +140,10 @@ def over_levels(
     def along(segment: Segment, carry: Carry, some: Any) -> tuple[Carry, Any]:
         def one(state):
             depth, carry, some = state
-            edge, opponent = (lax.dynamic_index_in_dim(x, depth, 0, keepdims=False) for x in segment.path)
-            on_path = edge >= 0
-            index, row = (jnp.where(on_path, x, jnp.int32(MAX_NUMBERS - 1)) for x in (edge, edge // layout.columns))
-            level = Level(on_path, index, row, edge % layout.columns, opponent)
+            word = lax.dynamic_index_in_dim(segment.path, depth, 0, keepdims=False)
+            on_path, place = word != NO_EDGE, place_of(word)
+            index, row = (jnp.where(on_path, x, jnp.int32(MAX_NUMBERS - 1)) for x in (place, place // layout.columns))
+            level = Level(on_path, index, row, place % layout.columns, is_opponents(word))
             return depth + (1 if down else -1), *step(carry, some, level)
 
         def more(state):
@@ -146,7 +156,7 @@ def over_levels(
     def of_few(segment: Segment, carry: Carry, lanes: Any) -> tuple[Carry, Any]:
         carry, some = along(segment, carry, jax.tree.map(lambda x: x[segment.lanes], lanes))
         # A segment has room for more lanes than went on in it. The others repeat the last lane and changed nothing.
-        took = segment.path.edge.at[segment.begin].get(mode="clip") >= 0
+        took = segment.path.at[segment.begin].get(mode="clip") != NO_EDGE
         took = took & (segment.end > segment.begin)
         place = jnp.where(took, segment.lanes, len(jax.tree.leaves(lanes)[0]))
         return carry, jax.tree.map(lambda x, y: x.at[place].set(y, mode="drop"), lanes, some)

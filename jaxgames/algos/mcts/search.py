@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.mcts import halving, levels
 from jaxgames.algos.mcts.evaluators import EVALUATORS
-from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator
+from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator, check_memory
 from jaxgames.algos.mcts.init import init_tree
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import RULES
@@ -180,6 +180,7 @@ def search(
         _check_tree(game, rule, tree, num_trees * batch)
         _check_roots(tree, states._position, num_trees)
     _check_numbers(numbers, num_trees * batch)
+    check_memory(evaluator, game, num_trees * batch, memory)
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
     bits = random_bits(key, (num_trees, batch))
@@ -220,6 +221,7 @@ def search_positions(
     settings = _check(game, settings, evaluator, num_trees)
     check_size(Layout(game, rule), num_trees * len(bits), settings.capacity, settings.max_depth)
     _check_numbers(numbers, num_trees * len(bits))
+    check_memory(evaluator, game, num_trees * len(bits), memory)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
     settings, count = _split(settings, num_simulations)

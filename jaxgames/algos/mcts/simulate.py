@@ -3,6 +3,7 @@
 All lanes of a batch, one for each tree, go through each step together.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -14,8 +15,17 @@ from jaxgames.algos.mcts import kernel, table
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets, evaluated
 from jaxgames.algos.mcts.init import init_rows, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.path import EvaluatedLeaf, Path, Segment, SelectedLeaf, over_levels
-from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.algos.mcts.path import (
+    NO_EDGE,
+    EvaluatedLeaf,
+    Segment,
+    SelectedLeaf,
+    is_opponents,
+    over_levels,
+    path_word,
+    place_of,
+)
+from jaxgames.algos.mcts.rules.rule import Rule, Score
 from jaxgames.algos.mcts.tree import ENDED, UNEXPANDED, Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops import clock, loops
@@ -24,6 +34,7 @@ from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.scatter import add_rows
 
+Buffer = UInt32[Array, "depths lanes"]
 RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 """When only 1 / RATIO of the lanes is still on its way down, these go on alone, if they are at least so many."""
 
@@ -54,30 +65,41 @@ def simulate(
         The trees, and the evaluator's memory.
     """
     small = kernel.is_small(tree.batch, tree.layout.num_edges)
+    first, last = jnp.uint32(done) + 1, jnp.uint32(done) + jnp.uint32(num_simulations)
+    begun, shape = tree.used, tree.edges.shape
+
+    def used(number):
+        # Each simulation takes a slot. Computed from the one counter that there is: another one is another kernel.
+        return jnp.minimum(begun + (number - first).astype(jnp.int32), tree.capacity)
 
     def one(carry):
         number, tree, buffers, memory = carry
+        tree = tree.replace(edges=tree.edges.reshape(shape))
+
+        def go_down(buffers):
+            return select(rule, tree.replace(used=used(number)), number, buffers)
+
         # 1. Select: every lane goes down its tree to a leaf.
-        leaf = kernel.run(small, lambda buffers: select(rule, tree, number, buffers), buffers)
+        leaf = kernel.run(small, go_down, buffers)
         # 2. Evaluate: what the leaves are worth, all in one batch.
-        evaluation, memory = evaluated(evaluate, tree.layout.game, leaf._replace(tree=tree), memory, rule.wants_played)
+        leaf_in_tree = leaf._replace(tree=tree.replace(used=used(number)))
+        evaluation, memory = evaluated(evaluate, tree.layout.game, leaf_in_tree, memory, rule.wants_played)
 
         def learn(edges, position, had_nan):
-            edges = edges.reshape(tree.edges.shape)
-            before = tree.replace(edges=edges, position=position, had_nan=had_nan)
+            before = tree.replace(edges=edges.reshape(shape), position=position, had_nan=had_nan)
             after = expand_and_backup(before, leaf, evaluation, discount)
-            return after.replace(edges=after.flat)
+            return after.replace(edges=after.flat, used=tree.used)
 
         # 3. Expand and back up: the leaves become nodes, and their values go up the paths. In place: the trees' arrays
         # are arguments of the kernel.
         after = kernel.run(small, learn, tree.flat, tree.position, tree.had_nan)
-        after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [segment.path for segment in leaf.path], memory
 
-    first, last = jnp.uint32(done) + 1, jnp.uint32(done) + jnp.uint32(num_simulations)
-    carry = (first, tree, _path_buffers(tree.batch, max_depth, small), memory)
-    _, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= last, one, carry)
-    return tree, memory
+    # The edges go from one simulation to the next as one row of numbers: of a matrix XLA may take another layout for a
+    # GPU than the loop needs, and then turns it over in every round.
+    carry = (first, tree.replace(edges=tree.flat), _path_buffers(tree.batch, max_depth, small), memory)
+    number, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= last, one, carry)
+    return tree.replace(edges=tree.edges.reshape(shape), used=used(number)), memory
 
 
 SPARE = 0.25
@@ -160,13 +182,14 @@ def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> t
 # Select ---------------------------------------------------------------------------------------------------------------
 
 
-def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path]) -> SelectedLeaf:
+def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Buffer]) -> SelectedLeaf:
     """Simulation `number` down the trees, and the step by which each lane leaves its tree."""
     # Down to the edge by which each lane leaves its tree.
     game, bits = tree.layout.game, fold_in(tree.bits, number)
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
-    start = _Walk(jnp.int32(0), lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
-    end, path = _walk_down(rule, tree, bits, buffers, lanes, start)
+    start = _Walk(lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
+    start = jax.tree.map(lambda x: materialize(x, tree.bits), start)
+    end, path = _walk_down(rule, tree, bits, buffers, lanes, start, jnp.int32(0), from_root=True)
 
     # One step beyond the tree. Materialized, as what XLA could read of the tree after it was written makes it copy the
     # tree in each simulation.
@@ -204,28 +227,29 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Path
 class _Walk(NamedTuple):
     """Lanes on their way down: each at an edge of the node in `row`, which leads to `child`; `active` ones go on."""
 
-    depth: Int32[Array, ""]
     row: Int32[Array, " lanes"]
     edge: Int32[Array, " lanes"]
     child: Float32[Array, " lanes"]
     active: Bool[Array, " lanes"]
 
 
-def _path_buffers(batch: int, max_depth: int, small: bool) -> list[Path]:
+def _path_buffers(batch: int, max_depth: int, small: bool) -> list[Buffer]:
     """Room for the paths of all lanes, and for those of the fewer ones that go deep."""
     sizes, fewest = [batch], FEWEST_IN_KERNEL if small else FEWEST
     while sizes[-1] >= RATIO * fewest:
         sizes.append(sizes[-1] // RATIO)
-    return [Path(jnp.zeros((max_depth, size), jnp.int32), jnp.zeros((max_depth, size), bool)) for size in sizes]
+    return [jnp.zeros((max_depth, size), jnp.uint32) for size in sizes]
 
 
 def _walk_down(
     rule: Rule,
     tree: Tree,
     bits: UInt32[Array, " lanes"],
-    buffers: list[Path],
+    buffers: list[Buffer],
     lanes: Int32[Array, " lanes"],
     start: _Walk,
+    begin: Int32[Array, ""],
+    from_root: bool,
 ) -> tuple[_Walk, list[Segment]]:
     """Goes down until each lane is at the edge by which it leaves its tree.
 
@@ -235,52 +259,57 @@ def _walk_down(
     """
     size = 0 if len(buffers) == 1 else len(lanes) // RATIO
     few = kernel.by_device(lambda number: number, jnp.zeros_like, jnp.int32(size))
-    max_depth = len(buffers[0].edge)
+    max_depth = len(buffers[0])
 
     def more(carry):
-        walk, _ = carry
-        return (walk.depth < max_depth) & (jnp.sum(walk.active, dtype=jnp.int32) > few)
+        walk, depth, _ = carry
+        return (depth < max_depth) & (jnp.sum(walk.active, dtype=jnp.int32) > few)
 
-    def step(carry):
-        walk, path = carry
-        edge, child, opponent, is_proven = _choose_edge(rule, tree, walk, fold_in(bits, walk.depth))
-        taken = jnp.where(walk.active, walk.row * tree.layout.columns + edge, -1)
-        path = Path(_set_row(path.edge, taken, walk.depth), _set_row(path.opponent_to_move, opponent, walk.depth))
+    def step(carry, score=rule.score):
+        walk, depth, path = carry
+        edge, child, opponent, is_proven = _choose_edge(rule, score, tree, walk, fold_in(bits, depth))
+        word = jnp.where(walk.active, path_word(walk.row * tree.layout.columns + edge, opponent), NO_EDGE)
         edge, child = jnp.where(walk.active, edge, walk.edge), jnp.where(walk.active, child, walk.child)
-        active = walk.active & (child >= 0) & ~is_proven & (walk.depth + 1 < max_depth)
+        active = walk.active & (child >= 0) & ~is_proven & (depth < max_depth - 1)
         row = jnp.where(active, child.astype(jnp.int32) * tree.batch + lanes, walk.row)
-        return _Walk(walk.depth + 1, row, edge, child, active), path
+        # A GPU would else compute it again where it is written, and keep copies of all arrays that it is made of.
+        word = kernel.by_device(lambda word: word, lax.optimization_barrier, word)
+        path = _set_row(path, word, depth)
+        return _Walk(row, edge, child, active), depth + 1, path
 
     # All lanes, until few are left.
-    walk, path = loops.while_loop(len(lanes), more, step, (start, buffers[0]))
-    segments = [Segment(lanes, start.depth, walk.depth, path)]
+    carry = start, begin, buffers[0]
+    if from_root and rule.schedules_root:
+        carry = step(carry, rule.root_score)
+    walk, depth, path = loops.while_loop(len(lanes), more, step, carry)
+    segments = [Segment(lanes, begin, depth, path)]
     if size == 0:
         return walk, segments
 
-    def go_on(walk, buffers):
+    def go_on(walk, depth, buffers):
         # The few, as a batch of their own, with smaller buffers.
         left = kernel.nonzero(walk.active, size)
         of_all = lanes, bits, walk.row, walk.edge, walk.child
         some = jax.tree.map(lambda x: x[jnp.minimum(left, len(lanes) - 1)], of_all)
         some_lanes, some_bits, row, edge, child = some
-        begin = _Walk(walk.depth, row, edge, child, left < len(lanes))
-        end, rest = _walk_down(rule, tree, some_bits, buffers, some_lanes, begin)
+        on_their_way = _Walk(row, edge, child, left < len(lanes))
+        end, rest = _walk_down(rule, tree, some_bits, buffers, some_lanes, on_their_way, depth, from_root=False)
         # Where they came to, back in their lanes.
         row, edge, child = (
             kernel.scatter(x, left, y)
             for x, y in zip((walk.row, walk.edge, walk.child), (end.row, end.edge, end.child), strict=True)
         )
-        return _Walk(end.depth, row, edge, child, walk.active), rest
+        return _Walk(row, edge, child, walk.active), rest
 
-    def nobody(walk, buffers):
-        return walk, [Segment(jnp.zeros_like(one.edge[0]), walk.depth, walk.depth, one) for one in buffers]
+    def nobody(walk, depth, buffers):
+        return walk, [Segment(jnp.zeros(one.shape[1], jnp.int32), depth, depth, one) for one in buffers]
 
-    end, rest = kernel.by_device(go_on, nobody, walk, buffers[1:])
+    end, rest = kernel.by_device(go_on, nobody, walk, depth, buffers[1:])
     return end, segments + rest
 
 
 def _choose_edge(
-    rule: Rule, tree: Tree, walk: _Walk, bits: UInt32[Array, " lanes"]
+    rule: Rule, score: Callable[[Nodes], Score], tree: Tree, walk: _Walk, bits: UInt32[Array, " lanes"]
 ) -> tuple[Int32[Array, " lanes"], Float32[Array, " lanes"], Bool[Array, " lanes"], Bool[Array, " lanes"]]:
     """The edge of the highest score or, at a chance node, a drawn one; its child; whose turn it is; and whether the
     edge's value is proven.
@@ -288,10 +317,7 @@ def _choose_edge(
     # The rule's choice.
     layout = tree.layout
     nodes = Nodes(tree, walk.row, tree.edges.at[walk.row].get(mode="promise_in_bounds"), bits)
-    if rule.schedules_root:  # at depth 0 all lanes are at their roots
-        edge = lax.cond(walk.depth == 0, lambda: nodes.best(rule.root_score), lambda: nodes.best(rule.score))
-    else:
-        edge = nodes.best(rule.score)
+    edge = nodes.best(score)
     # Chance's choice.
     if layout.game.outcome_probabilities:
         drawn = layout.game.draw_outcome(fold_in(bits, layout.num_edges))
@@ -390,7 +416,6 @@ def expand(
     tree = tree.replace(
         position=jax.tree.map(lambda x, new: set_slot(x, new, slot), tree.position, leaf.position),
         edges=flat.reshape(tree.edges.shape),
-        used=slot + has_room.astype(jnp.int32),
     )
     return tree, row, is_new
 
@@ -408,25 +433,25 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
     # Else level by level: a visit, the value, then whatever the rule keeps.
     to_value_sums = layout.column("value_sums")
 
-    def step(edges, lanes, level):
+    def step(flat, lanes, level):
         value, carried = lanes
         gain = jnp.where(level.opponent_to_move, -value, value)
-        flat = add_rows(edges.reshape(-1), level.visits_index, 1.0)
         index = jnp.where(level.on_path, level.visits_index + to_value_sums, level.visits_index)
-        after = tree.replace(edges=add_rows(flat, index, gain).reshape(edges.shape))
+        both = jnp.concatenate([level.visits_index, index]), jnp.concatenate([jnp.ones_like(gain), gain])
+        after = tree.replace(edges=add_rows(flat, *both).reshape(tree.edges.shape))
         new = []
         for statistic, old in zip(statistics, carried, strict=True):
             after, own = statistic.update(after, level, value, old)
             new.append(own)
-        return after.edges, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
+        return after.flat, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
 
     # The rule's statistics begin at the leaf, go up with the value, and may end with a look at the whole tree.
     carried = []
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)
         carried.append(own)
-    edges, (_, carried) = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
-    tree = tree.replace(edges=edges)
+    flat, (_, carried) = over_levels(layout, path, step, tree.flat, (leaf.value, carried))
+    tree = tree.replace(edges=flat.reshape(tree.edges.shape))
     for statistic, last in zip(statistics, carried, strict=True):
         if hasattr(statistic, "finish"):
             tree = statistic.finish(tree, leaf.value, last)
@@ -448,17 +473,17 @@ def _backup_lane_by_lane(
         def of_lane(lane, flat, segment=segment):
             worth = lax.dynamic_slice(value, (segment.lanes[lane],), (1,))
 
-            def at(rows, depth):
-                return lax.dynamic_slice(rows, (depth, lane), (1, 1))[0]
+            def at(depth):
+                return lax.dynamic_slice(segment.path, (depth, lane), (1, 1))[0]
 
             def one(carry):
                 depth, flat = carry
-                index = at(segment.path.edge, depth)[0]
-                gain = jnp.where(at(segment.path.opponent_to_move, depth), -worth, worth)
+                word = at(depth)
+                index, gain = place_of(word)[0], jnp.where(is_opponents(word), -worth, worth)
                 return depth + 1, add(add(flat, index, jnp.float32(1)), index + to_value_sums, gain)
 
             def more(carry):
-                return (carry[0] < segment.end) & (at(segment.path.edge, carry[0])[0] >= 0)
+                return (carry[0] < segment.end) & (at(carry[0])[0] != NO_EDGE)
 
             return lax.while_loop(more, one, (segment.begin, flat))[1]
 

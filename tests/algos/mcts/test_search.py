@@ -160,6 +160,8 @@ BAD = {
     "noise is added to a policy, and UCT uses none": dict(noise=mcts.Noise(0.3, 0.25)),
     "expected at most 16,777,216": dict(num_simulations=2**24),
     "trees of .* slots are too many for one search": dict(num_simulations=2**23),
+    r"memory float32\[3\]: Rollout learns nothing": dict(memory=np.zeros(3, np.float32)),
+    r"memory a tuple: .* of a search by LastGoodReply in 16 trees": dict(evaluate="last_good_reply", memory=()),
 }
 
 

@@ -67,6 +67,24 @@ def check_evaluator(name: str, value: Any) -> Any:
     return checks.made(name, value, ("has_policy", "init", "__call__"), AN_EVALUATOR)
 
 
+def check_memory(evaluate: Evaluator, game: Game, batch: int, memory: Any) -> None:
+    """Raises `ValueError` for what is no memory of this evaluator in so many trees; None is none yet."""
+    expected = jax.eval_shape(lambda: evaluate.init(game, batch))
+    if memory is None or _shapes(memory) == _shapes(expected):
+        return
+    name = type(evaluate).__name__
+    if not jax.tree.leaves(expected):
+        raise ValueError(f"memory {checks.describe(memory)}: {name} learns nothing; leave memory out")
+    raise ValueError(
+        f"memory {checks.describe(memory)}: expected result.memory of a search by {name} in {batch:,} trees"
+    )
+
+
+def _shapes(memory: Any) -> Any:
+    leaves, structure = jax.tree.flatten(memory)
+    return structure, [(getattr(leaf, "shape", None), getattr(leaf, "dtype", None)) for leaf in leaves]
+
+
 def evaluated(
     evaluate: Evaluator, game: Game, leaves: SelectedLeaf, memory: Any, track: bool
 ) -> tuple[Evaluation, Any]:
