@@ -66,11 +66,11 @@ def simulate(
     """
     small = kernel.is_small(tree.batch, tree.layout.num_edges)
     first, last = jnp.uint32(done) + 1, jnp.uint32(done) + jnp.uint32(num_simulations)
-    begun, shape = tree.used, tree.edges.shape
+    begun, capacity, shape = tree.used, tree.capacity, tree.edges.shape
 
     def used(number):
         # Each simulation takes a slot. Computed from the one counter that there is: another one is another kernel.
-        return jnp.minimum(begun + (number - first).astype(jnp.int32), tree.capacity)
+        return jnp.minimum(begun + (number - first).astype(jnp.int32), capacity)
 
     def one(carry):
         number, tree, buffers, memory = carry
