@@ -66,15 +66,14 @@ def simulate(
     """
     small = kernel.is_small(tree.batch, tree.layout.num_edges)
     first, last = jnp.uint32(done) + 1, jnp.uint32(done) + jnp.uint32(num_simulations)
-    begun, capacity, shape = tree.used, tree.capacity, tree.edges.shape
+    begun = tree.used
 
     def used(number):
         # Each simulation takes a slot. Computed from the one counter that there is: another one is another kernel.
-        return jnp.minimum(begun + (number - first).astype(jnp.int32), capacity)
+        return jnp.minimum(begun + (number - first).astype(jnp.int32), tree.capacity)
 
     def one(carry):
         number, tree, buffers, memory = carry
-        tree = tree.replace(edges=tree.edges.reshape(shape))
 
         def go_down(buffers):
             return select(rule, tree.replace(used=used(number)), number, buffers)
@@ -86,20 +85,26 @@ def simulate(
         evaluation, memory = evaluated(evaluate, tree.layout.game, leaf_in_tree, memory, rule.wants_played)
 
         def learn(edges, position, had_nan):
-            before = tree.replace(edges=edges.reshape(shape), position=position, had_nan=had_nan)
+            edges = edges.reshape(tree.edges.shape)
+            before = tree.replace(edges=edges, position=position, had_nan=had_nan)
             after = expand_and_backup(before, leaf, evaluation, discount)
             return after.replace(edges=after.flat, used=tree.used)
 
         # 3. Expand and back up: the leaves become nodes, and their values go up the paths. In place: the trees' arrays
         # are arguments of the kernel.
         after = kernel.run(small, learn, tree.flat, tree.position, tree.had_nan)
+        after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [segment.path for segment in leaf.path], memory
 
-    # The edges go from one simulation to the next as one row of numbers: of a matrix XLA may take another layout for a
-    # GPU than the loop needs, and then turns it over in every round.
-    carry = (first, tree.replace(edges=tree.flat), _path_buffers(tree.batch, max_depth, small), memory)
+    # For a GPU, XLA would lay out the tree as suits its roots, which are made before, and turn it over in each round.
+    edges = kernel.by_device(lambda edges: edges, _row_after_row, tree.edges)
+    carry = (first, tree.replace(edges=edges), _path_buffers(tree.batch, max_depth, small), memory)
     number, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= last, one, carry)
-    return tree.replace(edges=tree.edges.reshape(shape), used=used(number)), memory
+    return tree.replace(used=used(number)), memory
+
+
+def _row_after_row(matrix: Array) -> Array:
+    return lax.optimization_barrier(matrix.reshape(-1)).reshape(matrix.shape)
 
 
 SPARE = 0.25
@@ -433,25 +438,25 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
     # Else level by level: a visit, the value, then whatever the rule keeps.
     to_value_sums = layout.column("value_sums")
 
-    def step(flat, lanes, level):
+    def step(edges, lanes, level):
         value, carried = lanes
         gain = jnp.where(level.opponent_to_move, -value, value)
         index = jnp.where(level.on_path, level.visits_index + to_value_sums, level.visits_index)
         both = jnp.concatenate([level.visits_index, index]), jnp.concatenate([jnp.ones_like(gain), gain])
-        after = tree.replace(edges=add_rows(flat, *both).reshape(tree.edges.shape))
+        after = tree.replace(edges=add_rows(edges.reshape(-1), *both).reshape(edges.shape))
         new = []
         for statistic, old in zip(statistics, carried, strict=True):
             after, own = statistic.update(after, level, value, old)
             new.append(own)
-        return after.flat, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
+        return after.edges, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
 
     # The rule's statistics begin at the leaf, go up with the value, and may end with a look at the whole tree.
     carried = []
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)
         carried.append(own)
-    flat, (_, carried) = over_levels(layout, path, step, tree.flat, (leaf.value, carried))
-    tree = tree.replace(edges=flat.reshape(tree.edges.shape))
+    edges, (_, carried) = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
+    tree = tree.replace(edges=edges)
     for statistic, last in zip(statistics, carried, strict=True):
         if hasattr(statistic, "finish"):
             tree = statistic.finish(tree, leaf.value, last)
