@@ -143,7 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", metavar="PATTERN", default="", help="only edits whose name or file has this pattern")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many at a time (default 2)")
     options = parser.parse_args(arguments)
-    edits = [edit for edit in read() if re.search(options.only, f"{edit.name} {edit.file}")]
+    try:
+        edits = [edit for edit in read() if re.search(options.only, f"{edit.name} {edit.file}")]
+    except re.error as error:
+        parser.error(f"--only {options.only!r} is no pattern: {error}")
     if not edits:
         parser.error(f"no edit has {options.only!r} in its name or file")
     try:
