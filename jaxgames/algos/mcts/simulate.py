@@ -192,7 +192,7 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Buff
     # Down to the edge by which each lane leaves its tree.
     game, bits = tree.layout.game, fold_in(tree.bits, number)
     lanes = jnp.arange(tree.batch, dtype=jnp.int32)
-    start = _Walk(lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED), tree.alive)
+    start = _Walk(lanes, jnp.zeros_like(lanes), jnp.full(tree.batch, UNEXPANDED, jnp.float32), tree.alive)
     start = jax.tree.map(lambda x: materialize(x, tree.bits), start)
     end, path = _walk_down(rule, tree, bits, buffers, lanes, start, jnp.int32(0), from_root=True)
 
