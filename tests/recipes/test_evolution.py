@@ -55,10 +55,11 @@ TINY = EvolutionRecipe(
 )
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("genetic", "low_rank")]  # populations as "es" is
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("climb", "genetic", "low_rank")]
+"""Of the same recipe."""
 
 
-@pytest.fixture(scope="module", params=["es", "climb", *SLOW])
+@pytest.fixture(scope="module", params=["es", *SLOW])
 def finished(request, tmp_path_factory):
     """A training that nobody disturbed, and what it returned."""
     path = tmp_path_factory.mktemp("runs") / request.param
@@ -126,6 +127,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert "champion" in capsys.readouterr().out
 
 
+@pytest.mark.slow  # of an algorithm: algos/evolution/test_evaluate
 def test_devices_change_nothing():
     key = jax.random.key(5)
     found = []
@@ -291,7 +293,8 @@ def test_without_evosax_one_line_says_what_to_install(monkeypatch, tmp_path, cap
     assert error.count("\n") == 1 and "strategies of evosax need evosax: pip install evosax" in error
 
 
-@pytest.mark.parametrize("strategy", ["CMA_ES", pytest.param("PSO", marks=pytest.mark.slow)])
+@pytest.mark.slow  # strategies of evosax by themselves: algos/evolution/test_evosax
+@pytest.mark.parametrize("strategy", ["CMA_ES", "PSO"])
 def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
     recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"strategy": strategy})})
     path = tmp_path / "run"
