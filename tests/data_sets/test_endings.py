@@ -16,7 +16,7 @@ from jaxgames.tables.lookup import lookup_of
 TIC_TAC_TOE = make_game("tic_tac_toe")
 
 
-@pytest.mark.parametrize("game", ["checkers", pytest.param("backgammon", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", ["tic_tac_toe", "checkers", pytest.param("backgammon", marks=pytest.mark.slow)])
 def test_exact_players_lose_nothing_and_others_do(game, capsys):
     assert main(["score", game, "exact:random", "--endings", "64", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

@@ -80,6 +80,14 @@ def test_all_stages_learn_on_two_devices(tmp_path):
     assert int(replay.number) == 4 * 6 and len(replay.weight) == 48  # each device has half of the games and positions
 
 
+def test_devices_of_the_plan_are_those_of_the_run(tmp_path):
+    """Each job learns on them all; all stages on two devices are slow."""
+    plan = dataclasses.replace(PLAN, devices=2)
+    assert RECIPE.content(plan)["devices"] == 2
+    training = RECIPE.begin(plan, tmp_path / "run", Report(quiet=True))
+    assert [job.placed.mesh.size for job in training.stages] == [2, 2, 2]
+
+
 def far(one, other):
     return max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), one, other)))
 
