@@ -295,8 +295,8 @@ def test_names_of_games_are_seen():
 
 def test_what_is_slow_only_for_its_time_is_held_by_quick_tests():
     """Lines of `slow.txt` are pairs of tests that are there; the second is quick, as are those that edits name."""
-    lines = [line.split(" | ") for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines() if "::" in line]
-    slow, holders = zip(*lines, strict=True)
+    lines = (ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines()
+    slow, holders = zip(*(line.split(" | ") for line in lines if "::" in line), strict=True)
     edits = tomllib.loads((ROOT / "tests" / "mutants" / "edits.toml").read_text("utf-8")).values()
     quick = {*holders, *(test.removeprefix("tests/") for edit in edits for test in edit["tests"])}
     assert len(set(slow)) == len(slow) > 50 and not set(slow) & quick

@@ -138,7 +138,7 @@ def test_calls_on_pages_and_in_examples_are_possible(folder):
         ("import jaxgames\njaxgames.gone(3)", "jaxgames.gone is not there"),
         ("from jaxgames.players import nobody", "nobody is not there"),
         ("import jaxgames\njaxgames.make('go', rings=3)", ""),
-        ("import jaxgames\njaxgames.random_action(key)", "jaxgames.random_action: missing a required argument: 'states'"),
+        ("import jaxgames\njaxgames.random_action(key)", "jaxgames.random_action: missing a required argument"),
         ("from jaxgames import players\nplayers.make('a', games=3)", "players.make: "),
     ],
 )
