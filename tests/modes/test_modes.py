@@ -30,9 +30,9 @@ LONG = ("one round", "gumbel", "alpha-beta")
 FLAGS = ("jax_enable_x64", "jax_debug_nans", "jax_check_tracer_leaks")
 
 
-@pytest.mark.parametrize("flags", [",".join(FLAGS), "jax_disable_jit"])
+@pytest.mark.parametrize("flags", [",".join(FLAGS[:2]), "jax_disable_jit"])
 def test_results_are_the_same(flags):
-    """In the quick tier all flags are on at once, as each program is compiled for each set of them."""
+    """In the quick tier two flags are on at once, as each program is compiled for each set of them."""
     plain = run("none", *LONG)
     found = run(flags, *LONG)
     assert found == {name: plain[name] for name in found}
