@@ -121,7 +121,7 @@ def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
     job = RECIPE.stages(run, Report(quiet=True))[stage]
     params = states[4 * stage + 4].params
     game, network = Dash(), STAGES.configs[stage].network()
-    positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 3))
+    positions = jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(0), 3))
     found, wanted = (
         net.predict(weights, positions, np.zeros(3, np.int32))
         for net, weights in ((job.network, job.for_play(params)), (network, params))

@@ -172,7 +172,7 @@ def test_four_outcomes_are_worth_their_points():
     genomes = network.genomes()
     assert (genomes.dimension, genomes.outputs) == (199 * 3 + 4 * 4, 4)
     genome = genomes.init(jax.random.key(1), jnp.zeros(1, jnp.int32))[0]
-    positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 5))
+    positions = jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(0), 5))
     outputs = genomes.network.apply(genomes.params(genome), game.encodings["tesauro"](positions))
     expected = np.asarray(outputs) @ np.array([1, -1, 2, -2], np.float32)
     np.testing.assert_allclose(network.value(genome)(positions), expected, rtol=1e-5, atol=1e-6)

@@ -40,7 +40,7 @@ def random_positions(game, count, seed=0):
 
     @jax.jit
     def play(key):
-        states = jax.vmap(game.init)(jax.random.split(key, count))
+        states = jax.jit(jax.vmap(game.init))(jax.random.split(key, count))
         return rollout(game, states, jax.random.fold_in(key, 1), PLAYED[game.id])[0]._position
 
     return play(jax.random.key(seed))
@@ -70,7 +70,7 @@ def test_every_position_of_tic_tac_toe_is_solved(all_searched):
     assert len(cells) == 5478 - 958  # all but those that are over
     positions, found = all_searched
     np.testing.assert_array_equal(found.values, values)
-    after = jax.vmap(TIC_TAC_TOE.play)(positions, jnp.asarray(found.actions))
+    after = jax.jit(jax.vmap(TIC_TAC_TOE.play))(positions, jnp.asarray(found.actions))
     assert bool(jax.vmap(TIC_TAC_TOE.is_legal)(positions, jnp.asarray(found.actions)).all())
     worth = {int(word): value for word, value in zip(cells, values, strict=True)}
     turn_later = [0.0 if over else -worth[int(c)] for c, over in zip(after.position.cells, after.over, strict=True)]
@@ -186,8 +186,8 @@ def test_solved_positions_of_connect_four(data_dir):
 
 
 def test_states_that_are_over():
-    states = jax.vmap(TIC_TAC_TOE.init)(jax.random.split(jax.random.key(0), 3))
-    step = jax.vmap(TIC_TAC_TOE.step)
+    states = jax.jit(jax.vmap(TIC_TAC_TOE.init))(jax.random.split(jax.random.key(0), 3))
+    step = jax.jit(jax.vmap(TIC_TAC_TOE.step))
     for actions in ([0, 0, 0], [3, 3, 3], [1, 1, 1], [4, 4, 4], [2, 8, 8], [5, 5, 6]):
         states = step(states, jnp.array(actions, jnp.int32))
     assert states.terminated.tolist() == [True, True, False]
@@ -234,7 +234,7 @@ def test_a_network_evaluates_the_horizon():
 
 def test_positions_of_any_arrays_are_words_and_back():
     game = Othello()
-    boards = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 2))
+    boards = jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(0), 2))
     packing = Packing(game)
     words = packing.pack(boards)
     assert len(words) == packing.words == 65 and all(word.dtype == jnp.uint32 for word in words)
@@ -279,7 +279,7 @@ def test_bad_settings(make, message):
     ],
 )
 def test_networks_of_the_wrong_shape(apply, message):
-    states = jax.vmap(TIC_TAC_TOE.init)(jax.random.split(jax.random.key(0), 4))
+    states = jax.jit(jax.vmap(TIC_TAC_TOE.init))(jax.random.split(jax.random.key(0), 4))
     with pytest.raises(ValueError) as error:
         minimax.alphabeta(TIC_TAC_TOE, states, 2, evaluate=minimax.network(TIC_TAC_TOE, apply, None))
     assert message in str(error.value) and "\n" not in str(error.value)
