@@ -59,6 +59,20 @@ def compiled_quickly() -> Iterator[None]:
     jax.config.update("jax_disable_most_optimizations", False)
 
 
+SLOW = (Path(__file__).parent / "slow.txt").read_text("utf-8").splitlines()
+"""Lines that name what is slow only because it takes long; see there."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What `slow.txt` names bears the mark, before it is chosen by it."""
+    named = {line.partition(" | ")[0] for line in SLOW}
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if name in named or name.partition("[")[0] in named:
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What the test files brought, a million objects, stays: it is not looked through where each file ends."""
     jax.clear_caches()

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -290,3 +291,16 @@ def test_imports_at_once_are_seen():
 def test_names_of_games_are_seen():
     source = '"""About backgammon."""\nfrom jaxgames.envs.backgammon import board\nx = f"a {backgammon.y} backgammon"'
     assert sum("backgammon" in name for name in names_in(source)) == 3
+
+
+def test_what_is_slow_only_for_its_time_is_held_by_quick_tests():
+    """Lines of `slow.txt` are pairs of tests that are there; the second is quick, as are those that edits name."""
+    lines = (ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines()
+    slow, holders = zip(*(line.split(" | ") for line in lines if "::" in line), strict=True)
+    edits = tomllib.loads((ROOT / "tests" / "mutants" / "edits.toml").read_text("utf-8")).values()
+    quick = {*holders, *(test.removeprefix("tests/") for edit in edits for test in edit["tests"])}
+    assert len(set(slow)) == len(slow) > 50 and not set(slow) & quick
+    for name in {*slow, *holders}:
+        file, *names = name.partition("[")[0].split("::")
+        text = (ROOT / "tests" / file).read_text("utf-8")
+        assert all(re.search(rf"^ *(def|class) {one}\b", text, re.MULTILINE) for one in names), name

@@ -31,9 +31,19 @@ from tests.players.dash import Lead
 
 GAME = jaxgames.make("tic_tac_toe")
 KEYS = jax.random.split(jax.random.key(3), 12)
-STATES = jax.vmap(GAME.init)(KEYS)
-for key in KEYS[:6]:
-    STATES = jax.vmap(GAME.step)(STATES, jaxgames.random_action(key, STATES))
+
+
+@jax.jit
+def six_plies_later():
+    """States after six random actions."""
+
+    def step(states, key):
+        return jax.vmap(GAME.step)(states, jaxgames.random_action(key, states)), None
+
+    return jax.lax.scan(step, jax.vmap(GAME.init)(KEYS), KEYS[:6])[0]
+
+
+STATES = six_plies_later()
 
 ELSEWHERE = {
     "matches": "tests/matches/test_match.py::test_swapped_players_get_the_negated_result",
@@ -109,18 +119,18 @@ def test_targets_of_alphazero(exact, monkeypatch):
 def test_searches():
     """Finished games, too, where the value is a reward."""
     assert STATES.terminated.any() and not STATES.terminated.all()
-    one, other = (mcts.search(GAME, states, KEYS[0], 8) for states in (STATES, exchanged(STATES)))
+    search = jax.jit(lambda states: mcts.search(GAME, states, KEYS[0], 8))
+    one, other = search(STATES), search(exchanged(STATES))
     same((one.actions, one.values, one.weights), (other.actions, other.values, other.weights))
 
 
 def test_a_ply_of_td():
     games = Games(jax.vmap(DASH.init_position)(KEYS), jnp.arange(12, dtype=jnp.int32) % 2)
-    value = Lead().value(jnp.float32(1))
-    over = 0
+    ply_of, over = jax.jit(lambda games, key: play_ply(DASH, games, Lead().value(jnp.float32(1)), key)), 0
     for key in KEYS:
         other = games._replace(player=1 - games.player)
-        games, ply, _ = play_ply(DASH, games, value, key)
-        swapped, seen, _ = play_ply(DASH, other, value, key)
+        games, ply, _ = ply_of(games, key)
+        swapped, seen, _ = ply_of(other, key)
         same((swapped.player, seen.player, seen.result), (1 - games.player, 1 - ply.player, -ply.result))
         over += int(jnp.sum(ply.over & (ply.result != 0), dtype=jnp.int32))
     assert over

@@ -1,5 +1,6 @@
 """Wrong arguments of games, of their methods, and of what plays many games at once."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -103,7 +104,7 @@ GAMES = {
     ),
     "Game.turn_to": Row(
         GAME.turn_to,
-        {"state": STATE, "target": GAME.apply(STATE, 3)._position},
+        {"state": STATE, "target": jax.jit(GAME.apply)(STATE, 3)._position},
         {"state": ONE_STATE},
         free=("target",),
     ),

@@ -30,9 +30,8 @@ DICE = jaxgames.make("backgammon")
 SMALL = jaxgames.make("connect_four", rows=4, cols=4)
 SEED = jax.random.key(0)
 KEYS = jax.random.split(SEED, 4)
-STATE, STATES = GAME.init(SEED), jax.vmap(GAME.init)(KEYS)
-ROLLED = DICE.init(SEED)
-OF_SMALL, OF_DICE = jax.vmap(SMALL.init)(KEYS), jax.vmap(DICE.init)(KEYS)
+STATES, OF_SMALL, OF_DICE = jax.jit(lambda keys: [jax.vmap(game.init)(keys) for game in (GAME, SMALL, DICE)])(KEYS)
+STATE, ROLLED, SMALL_STATE = (jax.tree.map(lambda x: x[0], states) for states in (STATES, OF_DICE, OF_SMALL))
 TORN = STATES.replace(rewards=STATES.rewards[0])
 
 
@@ -55,7 +54,7 @@ ONE_STATE: Wrong = {
     "batch of 1": (rows(1), ValueError, "one state is needed here, not a batch of 1: use jax.vmap"),
     "batch of 2": (rows(2), ValueError, "one state is needed here, not a batch of 2: use jax.vmap"),
     "of another game": (ROLLED, ValueError, "this state is of backgammon, this game is connect_four"),
-    "of another board": (SMALL.init(SEED), ValueError, "this state is of ConnectFour(rows=4, cols=4"),
+    "of another board": (SMALL_STATE, ValueError, "this state is of ConnectFour(rows=4, cols=4"),
 }
 STATE_BATCH: Wrong = {
     **NO_STATE,

@@ -36,8 +36,19 @@ def logits_and_value(params, observation):
 
 
 NETWORK = mcts.network(logits_and_value, PARAMS)
-FOUND = mcts.search(GAME, STATES, SEED, 4)
-LATER = jax.vmap(GAME.step)(STATES, jnp.arange(4))
+
+
+@jax.jit
+def searched(states):
+    """A search, and its tree after an action."""
+    found = mcts.search(GAME, states, SEED, 4, evaluate=NETWORK)
+    later = jax.vmap(GAME.step)(states, jnp.arange(4))
+    return found, mcts.advance(found.tree, later)
+
+
+FOUND, LATER_TREE = searched(STATES)
+TWO = jax.eval_shape(lambda states: mcts.search(GAME, states, SEED, 4).tree, jax.tree.map(lambda x: x[:2], STATES))
+TREE_OF_TWO = jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), TWO)
 
 
 def gives(outputs, error, line):
@@ -101,12 +112,12 @@ TREE: Wrong = {
     "result": (FOUND, TypeError, "tree a SearchResult: expected mcts.advance(result.tree, states)"),
     "text": ("tree", TypeError, "tree 'tree': expected mcts.advance(result.tree, states)"),
     "of other positions": (
-        mcts.advance(FOUND.tree, LATER),
+        LATER_TREE,
         ValueError,
         "this tree is of other positions than 4 of the 4 given: pass tree=mcts.advance(result.tree, states)",
     ),
     "too few": (
-        mcts.search(GAME, jax.tree.map(lambda x: x[:2], STATES), SEED, 4).tree,
+        TREE_OF_TWO,
         ValueError,
         "the tree is of 2 positions: expected 4",
     ),

@@ -33,7 +33,7 @@ def player_of(name):
 @functools.cache
 def states_of(game):
     """Games after four random actions."""
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), GAMES))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), GAMES))
     return jaxgames.rollout(game, states, jax.random.key(1), num_steps=4)[0]
 
 
@@ -46,7 +46,7 @@ def check(name):
     assert logits.shape == states.legal_action_mask.shape and values.shape == (GAMES,)
     assert logits.dtype == values.dtype == jnp.float32 and np.isfinite(logits).all() and np.isfinite(values).all()
     legal = np.where(states.legal_action_mask, logits, -np.inf)
-    actions = np.asarray(player.act(states, jax.random.key(0), player.init_memory(GAMES))[0])
+    actions = np.asarray(jax.jit(player.act)(states, jax.random.key(0), player.init_memory(GAMES))[0])
     # Checkers of a turn may be moved in another order, for the same points.
     np.testing.assert_allclose(legal[np.arange(GAMES), actions], legal.max(axis=1), atol=1e-6)
     if game.id != "backgammon":
@@ -63,10 +63,10 @@ def test_the_highest_logit_is_what_the_player_plays(name):
 def test_every_legal_action_is_rated():
     """Also where there are more than one pass has room for: 9 each."""
     game, (apply, params) = jaxgames.make("tic_tac_toe"), baselines.load("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(2), GAMES))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(2), GAMES))
     logits, _ = jax.jit(apply)(params, states.observation)
     assert (logits > -2).all() and (logits == logits[:1]).all()
-    states = jax.vmap(game.step)(states, jnp.arange(GAMES) % 9)
+    states = jax.jit(jax.vmap(game.step))(states, jnp.arange(GAMES) % 9)
     logits, _ = jax.jit(apply)(params, states.observation)
     np.testing.assert_array_equal(logits > -2, states.legal_action_mask)
 
@@ -76,7 +76,8 @@ def test_the_same_in_backgammon(name):
     """Values are those of the best turn with the dice; following the logits to its end leads to that turn."""
     states, _, values = check(name)
     player = player_of(name)
-    best = states._game.best_turn(states._position, player.value(player.params))
+    value = player.value(player.params)
+    best = jax.jit(lambda positions: states._game.best_turn(positions, value))(states._position)
     np.testing.assert_allclose(values, best[1], atol=1e-5)
 
 

@@ -16,7 +16,7 @@ from jaxgames.tables.lookup import lookup_of
 TIC_TAC_TOE = make_game("tic_tac_toe")
 
 
-@pytest.mark.parametrize("game", ["checkers", pytest.param("backgammon", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", ["tic_tac_toe", "checkers", pytest.param("backgammon", marks=pytest.mark.slow)])
 def test_exact_players_lose_nothing_and_others_do(game, capsys):
     assert main(["score", game, "exact:random", "--endings", "64", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -58,7 +58,7 @@ def test_labels_are_exact():
     np.testing.assert_array_equal(rows.value, np.sign(worth))
     assert (rows.value_weight == 1).all() and (before.value != rows.value).any()
     action = rows.policy.argmax(axis=1)
-    after = jax.vmap(TIC_TAC_TOE.play)(rows.position, action)
+    after = jax.jit(jax.vmap(TIC_TAC_TOE.play))(rows.position, action)
     reached = np.where(after.over, after.reward, -np.asarray(lookup.worth(scores, after.position)))
     shorter = np.abs(reached - worth) < 0.02  # one turn more or less
     assert shorter.all() and (rows.policy.sum(axis=1) == 1).all()

@@ -13,6 +13,7 @@ import pytest
 import jaxgames
 from jaxgames.envs import registry
 from tests import interface
+from tests.docs.calls import impossible
 from tests.envs.othello import Othello
 
 ROOT = Path(__file__).parents[2]
@@ -110,8 +111,40 @@ GAMES = ["tic-tac-toe", "connect-four", "checkers", "tools", "your-own"]
 
 PAGES = ["index", "start", "how-to", "conventions", *(f"games/{name}" for name in GAMES), "algorithms/mcts"]
 PAGES += ["tutorials/learner", "tutorials/evolution", "api/baselines"]
-SLOW = ("games/your-own", "tutorials/learner", "tutorials/evolution")
-"""The page on writing a game takes 15 s, `test_registry.py` plays the same game in the quick tier. Tutorials train."""
+SLOW = ("games/your-own", "tutorials/learner", "tutorials/evolution", "how-to", "algorithms/mcts", "games/tools")
+"""Pages that compile for long, or train. What they call is looked at in the quick tier, as on every page."""
+
+
+def python_of(page: Path) -> str:
+    """The Python of a page, or of an example."""
+    text = page.read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL) if page.suffix == ".md" else [text]
+    return "\n".join(block for block in blocks if "--8<--" not in block)
+
+
+KINDS = (".md", ".py")
+
+
+@pytest.mark.parametrize("folder", ["docs", "examples"])
+def test_calls_on_pages_and_in_examples_are_possible(folder):
+    """Names of the package that are there, and arguments that its functions take; nothing is run."""
+    found = {path.name: [*impossible(python_of(path))] for path in (ROOT / folder).rglob("*") if path.suffix in KINDS}
+    assert len(found) > 8 and found == dict.fromkeys(found, [])
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("import jaxgames\njaxgames.gone(3)", "jaxgames.gone is not there"),
+        ("from jaxgames.players import nobody", "nobody is not there"),
+        ("import jaxgames\njaxgames.make('go', rings=3)", ""),
+        ("import jaxgames\njaxgames.random_action(key)", "jaxgames.random_action: missing a required argument"),
+        ("from jaxgames import players\nplayers.make('a', games=3)", "players.make: "),
+    ],
+)
+def test_calls_that_cannot_be_are_seen(source, fault):
+    found = [*impossible(source)]
+    assert len(found) == bool(fault) and all(one.startswith(fault) for one in found)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +156,7 @@ def test_python_runs_as_pasted(page, monkeypatch, tmp_path, compiled_quickly):
     monkeypatch.chdir(tmp_path)
     printed: list[str] = []
     names = {"Othello": Othello, "print": lambda *values: printed.append(" ".join(map(str, values)))}
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text("utf-8"), re.DOTALL)
-    code = "\n".join(block for block in blocks if "--8<--" not in block)
+    code = python_of(DOCS / f"{page}.md")
     exec(compile(code, f"{page}.md", "exec"), names)
     comments = re.findall(r"^ *print\(.*?\)(?: +# (.*))?$", code, re.MULTILINE)
     assert len(printed) == len(comments) > 0

@@ -51,7 +51,7 @@ def test_one_frame_is_always_seen(tmp_path):
 
 
 def test_steps_in_front_are_frames_and_batches_are_grids(tmp_path):
-    games = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), 2))
+    games = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), 2))
     _, moves = jaxgames.rollout(GAME, games, jax.random.key(1), 3)
     steps = [jax.tree.map(lambda x, step=step: x[step], moves.states) for step in range(3)]
     jaxgames.save_svg_animation(moves.states, tmp_path / "a.svg")

@@ -85,7 +85,7 @@ def test_draughts(boards, name, rule, strict):
 def test_highest_output_of_all_or_of_the_legal(name, strict):
     game = jaxgames.make(name)
     keys = jax.random.split(jax.random.key(3), NETWORKS * GAMES)
-    states, _ = jaxgames.envs.rollout(game, jax.vmap(game.init)(keys), keys[0], 4)
+    states, _ = jaxgames.envs.rollout(game, jax.jit(jax.vmap(game.init))(keys), keys[0], 4)
     positions = jax.tree.map(lambda x: x.reshape(NETWORKS, GAMES, *x.shape[1:]), states._position)
     outputs = some_outputs(game.num_actions)
     masks = np.asarray(states.legal_action_mask)

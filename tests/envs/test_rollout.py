@@ -53,7 +53,7 @@ def test_rollout_with_a_player_of_ones_own():
 def test_extras_of_a_policy_are_kept():
     """Log-probabilities and values, say, in the shapes of the other arrays; with resets and in parts, too."""
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 6))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 6))
 
     def policy(key, states):
         actions = jaxgames.random_action(key, states)
@@ -71,7 +71,7 @@ def test_extras_of_a_policy_are_kept():
 
 def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 6))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 6))
     traces, weight = [], jnp.int32(0)
 
     def act(weight, key, states):
@@ -93,7 +93,7 @@ def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
 
 def test_extras_that_are_no_arrays_are_one_line():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 4))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 4))
 
     def policy(key, states):
         return jaxgames.random_action(key, states), {"name": "mine"}
@@ -136,6 +136,6 @@ def test_each_function_is_traced_once():
         return transition.rewards
 
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 4))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 4))
     jax.make_jaxpr(lambda key: jaxgames.rollout(game, states, key, 3, policy, keep=keep))(jax.random.key(1))
     assert counts == {"policy": 1, "keep": 1}

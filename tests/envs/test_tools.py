@@ -66,7 +66,7 @@ def test_auto_reset_needs_a_key():
 def test_time_limit_truncates_games_of_any_batch():
     game = jaxgames.make("tic_tac_toe")
     step = jax.jit(jaxgames.time_limit(jax.vmap(game.step), 6))
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 2))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))
     for actions in ([0, 0], [3, 1], [1, 2], [4, 4], [2, 3]):
         states = step(states, jnp.asarray(actions, jnp.int32))
     assert states.terminated.tolist() == [True, False] and not states.truncated.any()
@@ -79,7 +79,7 @@ def test_time_limit_truncates_games_of_any_batch():
 
 def test_rollout_with_new_games_keeps_what_it_is_told_to():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 256))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 256))
 
     def keep(transition: Transition):
         return transition.states.observation, transition.states.legal_action_mask, transition, transition.ended
@@ -101,7 +101,7 @@ def test_rollout_with_new_games_keeps_what_it_is_told_to():
 
 def test_rollout_in_parts_is_the_rollouts_of_the_parts():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 12))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 12))
     run = jax.jit(lambda states, key: rollout(game, states, key, 9, auto_reset=True, games_at_once=4))
     last, moves = run(states, jax.random.key(1))
     assert moves.actions.shape == (9, 12) and moves.states.observation.shape == (9, 12, 3, 3, 2)
@@ -135,7 +135,8 @@ def test_random_actions_of_ended_games_are_actions(game, text):
 
 def test_states_say_what_they_are():
     game = jaxgames.make("connect_four")
-    states = jax.vmap(game.step)(jax.vmap(game.init)(jax.random.split(jax.random.key(0), 2)), jnp.array([3, 4]))
+    begun = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))
+    states = jax.jit(jax.vmap(game.step))(begun, jnp.array([3, 4]))
     assert states.game is game and states.step_count.tolist() == [1, 1] and states.step_count.dtype == jnp.int32
 
 

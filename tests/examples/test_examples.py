@@ -33,11 +33,8 @@ def run(folder, *arguments, files=FILES, timeout=600):
     return {said["name"]: said for said in map(json.loads, done.stdout.splitlines())}
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The folder with all pictures, and what was said."""
-    folder = tmp_path_factory.mktemp("pictures")
-    return folder, run(folder, "--quick", "--seed", "3")
+QUICK = ("alphazero_minimal", "evolve_own_fitness", "mctx_search", "ppo")
+"""What compiles in 15 s. Of the others the quick tier sees that their calls are possible (`docs/test_docs.py`)."""
 
 
 def installed(name):
@@ -46,10 +43,14 @@ def installed(name):
     return all(importlib.util.find_spec(module.split(".")[0]) for module in modules)
 
 
-def test_quick_runs(quick):
-    """One test of all: two workers would each run the examples for the tests that they have."""
-    folder, said = quick
-    for name in filter(installed, NAMES):
+@pytest.mark.parametrize("which", ["quick", pytest.param("the others", marks=pytest.mark.slow)])
+def test_quick_runs(which, tmp_path):
+    """By `--quick`, many in one process, as their programs have much in common."""
+    names = [name for name in NAMES if (name in QUICK) == (which == "quick") and installed(name)]
+    folder, files = tmp_path, [ROOT / "examples" / f"{name}.py" for name in names]
+    said = run(folder, "--quick", "--seed", "3", files=files)
+    assert names and said.keys() == set(names)
+    for name in names:
         assert said[name]["status"] == 0, (name, said[name]["errors"])
         assert said[name]["printed"] and (folder / f"{name}.png").stat().st_size > 5_000, name
         refused = said[name]["refused"]  # a wrong argument is one line before anything runs

@@ -30,7 +30,7 @@ CLASSES = (
 def positions(number):
     """Positions of random games, as a batch and one by one."""
     keys = jax.random.split(jax.random.key(0), number)
-    states = jax.vmap(GAME.init)(keys)
+    states = jax.jit(jax.vmap(GAME.init))(keys)
     last, _ = jax.jit(lambda states: jaxgames.rollout(GAME, states, jax.random.key(1), 9, auto_reset=True))(states)
     return last, [jax.tree.map(lambda x, i=i: np.asarray(x[i]), last) for i in range(number)]
 
@@ -46,7 +46,7 @@ def test_onnx_networks_are_the_same(tmp_path, capsys, name):
     assert json.loads(session.get_modelmeta().custom_metadata_map["jaxgames"])["game"] == name
     player = players.make("champion@1", game)
     network = network_of(player)
-    where = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 5))._position
+    where = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 5))._position
     if name == "backgammon":
         where = jax.tree.map(
             lambda *rows: np.stack(rows), *(make_position(*sides, (3, 1))._position for sides in CLASSES)

@@ -132,7 +132,7 @@ def restored(load):
 BACKPROP = SelfPlayBackprop(TTT, PopulationMLP(nets.MLP((2, 1)), 9), encode_with(TTT.encodings["cells"]), 2, 9)
 SELF_PLAY = SelfPlaySettings(jnp.float32(0.5), jnp.asarray([FIRST], jnp.int32), jnp.bool_(True))
 BACKGAMMON = jaxgames.make("backgammon")
-FIRST_POSITIONS = jax.vmap(BACKGAMMON.init_position)(jax.random.split(KEY, 2))
+FIRST_POSITIONS = jax.jit(jax.vmap(BACKGAMMON.init_position))(jax.random.split(KEY, 2))
 ASYMMETRIC = td.make_config("n_step", hidden=(2,), symmetric=False).network()
 
 

@@ -1,6 +1,6 @@
 """A little of everything that is jitted, for `test_modes.py`: prints a line of JSON, a hash of each result.
 
-    python program.py FLAG     # such as jax_enable_x64, or "none"; then the names of results that are left out
+    python program.py FLAG,... # such as jax_enable_x64, or "none"; then the names of results that are left out
 """
 
 import functools
@@ -82,9 +82,9 @@ def digest(tree: Any) -> str:
 
 
 if __name__ == "__main__":
-    flag, *left_out = sys.argv[1:]
+    flags, *left_out = sys.argv[1:]
     jax.config.update("jax_numpy_dtype_promotion", "strict")
     jax.config.update("jax_numpy_rank_promotion", "raise")
-    if flag != "none":
+    for flag in flags.split(",") if flags != "none" else ():
         jax.config.update(flag, True)
-    print(json.dumps({name: digest(result) for name, result in results(flag, left_out)}))
+    print(json.dumps({name: digest(result) for name, result in results(flags, left_out)}))

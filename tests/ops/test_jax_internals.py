@@ -53,7 +53,7 @@ def test_each_can_be_missing(missing):
 def test_searches_and_turns_without_them(monkeypatch):
     """The results are the same; only the way is longer."""
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 3))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))
 
     def visits():
         jax.clear_caches()

@@ -54,7 +54,7 @@ def test_only_cpus_count_by_scatter():
 
 @pytest.mark.parametrize(("lanes", "wide"), [(loops.MANY - 1, False), (loops.MANY, True)])
 def test_lanes_go_down_their_trees_in_such_a_loop(lanes, wide):
-    states = jax.vmap(TIC_TAC_TOE.init)(jax.random.split(jax.random.key(0), lanes))
+    states = jax.jit(jax.vmap(TIC_TAC_TOE.init))(jax.random.split(jax.random.key(0), lanes))
     search = functools.partial(mcts.search, TIC_TAC_TOE, num_simulations=4)
     assert is_wide(lambda states, key: search(states, key).actions, states, jax.random.key(0)) == wide
 

@@ -143,12 +143,12 @@ def test_options_out_of_range(option, message):
     ],
 )
 def test_a_player_plays_what_its_search_finds(spec, rule, evaluator, simulations, trees):
-    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), 48))
+    positions = jax.jit(jax.vmap(GAME.init_position))(jax.random.split(jax.random.key(0), 48))
     bits = jax.random.bits(jax.random.key(1), (48,))
     found = mcts.search_positions(GAME, positions, bits, simulations, rule, evaluator, num_trees=trees)
     player = players.make(spec, GAME)
     played = player.turn(player.params, positions, bits)
-    right = jax.vmap(GAME.play)(positions, found.actions)
+    right = jax.jit(jax.vmap(GAME.play))(positions, found.actions)
     for one, other in zip(jax.tree.leaves(played), jax.tree.leaves(right), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -203,7 +203,7 @@ def test_a_network_steers_to_what_it_thinks_is_won(run, form):
 
 def test_replies_are_kept_over_a_game_only_if_asked():
     """The second turn's search begins with what the first one learned."""
-    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), 8))
+    positions = jax.jit(jax.vmap(GAME.init_position))(jax.random.split(jax.random.key(0), 8))
     bits, games = jax.random.bits(jax.random.key(1), (8,)), jnp.arange(8, dtype=jnp.int32)
     forgets, keeps = players.make("lgr:30", GAME), players.make("lgr:30,keep=1", GAME)
     assert forgets.begin(games) == ()
@@ -215,7 +215,7 @@ def test_replies_are_kept_over_a_game_only_if_asked():
     np.testing.assert_array_equal(learned, found.memory.reshape(-1, 8).T)
     again = mcts.search_positions(GAME, positions, bits + 1, 30, mcts.uct(), REPLIES, memory=found.memory)
     second, later = keeps.play(positions, bits + 1, learned)
-    right = jax.vmap(GAME.play)(positions, again.actions)
+    right = jax.jit(jax.vmap(GAME.play))(positions, again.actions)
     jax.tree.map(np.testing.assert_array_equal, second, right)
     np.testing.assert_array_equal(later, again.memory.reshape(-1, 8).T)
     assert (np.asarray(later) != np.asarray(keeps.play(positions, bits + 1, nothing)[1])).any()

@@ -80,7 +80,7 @@ def cases() -> list[tuple[str, str]]:
 def program(spec: str) -> str:
     """What a player does in two positions."""
     player = players.make(spec, TTT)
-    positions = jax.vmap(TTT.init_position)(jax.random.split(jax.random.key(0), 2))
+    positions = jax.jit(jax.vmap(TTT.init_position))(jax.random.split(jax.random.key(0), 2))
     text = str(jax.make_jaxpr(lambda bits: player.play_once(positions, bits))(jnp.zeros(2, jnp.uint32)))
     return re.sub("0x[0-9a-f]+", "", text)
 

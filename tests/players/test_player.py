@@ -16,7 +16,7 @@ from tests.players.dash import GAME, Lead
     "player", [players.make("random", GAME), players.greedy(GAME, "slow", np.float32(-0.1), Lead().value)]
 )
 def test_single_actions_are_those_of_the_turn(player):
-    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(1), 64))
+    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(1), 64))
     key = jax.random.key(2)
 
     @jax.jit

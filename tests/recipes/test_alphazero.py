@@ -48,7 +48,7 @@ def test_events_for_tensorboard_are_those_of_the_metrics(trained):
 def test_a_run_plays_alone_and_in_searches(trained):
     path, _ = trained
     game = jaxgames.make("tic_tac_toe")
-    positions = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 3))._position
+    positions = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))._position
     bits = jax.random.bits(jax.random.key(1), (3,))
     policy = make_player(str(path), game)
     for spec in (str(path), f"gumbel:{path}:4", f"puct:{path}:4", f"puct:{path}:4,rollouts=0.5"):

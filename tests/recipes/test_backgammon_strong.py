@@ -80,6 +80,14 @@ def test_all_stages_learn_on_two_devices(tmp_path):
     assert int(replay.number) == 4 * 6 and len(replay.weight) == 48  # each device has half of the games and positions
 
 
+def test_devices_of_the_plan_are_those_of_the_run(tmp_path):
+    """Each job learns on them all; all stages on two devices are slow."""
+    plan = dataclasses.replace(PLAN, devices=2)
+    assert RECIPE.content(plan)["devices"] == 2
+    training = RECIPE.begin(plan, tmp_path / "run", Report(quiet=True))
+    assert [job.placed.mesh.size for job in training.stages] == [2, 2, 2]
+
+
 def far(one, other):
     return max(jax.tree.leaves(jax.tree.map(lambda a, b: np.abs(a - b).max(), one, other)))
 
@@ -113,7 +121,7 @@ def test_every_stage_has_a_player_of_the_last_one_s_shape(whole, stage):
     job = RECIPE.stages(run, Report(quiet=True))[stage]
     params = states[4 * stage + 4].params
     game, network = Dash(), STAGES.configs[stage].network()
-    positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 3))
+    positions = jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(0), 3))
     found, wanted = (
         net.predict(weights, positions, np.zeros(3, np.int32))
         for net, weights in ((job.network, job.for_play(params)), (network, params))

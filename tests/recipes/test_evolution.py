@@ -55,10 +55,11 @@ TINY = EvolutionRecipe(
 )
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("genetic", "low_rank")]  # populations as "es" is
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("climb", "genetic", "low_rank")]
+"""Of the same recipe."""
 
 
-@pytest.fixture(scope="module", params=["es", "climb", *SLOW])
+@pytest.fixture(scope="module", params=["es", *SLOW])
 def finished(request, tmp_path_factory):
     """A training that nobody disturbed, and what it returned."""
     path = tmp_path_factory.mktemp("runs") / request.param
@@ -126,6 +127,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert "champion" in capsys.readouterr().out
 
 
+@pytest.mark.slow  # of an algorithm: algos/evolution/test_evaluate
 def test_devices_change_nothing():
     key = jax.random.key(5)
     found = []
@@ -170,7 +172,7 @@ def test_four_outcomes_are_worth_their_points():
     genomes = network.genomes()
     assert (genomes.dimension, genomes.outputs) == (199 * 3 + 4 * 4, 4)
     genome = genomes.init(jax.random.key(1), jnp.zeros(1, jnp.int32))[0]
-    positions = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 5))
+    positions = jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(0), 5))
     outputs = genomes.network.apply(genomes.params(genome), game.encodings["tesauro"](positions))
     expected = np.asarray(outputs) @ np.array([1, -1, 2, -2], np.float32)
     np.testing.assert_allclose(network.value(genome)(positions), expected, rtol=1e-5, atol=1e-6)
@@ -291,7 +293,8 @@ def test_without_evosax_one_line_says_what_to_install(monkeypatch, tmp_path, cap
     assert error.count("\n") == 1 and "strategies of evosax need evosax: pip install evosax" in error
 
 
-@pytest.mark.parametrize("strategy", ["CMA_ES", pytest.param("PSO", marks=pytest.mark.slow)])
+@pytest.mark.slow  # strategies of evosax by themselves: algos/evolution/test_evosax
+@pytest.mark.parametrize("strategy", ["CMA_ES", "PSO"])
 def test_a_strategy_of_evosax_trains_resumes_and_is_split(strategy, tmp_path):
     recipe = dataclasses.replace(TINY, settings={"usual": with_changes(SEARCH, {"strategy": strategy})})
     path = tmp_path / "run"

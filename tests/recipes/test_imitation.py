@@ -63,7 +63,7 @@ def test_a_training_learns_and_measures_itself(trained):
 
 def test_a_run_plays_alone_and_in_searches(trained):
     path, _ = trained
-    positions = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), 3))._position
+    positions = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), 3))._position
     bits = jax.random.bits(jax.random.key(1), (3,))
     for spec in (str(path), f"puct:{path}:4", f"{path}/checkpoints/step-{Run.open(path).steps()[-1]}"):
         player = make_player(spec, GAME)

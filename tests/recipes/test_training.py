@@ -44,9 +44,15 @@ def train(out: Path, *arguments: str) -> list[str]:
     return ["train", "td-gammon", "--out", str(out), *TINY, *arguments]
 
 
+@pytest.fixture
+def finished(tic_tac_toe):
+    """A training that nobody disturbed."""
+    return tic_tac_toe.run
+
+
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A training that nobody disturbed, measured by one opponent only: each has a program of its own."""
+def backgammon(tmp_path_factory):
+    """The same of backgammon, measured by one opponent only: each has a program of its own."""
     path = tmp_path_factory.mktemp("runs") / "whole"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RECIPES, "td-gammon", dataclasses.replace(RECIPES["td-gammon"], opponents=("pubeval",)))
@@ -60,21 +66,28 @@ def leaves_of(run: Run):
     return step, [np.asarray(leaf) for leaf in jax.tree.leaves(checkpoint)]
 
 
-def test_a_run_leaves_its_settings_metrics_curve_and_best_player(finished):
-    metrics = finished.metrics()
-    assert metrics[-1]["games"] >= 1200
+@pytest.mark.parametrize(
+    ("name", "games", "measure", "hidden"),
+    [
+        ("finished", 20_000, "score_random", 16),
+        pytest.param("backgammon", 1200, "ppg_pubeval", 4, marks=pytest.mark.slow),
+    ],
+)
+def test_a_run_leaves_its_settings_metrics_curve_and_best_player(name, games, measure, hidden, request):
+    run = request.getfixturevalue(name)
+    metrics = run.metrics()
+    assert metrics[-1]["games"] >= games
     assert all(np.isfinite(line["loss"]) and line["games_per_second"] > 0 for line in metrics)
-    assert any("ppg_pubeval" in line for line in metrics)
-    assert (finished.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
-    assert finished.best_info()["games"] > 0
-    assert finished.config["learner"]["hidden"] == [4]
+    assert any(measure in line for line in metrics)
+    assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+    assert run.best_info()["games"] > 0
+    assert run.config["learner"]["hidden"] == [hidden]
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("finished", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["finished", pytest.param("backgammon", marks=pytest.mark.slow)])
 def test_a_killed_training_ends_with_the_same_bits(name, request, tmp_path):
     path, whole = tmp_path / "killed", request.getfixturevalue(name)
-    arguments = train(path) if name == "finished" else ["train", *TIC_TAC_TOE, "--out", str(path)]
-    whole = whole if name == "finished" else whole.run
+    arguments = train(path) if name == "backgammon" else ["train", *TIC_TAC_TOE, "--out", str(path)]
     process = subprocess.Popen([sys.executable, "-m", "jaxgames", *arguments], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
@@ -210,7 +223,7 @@ def test_a_truncated_checkpoint_is_named(tic_tac_toe, tmp_path, capsys):
 
 
 def test_match_of_a_run(finished, capsys):
-    assert cli.main(["match", str(finished.path), "pubeval", "--games", "20", "--json"]) == 0
+    assert cli.main(["match", str(finished.path), "random", "--games", "20", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["games"] == 20
     assert result["ppg_low"] <= result["ppg"] <= result["ppg_high"]

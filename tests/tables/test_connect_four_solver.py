@@ -67,7 +67,7 @@ def test_published_scores_of_moves():
 def test_a_wide_board_and_games_that_are_over():
     """Late positions of random games, among them some that are over."""
     keys = jax.random.split(jax.random.key(3), 24)
-    states = rollout(WIDE, jax.vmap(WIDE.init)(keys), jax.random.key(4), 30)[0]
+    states = rollout(WIDE, jax.jit(jax.vmap(WIDE.init))(keys), jax.random.key(4), 30)[0]
     found = jax.jit(Solver(WIDE).moves)(states._position)
     scores = np.asarray(jax.jit(Solver(WIDE))(states._position).scores)
     over = 0

@@ -84,7 +84,8 @@ def test_late_positions_are_played_exactly(data_dir):
     positions = solved.read(data_dir / "connect_four" / "Test_L3_R1")
     late = [one for one in positions if np.count_nonzero(one.board == 0) <= LATE][:150]
     assert solved.score(make("exact:random", game), late).perfect == 1
-    states = rollout(game, jax.vmap(game.init)(jax.random.split(jax.random.key(0), 8)), jax.random.key(1), 5)[0]
+    begun = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 8))
+    states = rollout(game, begun, jax.random.key(1), 5)[0]
     bits = jax.random.bits(jax.random.key(2), (8,))
     play = jax.jit(lambda player: player.play_once(states._position, bits).position)
     played = [play(make(spec, game)) for spec in ("exact:random", "random")]

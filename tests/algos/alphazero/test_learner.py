@@ -156,7 +156,7 @@ GAME = jaxgames.make("tic_tac_toe")
 
 
 def test_values_are_those_of_the_player_to_act():
-    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), 4))
+    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), 4))
     plies = Plies(
         states._position,
         policy=np.ones((4, 9), np.float16) / 9,

@@ -20,7 +20,7 @@ FOUR, CHECKERS = jaxgames.make("connect_four"), jaxgames.make("checkers")
 def random_rows(game, number=48, seed=1):
     """Positions after some random actions, with targets drawn at random."""
     draws = np.random.default_rng(seed)
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(seed), number))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(seed), number))
     step = jax.jit(jax.vmap(game.step))
     for ply in range(18):
         legal = np.asarray(states.legal_action_mask)

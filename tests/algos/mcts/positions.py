@@ -28,7 +28,7 @@ def network_of(game):
 
 def middle_positions(game, count, plies):
     """Positions of random games after some plies, some of them near the end."""
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(1), count))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(1), count))
     step = jax.jit(jax.vmap(lambda s, k: game.step(s, game.draw_action(s._position, jax.random.bits(k)), k)))
     for ply in range(plies):
         after = step(states, jax.random.split(jax.random.key(ply), count))

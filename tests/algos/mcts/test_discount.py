@@ -22,8 +22,8 @@ def guess(params, observation):
 @pytest.mark.parametrize("discount", [pytest.param(1.0, marks=pytest.mark.slow), 0.5])
 @pytest.mark.parametrize(("rule", "batch"), [(mcts.gumbel(), 3), (mcts.puct(), 300)])
 def test_edges_hold_the_discounted_values_below_them(rule, batch, discount):
-    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), batch))
-    states = jax.vmap(GAME.step)(states, jnp.arange(batch, dtype=jnp.int32) % 9)
+    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), batch))
+    states = jax.jit(jax.vmap(GAME.step))(states, jnp.arange(batch, dtype=jnp.int32) % 9)
     evaluate = mcts.network(guess, WEIGHTS)
     found = mcts.search(GAME, states, jax.random.key(1), 60, select=rule, evaluate=evaluate, discount=discount)
     tree, layout, ended = found.tree, found.tree.layout, 0
@@ -45,7 +45,7 @@ def test_edges_hold_the_discounted_values_below_them(rule, batch, discount):
 
 
 def test_a_discount_that_makes_no_sense():
-    states = jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), 1))
+    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), 1))
     with pytest.raises(ValueError, match="discount 1.5: expected a number above 0, at most 1"):
         mcts.search(GAME, states, jax.random.key(0), 8, discount=1.5)
     with pytest.raises(ValueError, match="keeps values of its own, without a discount"):

@@ -102,7 +102,7 @@ def test_results_are_those_of_a_plain_search(name, plies, count, number):
 def test_ended_games_and_faults_of_the_network_stay_in_their_lane():
     game = jaxgames.make("tic_tac_toe")
     states = middle_positions(game, 64, 7)
-    states = jax.vmap(game.step)(states, jnp.argmax(states.legal_action_mask, axis=1))
+    states = jax.jit(jax.vmap(game.step))(states, jnp.argmax(states.legal_action_mask, axis=1))
     over = np.asarray(states.terminated)
 
     def broken(params, seen):
@@ -135,7 +135,7 @@ REFUSED = {
 def test_what_has_no_meaning_is_refused(case):
     changes, message = REFUSED[case]
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 2))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))
     of = {"select": mcts.one_round(), "evaluate": network_of(game), "num_simulations": 8} | changes
     with pytest.raises(ValueError, match=message):
         mcts.search(game, states, jax.random.key(0), **of)

@@ -21,7 +21,7 @@ GAME = jaxgames.make("tic_tac_toe")
 
 
 def opening(batch):
-    return jax.vmap(GAME.init)(jax.random.split(jax.random.key(0), batch))
+    return jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), batch))
 
 
 def searched(states, key):

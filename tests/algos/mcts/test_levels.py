@@ -138,11 +138,12 @@ def test_bear_offs_are_worth_what_they_are():
 
 def test_ended_games_and_faults_of_the_network_stay_in_their_lane():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 3))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))
     for action in (0, 3, 1, 4, 2):
-        after = jax.vmap(game.step, in_axes=(0, None))(states, jnp.int32(action))
+        after = jax.jit(jax.vmap(game.step, in_axes=(0, None)))(states, jnp.int32(action))
         states = jax.tree.map(lambda x, y: x.at[1].set(y[1]), states, after)
-    states = jax.tree.map(lambda x, y: x.at[2].set(y[2]), states, jax.vmap(game.step)(states, jnp.int32([8, 5, 4])))
+    over = jax.jit(jax.vmap(game.step))(states, jnp.int32([8, 5, 4]))
+    states = jax.tree.map(lambda x, y: x.at[2].set(y[2]), states, over)
 
     def broken(params, seen):
         logits, value = jnp.zeros((len(seen), 9)), jnp.zeros(len(seen))
@@ -177,7 +178,7 @@ REFUSED = {
 def test_what_has_no_meaning_is_refused(case):
     changes, message = REFUSED[case]
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 2))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))
     of = {"select": mcts.recursive(), "evaluate": network_of(game)} | changes
     count = {} if "seconds" in changes else {"num_simulations": 8}
     with pytest.raises(ValueError, match=message):
@@ -186,7 +187,7 @@ def test_what_has_no_meaning_is_refused(case):
 
 def test_noise_is_of_the_root_alone():
     game = jaxgames.make("tic_tac_toe")
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 64))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 64))
     none = mcts.network(lambda params, seen: (jnp.zeros((len(seen), 9)), jnp.zeros(len(seen))), ())
     of = {"select": "recursive", "evaluate": none, "num_simulations": 90}
     plain = np.asarray(mcts.search(game, states, jax.random.key(1), **of).visits)

@@ -36,7 +36,7 @@ def states():
         words = jax.random.bits(key, (BATCH,))
         return jax.vmap(GAME.step)(states, jax.vmap(GAME.draw_action)(states._position, words))
 
-    states = jax.vmap(GAME.init)(jax.random.split(key, BATCH))
+    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(key, BATCH))
     lengths = jnp.arange(BATCH) % 25
     for ply in range(24):
         after = play(states, jax.random.fold_in(key, ply))

@@ -30,7 +30,7 @@ def game():
 @pytest.fixture(scope="module")
 def states(game):
     """After two moves; the last four after a move that won."""
-    fresh = jax.vmap(game.init)(jax.random.split(jax.random.key(0), BATCH - 4))
+    fresh = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), BATCH - 4))
     begun = rollout(game, fresh, jax.random.key(1), 2, keep=lambda transition: ())[0]
     won = game.step(game.from_string("XX./OO./..."), jnp.int32(2))
     return jax.tree.map(lambda x, y: jnp.concatenate([x, jnp.stack([y] * 4)]), begun, won)
@@ -65,7 +65,7 @@ def test_a_finished_root_keeps_its_value(states, result):
 
 
 def test_advanced_trees_keep_the_visits_below_the_move(game, states, result):
-    after = jax.vmap(game.step)(states, result.actions)
+    after = jax.jit(jax.vmap(game.step))(states, result.actions)
     kept = mcts.advance(result.tree, after)
     alive = ~np.asarray(after.terminated)
     taken = np.asarray(result.visits)[np.arange(BATCH), np.asarray(result.actions)]
@@ -78,7 +78,7 @@ def test_advanced_trees_keep_the_visits_below_the_move(game, states, result):
 
 
 def test_a_position_that_is_not_in_the_tree_begins_a_new_one(game, states, result):
-    fresh = jax.vmap(game.init)(jax.random.split(jax.random.key(9), BATCH))
+    fresh = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(9), BATCH))
     assert not np.asarray(mcts.advance(result.tree, fresh).root("visits")).any()
 
 
@@ -114,7 +114,7 @@ def check_tree(game, states, tree):
 
 def test_trees_of_one_position_are_merged_at_the_root(game, states):
     one = jax.tree.map(lambda x: x[:1], game.state(states._position, states.current_player))
-    one = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 1))
+    one = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 1))
     found = mcts.search(game, one, jax.random.key(2), SIMULATIONS, num_trees=8)
     assert found.visits.shape == (1, 9) and float(found.visits.sum()) == 8 * SIMULATIONS
     trees = np.asarray(found.tree.root("visits"))
@@ -125,7 +125,7 @@ def test_trees_of_one_position_are_merged_at_the_root(game, states):
 
 
 def test_noise_and_temperature(game, net):
-    fresh = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 512))
+    fresh = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 512))
     calm = mcts.search(game, fresh, jax.random.key(2), 8, select=mcts.puct(), evaluate=net)
     assert len(np.unique(calm.visits, axis=0)) == 1
     noisy = mcts.search(
@@ -273,7 +273,7 @@ def test_constants_of_a_rule_may_be_arrays_with_a_number_for_each_tree(game, sta
 def test_a_tree_of_other_positions_is_refused_or_marked(game, states, result):
     """Whoever forgets `advance` gets no moves of the position before."""
     alive = ~np.asarray(states.terminated)
-    after = jax.vmap(game.step)(states, result.actions)
+    after = jax.jit(jax.vmap(game.step))(states, result.actions)
     search = functools.partial(mcts.search, game, num_simulations=4)
     with pytest.raises(ValueError, match=rf"this tree is of other positions than {alive.sum()} of the 16 given"):
         search(after, jax.random.key(3), tree=result.tree)

@@ -17,7 +17,7 @@ def test_bytes_of_a_search(rule, names):
     def search(states, key):
         return mcts.search(game, states, key, SIMULATIONS, select=rule).visits
 
-    states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), BATCH))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), BATCH))
     analysis = jax.jit(search).lower(states, jax.random.key(1)).compile().memory_analysis()
     if analysis is None:
         pytest.skip("this backend does not tell")

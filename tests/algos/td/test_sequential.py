@@ -58,7 +58,7 @@ def games_by_hand(turns, state, learn):
     learner, turn, _ = turns
     games_key, bits_key = jax.random.split(KEY)
     bits = random_bits(bits_key, (1,))
-    openings = jax.vmap(learner.network.game.init_position)(jax.random.split(games_key, learner.config.games))
+    openings = jax.jit(jax.vmap(learner.network.game.init_position))(jax.random.split(games_key, learner.config.games))
     layers = state.params["params"]
     weights = [np.asarray(layers[f"Dense_{i}"]["kernel"], np.float64) for i in range(2)]
     plies = 0
@@ -127,7 +127,7 @@ def test_weights_that_are_nan_choose_legal_plays(turns):
     """What they choose is worth nothing, but a game of backgammon comes to its end."""
     learner, turn, _ = turns
     bits = random_bits(KEY, (1,))
-    openings = jax.vmap(learner.network.game.init_position)(jax.random.split(KEY, CONFIG.games))
+    openings = jax.jit(jax.vmap(learner.network.game.init_position))(jax.random.split(KEY, CONFIG.games))
     params = jax.tree.map(lambda x: np.full(x.shape, np.nan, x.dtype), jax.eval_shape(learner.network.init, KEY))
     game, over, plies = learner._begin(openings, bits, jnp.int32(0)), False, 0
     while not over:

@@ -65,7 +65,7 @@ def states(rows):
 def act(player, states, key, memory, going):
     """One action in the games whose turn is `going` on."""
     actions, memory = player.act(states, key, memory)
-    after = jax.vmap(GAME.apply)(states, jnp.where(going, actions, 0))
+    after = jax.jit(jax.vmap(GAME.apply))(states, jnp.where(going, actions, 0))
     states = select(going, after, states)
     return states, memory, going & (states.current_player == 0) & ~states.terminated
 

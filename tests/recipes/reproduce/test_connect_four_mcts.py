@@ -75,7 +75,7 @@ def test_settings_of_a_sweep_are_those_of_their_games():
     bits = jax.random.bits(jax.random.key(1), (6,))
     outcome, (_, after) = player.play(opening, bits, (numbers, learned))
     found = mcts.search_positions(GAME, opening, bits, 24, mcts.rave(), searches.REPLIES, final="mean", numbers=numbers)
-    right = jax.vmap(GAME.play)(opening, found.actions)
+    right = jax.jit(jax.vmap(GAME.play))(opening, found.actions)
     jax.tree.map(np.testing.assert_array_equal, outcome, right)
     np.testing.assert_array_equal(after, found.memory.reshape(-1, 6).T)
 

@@ -55,7 +55,7 @@ def free_port() -> int:
 
 
 class Server:
-    """A `jaxgames web` in a process of its own."""
+    """A `jaxgames web` in a process of its own, without players that nobody plays."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.port, self.arguments, self.log = free_port(), arguments, folder / "server.log"
@@ -63,7 +63,7 @@ class Server:
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "jaxgames", "web", "--port", str(self.port), *self.arguments]
+        command = [sys.executable, str(HERE / "serve.py"), "--port", str(self.port), *self.arguments]
         with self.log.open("a") as log:
             kept = {**os.environ, "XDG_STATE_HOME": str(self.log.parent)}
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=kept)
