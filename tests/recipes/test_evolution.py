@@ -157,8 +157,12 @@ def test_former_champions_are_kept_and_play(finished):
 
 
 def test_a_run_of_an_earlier_version_goes_on_without_keeping_champions(finished, tmp_path, monkeypatch):
-    """Its configuration does not say that they are kept, and none of them is there."""
+    """Its configuration does not say that they are kept, nor how many a league holds; none of them is there."""
     run, _ = finished
+    config = config_of(run.config)
+    if config.name == "open_es":
+        evolution = {name: value for name, value in run.config["evolution"].items() if name != "league_size"}
+        assert config_of(run.config | {"evolution": evolution}) == config.replace(league_size=256)
     monkeypatch.setattr(run, "config", {name: value for name, value in run.config.items() if name != "kept"})
     monkeypatch.setattr(run, "path", tmp_path)
     EvolutionJob(TINY, run, Report(quiet=True))._keep_champions(jnp.zeros((1, 45)), 4)

@@ -12,6 +12,7 @@ from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.nsga2 import NSGA2Config
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops.settings import own
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
@@ -59,7 +60,10 @@ def with_changes(config: EvolutionConfig, texts: Mapping[str, str]) -> Evolution
 def config_of(content: Mapping[str, Any]) -> EvolutionConfig:
     """The settings in a run's configuration. Raises `ValueError` for what is unknown, missing or makes no sense."""
     settings = dict(content["evolution"])
-    return strategy_named(settings.pop("strategy")).from_json(content["network"] | settings)
+    kind = strategy_named(settings.pop("strategy"))
+    if issubclass(kind, PopulationConfig):  # runs that were begun before there were leagues do not say it
+        settings = {"league_size": own(kind)["league_size"].default} | settings
+    return kind.from_json(content["network"] | settings)
 
 
 def content_of(config: EvolutionConfig) -> dict[str, Any]:
