@@ -154,6 +154,8 @@ def programs() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         ),
         "open_es": evolution.OpenES(4, 81),
         "evosax": evolution.Evosax("CMA_ES", 4, 81),
+        "map_elites": evolution.MapElites(4, 81, GENOMES.init, (0.0,), (1.0,), 3),
+        "nsga2": evolution.NSGA2(4, 81, GENOMES.init),
     }
     for name, strategy in strategies.items():
         yield f"evolution: {name}: init", strategy.init, (KEY,)
@@ -161,7 +163,7 @@ def programs() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
         yield f"evolution: {name}: ask", lambda state, one=strategy: one.ask(state, FOUR), (state,)
         yield (
             f"evolution: {name}: tell",
-            lambda state, one=strategy: one.tell(state, FOUR.astype(jnp.float32)),
+            lambda state, one=strategy: one.tell(state, scores_for(one)),
             (state,),
         )
     es = strategies["open_es"]
@@ -181,6 +183,12 @@ def programs() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
     state = jax.eval_shape(population.strategy.init, KEY)
     yield "evolution: population: init", population.strategy.init, (KEY,)
     yield "evolution: population", lambda state: population.strategy.generation(state, population), (state,)
+    with_league = Evolution(OpenESConfig(SMALL_NETWORK, population=4, opponents="league*1+random*2", league_size=2))
+    state = jax.eval_shape(with_league.strategy.init, KEY)
+    yield "evolution: population with a league: init", with_league.strategy.init, (KEY,)
+    yield "evolution: population with a league", lambda one: with_league.strategy.generation(one, with_league), (state,)
+    league = evolution.League.of(jnp.zeros((2, 1)), 3)
+    yield "evolution: league", lambda key: league.draw(key, 2), (KEY,)
     # matches, sessions, recipes
     pair = (players.make("random", TTT), players.greedy(DASH, "lead", jnp.float32(1), Lead().value))
     pair = (dataclasses.replace(players.random(DASH)), pair[1])
@@ -213,6 +221,12 @@ SMALL_NETWORK = NetworkConfig("tic_tac_toe", "afterstate").replace(hidden=(2,))
 LEADS = jnp.float32(1), jnp.float32(-1)
 LIMITS = jnp.int32(1), jnp.int32(9)
 NUMBERS, FOUR = jnp.arange(2, dtype=jnp.int32), jnp.arange(4, dtype=jnp.int32)
+
+
+def scores_for(strategy: Any) -> jax.Array:
+    """What is told of four candidates."""
+    columns = getattr(strategy, "columns", None)
+    return FOUR.astype(jnp.float32) if columns is None else jnp.zeros((4, columns))
 
 
 def points(genomes: Any, met: Any, numbers: Any, key: Any) -> Any:

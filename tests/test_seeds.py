@@ -183,6 +183,8 @@ PROGRAMS = {
     "algos.evolution.genomes.Genomes.init": "evolution: genomes",
     "algos.evolution.strategies.evosax.Evosax.init": "evolution: evosax: init",
     "algos.evolution.strategies.neuroevolution.Neuroevolution.init": "evolution: neuroevolution: init",
+    "algos.evolution.fitness.ByPlay.results": "evolution: generation",
+    "algos.evolution.hall.League.draw": "evolution: league",
     "algos.imitation.learner.ImitationLearner.init": "imitation: init",
     "algos.imitation.learner.ImitationLearner.update": "imitation: update",
     "algos.mcts.search.search": "search: noise",
@@ -211,6 +213,8 @@ PROGRAMS = {
 }
 """Functions with a key, by the program of `keys.txt` in which they draw."""
 ES = evolution.OpenES(4, 81)
+MAP_ELITES = evolution.MapElites(4, 81, GENOMES.init, (0.0,), (1.0,), 3)
+NSGA2 = evolution.NSGA2(4, 81, GENOMES.init)
 LOW_RANK = evolution.LowRankES(4, GENOMES)
 GROUPS = evolution.GroupGA(81, GENOMES.init, 3, 4, 2, 1, 2)
 BREEDING = evolution.Neuroevolution(
@@ -234,6 +238,10 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "algos.evolution.strategies.evosax.Evosax.begin": lambda key: evolution.Evosax("CMA_ES", 4, 81).begin(
         key, lambda numbers: jnp.ones((len(numbers), 81))
     ),
+    "algos.evolution.strategies.map_elites.MapElites.init": MAP_ELITES.init,
+    "algos.evolution.strategies.map_elites.MapElites.begin": lambda key: MAP_ELITES.begin(key, jnp.ones((4, 81))),
+    "algos.evolution.strategies.nsga2.NSGA2.init": NSGA2.init,
+    "algos.evolution.strategies.nsga2.NSGA2.begin": lambda key: NSGA2.begin(key, jnp.ones((4, 81))),
     "algos.self_play_backprop.PopulationMLP.init": lambda key: PopulationMLP(MLP((2, 1)), 9).init(key, 2),
     "algos.td.value.ValueNetwork.init": lambda key: jaxgames.algos.td.make_config(hidden=(2,)).network().init(key),
 }

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -92,22 +92,43 @@ def load_run(run: Run, name: str, game: Game, step: int | None = None, games: in
     return dataclasses.replace(LOADERS[kind_of(run)](run, game, step), name=name)
 
 
-def snapshots_of(run: Run) -> tuple[int, Snapshots]:
-    """The games between two of the networks that a run keeps at regular steps, and these networks.
+class KeptNetworks(NamedTuple):
+    """The networks that a run keeps: one after `first` games, and one after every `every` games more."""
+
+    first: int
+    every: int
+    snapshots: Snapshots
+
+    def games(self, row: int) -> int:
+        """The games before the network of a row."""
+        return self.first + row * self.every
+
+    def row(self, games: int) -> int | None:
+        """The row of the network after so many games; None if none was kept then."""
+        row, rest = divmod(games - self.first, self.every)
+        return None if rest or not 0 <= row < len(self.snapshots) else row
+
+
+def snapshots_of(run: Run) -> KeptNetworks:
+    """The networks that a run keeps at regular steps, or as they became former champions.
 
     Raises `ValueError` if it keeps none.
     """
-    every, kind = 0, kind_of(run)
+    first = every = 0
+    kind = kind_of(run)
     if kind == "evolution":
-        every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
+        first, every = evolution_saved.snapshot_games(run)
         snapshots = evolution_saved.snapshots_of(run)
     elif kind == "td":
         config = config_of(run.config["learner"])
-        every = run.config["block"] * config.games if isinstance(config, SequentialConfig) else 0
+        first = every = run.config["block"] * config.games if isinstance(config, SequentialConfig) else 0
         snapshots = Snapshots(run.path, template(make_learner(config)).state.params)
     if not every or not len(snapshots):
-        raise ValueError(f"{run.path} keeps no snapshots; trainings with the setting ebert-2007 do")
-    return every, snapshots
+        raise ValueError(
+            f"{run.path} keeps no snapshots; trainings with the setting ebert-2007 do, and evolutions with opponents "
+            "hall or league"
+        )
+    return KeptNetworks(first, every, snapshots)
 
 
 def load_all(path: str | Path, game: Game) -> list[Player]:
@@ -117,20 +138,23 @@ def load_all(path: str | Path, game: Game) -> list[Player]:
     """
     run, _ = _open(path)
     try:
-        every, snapshots = snapshots_of(run)
+        kept = snapshots_of(run)
     except ValueError:
         if not run.steps():
             raise
         return [load(run.path / "checkpoints" / f"step-{step}", game) for step in run.steps()]
-    return [_of_snapshot(run, game, (row + 1) * every) for row in range(len(snapshots))]
+    return [_of_snapshot(run, game, kept.games(row)) for row in range(len(kept.snapshots))]
 
 
 def _of_snapshot(run: Run, game: Game, games: int) -> Player:
-    every, snapshots = snapshots_of(run)
-    if games % every or not 1 <= games // every <= len(snapshots):
-        last = len(snapshots) * every
-        raise ValueError(f"{run.path} has snapshots every {every:,} games up to {last:,}, none after {games:,}")
-    params = jax.tree.map(lambda x: jnp.asarray(x[0]), snapshots.load([games // every - 1]))
+    kept = snapshots_of(run)
+    row = kept.row(games)
+    if row is None:
+        first, last = kept.first, kept.games(len(kept.snapshots) - 1)
+        begin = "" if first == kept.every else f"from {first:,} on "
+        said = f"every {kept.every:,} games {begin}up to {last:,}, none after {games:,}"
+        raise ValueError(f"{run.path} has snapshots {said}")
+    params = jax.tree.map(lambda x: jnp.asarray(x[0]), kept.snapshots.load([row]))
     name = f"{run.path},games={games}"
     if kind_of(run) == "evolution":
         return evolved(name, params, evolution_saved.NetworkConfig.from_json(run.config["network"]))

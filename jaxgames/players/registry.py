@@ -105,7 +105,9 @@ FROM_FOLDER = PlayerEntry(
     ("RUN", "RUN@2"),
     options=specs.by_name(
         specs.whole_option(
-            "games", "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`)"
+            "games",
+            "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`), or an "
+            "evolution that keeps former champions (opponents `hall` or `league`)",
         ),
         specs.whole_option("keep", "with plies: how many turns, the best by the network, are looked into"),
         specs.number_option(

@@ -165,6 +165,7 @@ class EvolutionRecipe(Recipe):
         per_line = config.generations_per_line or -(-config.generations // min(BLOCKS, config.generations))
         config = dataclasses.replace(config, generations=-(-config.generations // per_line) * per_line)
         config.check_memory(devices)
+        kept, games = config.champion_every, evolution_of(config, 1, self.fitnesses).games
         return {
             "game": self.game,
             "devices": devices,
@@ -172,6 +173,7 @@ class EvolutionRecipe(Recipe):
             "from_file": plan.from_file,
             "champions": config.champions,
             "generations_per_line": per_line,
+            **({"kept": {"first": games(1), "every": games(kept)}} if kept else {}),
         }
 
     @override
@@ -229,6 +231,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             self.evolution = dataclasses.replace(self.evolution, watch=self.watched)
         self.strategy = self.evolution.strategy
         self.snapshots = snapshots_of(run)
+        self.more = tuple(jax.eval_shape(lambda key: self.strategy.metrics(self.strategy.init(key)), jax.random.key(0)))
 
     @override
     def template(self) -> EvolutionCheckpoint:
@@ -254,11 +257,12 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             self.watched.begin(step)
         state, scores = advance(self.evolution, checkpoint.state, self.per_line)
         self._write_networks(scores.networks, step)
+        self._keep_champions(scores.champion, step)
         step += self.per_line
         if self.config.generations_per_line:  # the champion meets the one 25,000 games younger
             champion = evolved("champion", state.champion, self.config.network)
             state = state._replace(tests=after_test(state.tests, champion))
-        champions, diversity = fetched(summarize(self.evolution, state))
+        champions, diversity, more = fetched(summarize(self.evolution, state))
         if self.config.generations_per_line:
             self.snapshots.put(step // self.per_line - 1, champions[0])
         entry = {
@@ -267,9 +271,21 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             "fitness": float(np.asarray(scores.best)[-1]),
             "fitness_mean": float(np.asarray(scores.mean)[-1]),
             "diversity": float(diversity),
+            **{name: float(value) for name, value in more.items()},
         }
         counts = {"games": self.evolution.games(self.per_line), "generations": self.per_line}
         return Block(EvolutionCheckpoint(champions, state), entry, counts, finite=bool(np.all(np.isfinite(champions))))
+
+    def _keep_champions(self, champions: Array | None, step: int) -> None:
+        """Keeps those champions of the generations after `step` that joined former ones, if any are met."""
+        every = self.config.champion_every
+        if every is None or champions is None:
+            return
+        joined = np.arange(-(-step // every) * every, step + self.per_line, every)
+        rows = fetched(champions)[joined - step]
+        if jax.process_index() == 0:
+            for number, champion in zip(joined // every, rows, strict=True):
+                self.snapshots.put(int(number), champion)
 
     def _write_networks(self, networks: Array | None, step: int) -> None:
         form = self.recipe.text_form
@@ -307,7 +323,8 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
     @override
     def draw(self) -> None:
         x = "games" if self.evolution.games(1) else "step"
-        self.run.draw_curve(x=x, panels=self.recipe.measures.panels(self.run.metrics()))
+        more = [Panel(name.replace("_", " "), {name: name.replace("_", " ")}, from_zero=True) for name in self.more]
+        self.run.draw_curve(x=x, panels=[*self.recipe.measures.panels(self.run.metrics()), *more])
 
     @override
     def results(self, checkpoint: EvolutionCheckpoint) -> dict[str, Any]:

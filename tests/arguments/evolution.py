@@ -45,6 +45,15 @@ def scores_of(count: int, form: str) -> dict[str, tuple[Any, type[Exception], st
     }
 
 
+ELITES = evolution.MapElites(8, 3, first, (0.0,), (1.0,), 4)
+NSGA2 = evolution.NSGA2(8, 3, first)
+ROWS_OF_SCORES: Wrong = {
+    "one each": (SCORES, ValueError, "scores float32[8]: expected 2 numbers for each candidate, float32[8, 2]"),
+    "three each": (jnp.zeros((8, 3)), ValueError, "scores float32[8, 3]: expected 2 numbers for each candidate"),
+    "None": (None, TypeError, "scores None: expected 2 numbers for each candidate, float32[8, 2]"),
+}
+
+
 def gives(value):
     """A fitness that gives this."""
     return lambda genomes, numbers, key: value
@@ -197,6 +206,34 @@ EVOLUTION = {
         selection={"int": (5, TypeError, "selection 5: expected a selection, such as Truncation(5)")},
         mutation=function("mutation"),
     ),
+    "evolution.MapElites": settings(
+        evolution.MapElites,
+        {"population": 8, "dimension": 3, "first": first, "low": (0.0,), "high": (1.0,)},
+        ("population", "dimension", "cells"),
+        first=function("first"),
+        low={"two": ((0.0, 0.0), ValueError, "expected a range for each descriptor")},
+        high={"as low": ((0.0,), ValueError, "low=(0.0,), high=(0.0,): expected a range for each descriptor")},
+        variation={"float": (0.05, TypeError, "variation 0.05: expected a crossover, such as IsoLine()")},
+    ),
+    "evolution.MapElites.tell": Row(
+        ELITES.tell,
+        {"state": ELITES.init(SEED), "scores": jnp.zeros((8, 2))},
+        {"scores": ROWS_OF_SCORES},
+        free=("state",),
+    ),
+    "evolution.NSGA2": settings(
+        evolution.NSGA2,
+        {"population": 8, "dimension": 3, "first": first},
+        ("population", "dimension", "objectives", "tournament"),
+        first=function("first"),
+        mutation=function("mutation"),
+    ),
+    "evolution.NSGA2.tell": Row(
+        NSGA2.tell,
+        {"state": NSGA2.init(SEED), "scores": jnp.zeros((8, 2))},
+        {"scores": ROWS_OF_SCORES},
+        free=("state",),
+    ),
     "evolution.GroupGA": settings(
         evolution.GroupGA,
         {"dimension": 3, "first": first},
@@ -249,6 +286,10 @@ EVOLUTION = {
         policy=NO_POLICY,
         score=SCORE,
         sides=SIDES,
+        measures={
+            "number": ((1,), TypeError, "measure 1: expected a text, such as 'length'"),
+            "unknown": (("plies",), ValueError, "unknown measure 'plies'; available: length, spread, draws, captures"),
+        },
     ),
     "evolution.play": Row(
         evolution.play,
@@ -281,6 +322,7 @@ EVOLUTION = {
     "operators.Truncation": settings(operators.Truncation, {"keep": 5}, ("keep",)),
     "operators.Tournament": settings(operators.Tournament, {"size": 2}, ("size",)),
     "operators.Gaussian": settings(operators.Gaussian, {}, (), ("sigma",)),
+    "operators.IsoLine": settings(operators.IsoLine, {}, (), ("iso", "line")),
     "operators.Multiplicative": settings(operators.Multiplicative, {}, (), ("rate",)),
     "operators.Cubic": settings(operators.Cubic, {}, (), ("rate",)),
     "operators.Segments": settings(operators.Segments, {}, ("parents", "cuts")),

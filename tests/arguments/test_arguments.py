@@ -56,6 +56,7 @@ RETURNED = {
         "Details",
         "Fitness",
         "HallOfFame",
+        "League",
         "LowRank",
         "Matrix",
         "Parameters",

@@ -201,6 +201,19 @@ def scored(function):
     return lambda **k: program(lambda key: function(*given, strategy.init(key), key, **k))
 
 
+def bred(kind, **fixed):
+    """Candidates of a strategy's second generation, told several numbers each."""
+
+    def call(**keywords):
+        strategy = kind(4, 81, GENOMES.init, **fixed, **keywords)
+        told = jnp.zeros((4, strategy.columns))
+        return program(
+            lambda key: strategy.ask(strategy.tell(strategy.init(key), told), jnp.arange(4, dtype=jnp.int32))
+        )
+
+    return call
+
+
 def games_of(**keywords):
     """Games of candidates."""
     return program(lambda key: evolution.play(POLICY, GENOMES.init(key, NUMBERS), RANDOM, key, NUMBERS, **keywords))
@@ -402,6 +415,7 @@ ROWS = {
         sides="first",
         common=False,
         most_plies=3,
+        measures=("length",),
     ),
     "algos.evolution.play.play": tried(games_of, sides="first", most_plies=3, details=("plies",)),
     "algos.evolution.policies.Outputs": held(head="settings NetworkConfig", strict="settings NetworkConfig"),
@@ -463,6 +477,13 @@ ROWS = {
     "algos.evolution.strategies.open_es.OpenES": tried(
         told(evolution.OpenES, population=4, dimension=3), **ES, mesh=MESH
     ),
+    "algos.evolution.strategies.map_elites.MapElites": tried(
+        bred(evolution.MapElites, low=(0.0,), high=(1.0,)), cells=3, variation=operators.IsoLine(0.1)
+    ),
+    "algos.evolution.strategies.nsga2.NSGA2": tried(
+        bred(evolution.NSGA2), objectives=3, mutation=operators.Gaussian(0.1), crossover=None, tournament=3
+    ),
+    "algos.evolution.operators.IsoLine": tried(crossed(operators.IsoLine), iso=0.5, line=0.5),
     "algos.evolution.strategies.neuroevolution.Neuroevolution": tried(
         told(
             evolution.Neuroevolution, population=4, dimension=81, first=GENOMES.init, selection=operators.Truncation(2)
@@ -481,9 +502,7 @@ ROWS = {
     "algos.evolution.operators.FitnessWeighted": tried(selected(operators.FitnessWeighted), zero=-1.0),
     "algos.evolution.operators.Tournament": tried(selected(operators.Tournament), size=3),
     "algos.evolution.operators.Segments": tried(crossed(operators.Segments), parents=3, cuts=1),
-    "algos.evolution.operators.WholeLayers": tried(
-        crossed(lambda **k: operators.WholeLayers((1, 2), **k)), parents=3
-    ),
+    "algos.evolution.operators.WholeLayers": tried(crossed(lambda **k: operators.WholeLayers((1, 2), **k)), parents=3),
     "algos.evolution.operators.whole_layers": tried(
         crossed(lambda **k: operators.whole_layers([slice(0, 1), slice(1, 3)], **k)), parents=3
     ),

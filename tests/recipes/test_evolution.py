@@ -18,13 +18,17 @@ from jaxgames.algos.evolution.evolution import advance, mesh_of
 from jaxgames.algos.evolution.operators import Cubic, FitnessWeighted, Multiplicative, Truncation
 from jaxgames.algos.evolution.saved import ByValue, NetworkConfig, champions_template
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
+from jaxgames.algos.evolution.strategies import population as population_module
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
+from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2Config
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
-from jaxgames.algos.evolution.strategies.population import PopulationConfig
+from jaxgames.algos.evolution.strategies.population import Population, PopulationConfig
 from jaxgames.players import make as make_player
+from jaxgames.players.from_folder import load_all
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes import evolution as evolution_recipe
@@ -39,6 +43,8 @@ EVOLUTION = ("backgammon-hill-climb", "tic-tac-toe-evolution", "checkers-evoluti
 NETWORK = NetworkConfig("tic_tac_toe", "afterstate").replace(hidden=(4,), activation="tanh", output="tanh")
 SHARED = {"generations": 6, "population": 8, "opponents": "hall*2+others*3", "hall_every": 2, "block": 2}
 SEARCH = OpenESConfig(NETWORK, **SHARED)
+LEAGUE = SHARED | {"opponents": "others*3+league*2", "league_size": 3, "most_plies": 9}
+STYLES = MapElitesConfig(NETWORK, **LEAGUE, cells=4)
 TINY = EvolutionRecipe(
     "tiny",
     "for tests",
@@ -47,6 +53,9 @@ TINY = EvolutionRecipe(
         "genetic": GeneticConfig(NETWORK, **SHARED, keep=3, elites=2, crossover="layers"),
         "climb": HillClimbConfig(NETWORK, generations=6, duel=2),
         "low_rank": LowRankConfig(NETWORK, **SHARED),
+        "league": OpenESConfig(NETWORK, **LEAGUE),
+        "map_elites": STYLES,
+        "nsga2": NSGA2Config(NETWORK, **SHARED),
     },
     ByMatches(("random",)).measures(),
     show,
@@ -55,11 +64,11 @@ TINY = EvolutionRecipe(
 )
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("climb", "genetic", "low_rank")]
-"""Of the same recipe."""
+POPULATIONS = ("genetic", "low_rank", "league", "nsga2")  # as "es" is
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("climb", *POPULATIONS)]
 
 
-@pytest.fixture(scope="module", params=["es", *SLOW])
+@pytest.fixture(scope="module", params=["es", "map_elites", *SLOW])
 def finished(request, tmp_path_factory):
     """A training that nobody disturbed, and what it returned."""
     path = tmp_path_factory.mktemp("runs") / request.param
@@ -79,6 +88,9 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     shutil.copytree(whole.path, path)
     for step in whole.steps()[1:]:
         shutil.rmtree(path / "checkpoints" / f"step-{step}")
+    kept = path / checkpoints.SNAPSHOTS
+    if kept.exists():  # what is there of the generations after the checkpoint is written again
+        kept.write_bytes(kept.read_bytes()[: 2 * 4 * 45] + bytes(4 * 50))
     again = TINY.resume(Run.open(path), Report(quiet=True)).run_to_end()
     (step, one), (_, other) = state_of(whole), state_of(Run.open(path))
     assert step == 6
@@ -90,6 +102,8 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     }
     assert again["matches"][0]["ppg"] == result["matches"][0]["ppg"]
     assert [line["step"] for line in Run.open(path).metrics()] == [line["step"] for line in whole.metrics()]
+    if kept.exists():
+        assert kept.read_bytes() == (whole.path / checkpoints.SNAPSHOTS).read_bytes()
 
 
 @pytest.mark.parametrize("finished", ["es"], indirect=True)
@@ -127,16 +141,33 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert "champion" in capsys.readouterr().out
 
 
+def test_former_champions_are_kept_and_play(finished):
+    """Those that joined, by the games before; nothing is kept where none are met."""
+    run, _ = finished
+    game, kept = jaxgames.make("tic_tac_toe"), run.path / checkpoints.SNAPSHOTS
+    if config_of(run.config).champion_every is None:
+        assert not kept.exists()
+        return
+    players = load_all(run.path, game)
+    assert [player.name for player in players] == [f"{run.path},games={games}" for games in (80, 240, 400)]
+    np.testing.assert_array_equal(run.restore_leaf("champions", 5)[0], players[2].params)
+    np.testing.assert_array_equal(make_player(f"{run.path},games=240", game).params, players[1].params)
+    with pytest.raises(ValueError, match="snapshots every 160 games from 80 on up to 400, none after 160"):
+        make_player(f"{run.path},games=160", game)
+
+
 @pytest.mark.slow  # of an algorithm: algos/evolution/test_evaluate
-def test_devices_change_nothing():
+@pytest.mark.parametrize("config", [SEARCH, STYLES], ids=["open_es", "map_elites"])
+def test_devices_change_nothing(config):
     key = jax.random.key(5)
     found = []
     for devices in (1, 2):
-        evolution = evolution_of(SEARCH.replace(block=3), devices)
+        evolution = evolution_of(config.replace(block=3), devices)
         state = jax.jit(evolution.strategy.init)(key)
         state = state if devices == 1 else spread(state, mesh_of(devices))
         state, scores = advance(evolution, state, 3)
-        found.append((np.asarray(state.algorithm.mean), np.asarray(state.hall.genomes), np.asarray(scores.mean)))
+        drawn = state.algorithm._replace(key=None), state.hall, state.league
+        found.append([np.asarray(leaf) for leaf in jax.tree.leaves((drawn, scores.mean, scores.champion))])
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
@@ -148,6 +179,44 @@ def test_the_hall_of_fame_fills_up():
     state, _ = advance(evolution, state, 1)
     assert (np.asarray(state.hall.genomes) != first).any(axis=1).tolist() == [True, False]
     np.testing.assert_array_equal(state.hall.genomes[0], state.algorithm.mean)
+
+
+def test_a_league_gives_who_is_hard_to_beat_more_games():
+    """Its champions join in a bound, and its rates are those of the games: here members that always lose or win."""
+    population = OpenESConfig(NETWORK, **LEAGUE | {"hall_every": 1}).strategy(None)
+    evolution, rates = evolution_of(population.config), jnp.asarray([0.25, 0.75], jnp.float32)
+
+    class Judge:
+        """Games with the networks that are met: others, and two of the league."""
+
+        def results(self, genomes, numbers, key):
+            return jnp.broadcast_to(jnp.asarray([[0.5, 0.5, 0.5, *rates]]), (len(numbers), 5))
+
+        def of_results(self, results):
+            return jnp.mean(results, axis=1)
+
+        def by_opponent(self, values):
+            return values
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Population, "_judges", lambda *_: [(Judge(), 5)])
+        patch.setattr(population_module, "won", lambda results: results)
+
+        @jax.jit
+        def first_generation(key):
+            state = population.init(key)
+            key = jax.random.fold_in(state.key, 0)
+            places = population._league_places(state.league, key)
+            return state, places, population.networks_met(state, key), *population.generation(state, evolution)
+
+        state, places, met, after, scores = first_generation(jax.random.key(0))
+    places = np.asarray(places)
+    assert state.league.met.tolist() == [0, 0, -1] and sorted(places.tolist()) == [0, 1]
+    np.testing.assert_array_equal(met[3:], np.asarray(state.league.genomes)[places])
+    np.testing.assert_array_equal(np.asarray(after.league.win_rates)[places], rates)
+    assert after.league.met.tolist() == [1, 1, 0] and scores.best == scores.mean == 0.5
+    np.testing.assert_array_equal(after.league.genomes[2], after.algorithm.mean)
+    assert population.metrics(after)["won_against_league"] == np.float32(1 / 3)
 
 
 def test_a_value_plays_alike_in_populations_and_as_a_player():
@@ -220,12 +289,48 @@ def test_settings_make_sense(name):
         ("connect-four-evolution --devices 99", "99 devices"),
         ("connect-four-evolution --set plays=best", "expected one of outputs, afterstate, outcomes"),
         ("connect-four-evolution --set strategy=foo", "unknown strategy 'foo'; available: groups, genetic, open_es"),
-        ("connect-four-evolution --set strategy=foo", "hill_climb, ARS, ASEBO"),
+        ("connect-four-evolution --set strategy=foo", "hill_climb, map_elites, nsga2, ARS, "),
         ("connect-four-evolution --set strategy=CMA_ES --set sigma=0", "sigma='0': expected a number above 0"),
         ("connect-four-evolution --set strategy=CMA_ES --set step_size=1", "unknown setting 'step_size' of evolution"),
         ("connect-four-evolution --set strategy=PGPE --set population=9", "evosax refuses PGPE with population=9"),
         ("checkers-evolution --set strategy=hill_climb", "hill_climb needs networks that value positions"),
         ("tic-tac-toe-evolution --set strategy=genetic --set keep=300", "keep=300, elites=5 of a population of 200"),
+        ("connect-four-evolution --set opponents=hall*2+hall*3", "expected hall once, with all that are met"),
+        ("connect-four-evolution --set league_size=8", "league_size=8 has no effect without opponents such as league"),
+        (
+            "connect-four-evolution --set opponents=league*9 --set league_size=8",
+            "league_size=8: expected at least the league*9",
+        ),
+        (
+            "connect-four-evolution --set strategy=map_elites --set descriptors=length+plies",
+            "unknown measure 'plies'; available: length",
+        ),
+        (
+            "connect-four-evolution --set strategy=map_elites --set descriptors=captures",
+            "captures is always 0 in connect_four, which takes no pieces",
+        ),
+        (
+            "connect-four-evolution --set strategy=map_elites --set low=1,2,3",
+            "low has 3 numbers: expected 2, one for each descriptor",
+        ),
+        (
+            "connect-four-evolution --set strategy=map_elites --set low=9,0 --set high=9,1",
+            "low=9, high=9 of length: expected low below high",
+        ),
+        (
+            "evolution --game connect_four --set strategy=map_elites",
+            "length has no usual range here: give low and high (or most_plies, the longest game)",
+        ),
+        (
+            "checkers-evolution --set strategy=map_elites --set descriptors=material",
+            "material has no usual range here: give low and high",
+        ),
+        ("connect-four-evolution --set strategy=nsga2 --set objectives=-wins", "others than score=wins"),
+        ("connect-four-evolution --set strategy=nsga2 --set objectives=length*2", "expected names with a plus"),
+        (
+            "tic-tac-toe-evolution --setting best --set strategy=nsga2",
+            "nsga2 needs games, and these play none",
+        ),
         ("backgammon-hill-climb --set duel=3", "expected an even number"),
         ("backgammon-hill-climb --devices 2", "hill_climb runs on one device"),
         ("checkers-evolution --set head=foo", "unknown head 'foo' of checkers; available: highest, squares, target"),

@@ -18,7 +18,9 @@ from jaxgames.algos.evolution.strategies import strategy_named
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
+from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2Config
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.registry import make
 from jaxgames.recipes.evolution import EvolutionJob
@@ -149,11 +151,15 @@ POPULATION = {
     **ROWS, **SCORED,
     "population": row(6, "generation.scores"),
     "opponents": (row("random*3", "generation.scores"), row("hall*2+others*3", "generation.scores")),
-    "hall_every": row(3, "generation.state", opponents="hall*2"),
+    "hall_every": (row(3, "generation.state", opponents="hall*2"), row(3, "generation.state", opponents="league*2")),
+    "league_size": row(3, "generation.first", opponents="league*2"),
     "common": row(False, "generation.scores"),
     "block": row(2, "generation.scores"),
 }  # fmt: skip
-UNMET = {"hall_every": refused(3, r"hall_every=3 has no effect without opponents such as hall\*16")}
+UNMET = {
+    "hall_every": refused(3, r"hall_every=3 has no effect without opponents such as hall\*16"),
+    "league_size": refused(3, r"league_size=3 has no effect without opponents such as league\*16"),
+}
 MET: dict[str, Any] = {"population": 8, "opponents": "random*2", "block": 8}
 GENETIC = Table(
     GeneticConfig(SMALL, **MET, elites=1, keep=3),
@@ -181,6 +187,35 @@ LOW_RANK = Table(
     LowRankConfig(SMALL, **MET),
     PARTS,
     OF_GRADIENTS | {"rank": row(2, "generation.scores", "generation.champions")},
+    UNMET,
+)
+LIMITED = {"most_plies": row(5, "generation.scores")}
+"""Where a generation's champion may be the same whatever the games were."""
+MAP_ELITES = Table(
+    MapElitesConfig(SMALL, **MET, most_plies=9, cells=3),
+    PARTS,
+    POPULATION
+    | LIMITED
+    | {
+        "descriptors": (row("draws+wins", "generation.state"), row("length", "generation.first")),
+        "low": row((1.0, 0.5), "generation.state"),
+        "high": row((1.0, 0.5), "generation.state"),
+        "cells": row(4, "generation.first"),
+        "sigma": row(0.1, "generation.scores"),
+        "line": row(0.1, "generation.scores"),
+    },
+    UNMET,
+)
+NSGA2 = Table(
+    NSGA2Config(SMALL, **MET),
+    PARTS,
+    POPULATION
+    | LIMITED
+    | {
+        "objectives": (row("length", "generation.state"), row("-length+spread", "generation.first")),
+        "sigma": row(0.1, "generation.scores"),
+        "crossover": (row("none", "generation.scores"), row("layers", "generation.scores")),
+    },
     UNMET,
 )
 GROUPS = Table(

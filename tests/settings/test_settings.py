@@ -43,6 +43,8 @@ TABLES = {
     "LowRankConfig": evolved.LOW_RANK,
     "GroupsConfig": evolved.GROUPS,
     "HillClimbConfig": evolved.HILL_CLIMB,
+    "MapElitesConfig": evolved.MAP_ELITES,
+    "NSGA2Config": evolved.NSGA2,
     "CMA_ESConfig": evolved.of_evosax("CMA_ES"),
 }
 SHARED = {"TDConfig", "SquaredErrorConfig", "BatchConfig", "AllMovesAsFirst", "EvolutionConfig", "ScoredConfig"}

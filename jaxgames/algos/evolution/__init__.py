@@ -8,8 +8,10 @@ from jaxgames.algos.evolution import operators
 from jaxgames.algos.evolution.candidates import LowRank
 from jaxgames.algos.evolution.duel import duel
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.fitness import SCORES, ByPlay, HallOfFame
+from jaxgames.algos.evolution.fitness import SCORES, ByPlay
 from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.hall import HallOfFame, League
+from jaxgames.algos.evolution.measures import MEASURES
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.parameters import Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
@@ -18,10 +20,14 @@ from jaxgames.algos.evolution.strategies.evosax import Evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
 from jaxgames.algos.evolution.strategies.low_rank import LowRankES
+from jaxgames.algos.evolution.strategies.map_elites import MapElites
 from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2
 from jaxgames.algos.evolution.strategies.open_es import OpenES
 
 __all__ = [
+    "MEASURES",
+    "NSGA2",
     "SCORES",
     "Afterstate",
     "Algorithm",
@@ -33,8 +39,10 @@ __all__ = [
     "GroupGA",
     "HallOfFame",
     "HillClimb",
+    "League",
     "LowRank",
     "LowRankES",
+    "MapElites",
     "Matrix",
     "MemoryPlan",
     "Networks",

@@ -28,13 +28,17 @@ class Fitness(Protocol):
 
     def __call__(
         self, genomes: Float32[Array, "b dimension"], numbers: Int32[Array, " b"], key: Key[Array, ""]
-    ) -> Float32[Array, " b"]:
-        """The scores of these candidates."""
+    ) -> Float32[Array, "b ..."]:
+        """The scores of these candidates, float32[b]; for algorithms with `columns` so many numbers of each."""
         ...
 
 
 class Algorithm(Protocol):
-    """A strategy that is asked for candidates and told their scores: pure functions of one state, a pytree."""
+    """A strategy that is asked for candidates and told their scores: pure functions of one state, a pytree.
+
+    One that needs several numbers of each candidate says how many in `columns`, and is told float32[population,
+    columns]: the score, and its descriptors or further objectives.
+    """
 
     @property
     def population(self) -> int:
@@ -54,7 +58,7 @@ class Algorithm(Protocol):
         """Any block of the candidates 0 to population - 1: their genomes, float32[b, dimension], or `LowRank`."""
         ...
 
-    def tell(self, state: Any, scores: Float32[Array, " population"]) -> Any:
+    def tell(self, state: Any, scores: Float32[Array, "population ..."]) -> Any:
         """The next generation's state, given the scores; higher is better, NaN counts as the worst."""
         ...
 
@@ -114,8 +118,8 @@ def evaluate(
     key: Key[Array, ""],
     block: int | None = None,
     mesh: Mesh | None = None,
-) -> Float32[Array, " population"]:
-    """The score of every candidate.
+) -> Float32[Array, "population ..."]:
+    """The score of every candidate; a row of numbers where the algorithm has `columns`.
 
     Scores do not depend on blocks and devices, but for rounding: each device makes and plays its share of the
     candidates, and all exchange the scores. The last candidate fills up the last block; its further scores are dropped.
@@ -128,7 +132,7 @@ def evaluate(
         CPU. For one GPU give `population_mesh(1)`.
 
     Raises `ValueError` if the block is smaller than 1 or the mesh has other axes, and for scores that are not
-    float32[b]; `TypeError` for what is no mesh.
+    float32[b], or float32[b, columns]; `TypeError` for what is no mesh.
     """
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
@@ -144,20 +148,22 @@ def evaluate(
         raise ValueError(f"block={block} is smaller than 1")
     devices = 1 if mesh is None else mesh.size
     blocks, size = block_sizes(algorithm.population, block, devices)
+    columns: int | None = getattr(algorithm, "columns", None)
 
-    def scores_of(state: Any, key: Key[Array, ""], device: Int32[Array, ""]) -> Float32[Array, " share"]:
+    def scores_of(state: Any, key: Key[Array, ""], device: Int32[Array, ""]) -> Float32[Array, "share ..."]:
         places = jax.lax.iota(jnp.int32, blocks * size) + device * jnp.int32(blocks * size)
         numbers = jnp.minimum(places, jnp.int32(algorithm.population - 1))
 
-        def of_block(numbers: Int32[Array, " size"]) -> Float32[Array, " size"]:
-            return check_scores(fitness(algorithm.ask(state, numbers), numbers, key), size)
+        def of_block(numbers: Int32[Array, " size"]) -> Float32[Array, "size ..."]:
+            return check_scores(fitness(algorithm.ask(state, numbers), numbers, key), size, columns)
 
-        return jax.lax.map(of_block, numbers.reshape(blocks, size)).reshape(-1)
+        found = jax.lax.map(of_block, numbers.reshape(blocks, size))
+        return found.reshape(blocks * size, *found.shape[2:])
 
     if mesh is None:
         return scores_of(state, key, jnp.int32(0))[: algorithm.population]
 
-    def on_each(state: Any, key: Key[Array, ""]) -> Float32[Array, " places"]:
+    def on_each(state: Any, key: Key[Array, ""]) -> Float32[Array, "places ..."]:
         return jax.lax.all_gather(scores_of(state, key, jax.lax.axis_index(AXIS)), AXIS, tiled=True)
 
     everywhere = PartitionSpec()
@@ -175,7 +181,7 @@ def generation(
     key: Key[Array, ""],
     block: int | None = None,
     mesh: Mesh | None = None,
-) -> tuple[Any, Float32[Array, " population"]]:
+) -> tuple[Any, Float32[Array, "population ..."]]:
     """The next state and the scores: one generation. Its arguments are those of `evaluate`."""
     scores = evaluate(fitness, algorithm, state, key, block, mesh)
     return algorithm.tell(state, scores), scores

@@ -7,7 +7,7 @@ A strategy is one file of `strategies`: the algorithm, its settings, a subclass 
 import dataclasses
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -31,11 +31,14 @@ CROSSOVERS = ("none", "segments", "layers")
 
 
 class Scores(NamedTuple):
-    """What the candidates of one generation scored, and the networks that are worth writing down after it, if any."""
+    """What the candidates of one generation scored, and the networks that are worth writing down after it, if any;
+    `champion` of strategies that keep their former champions.
+    """
 
     best: Float32[Array, "..."]
     mean: Float32[Array, "..."]
     networks: Float32[Array, "... networks dimension"] | None = None
+    champion: Float32[Array, "... dimension"] | None = None
 
 
 class Strategy(ABC):
@@ -64,9 +67,13 @@ class Strategy(ABC):
     def sample(self, state: Any) -> Float32[Array, "sample dimension"]:
         """Some networks of the population, all of them if they are few."""
 
+    def metrics(self, state: Any) -> dict[str, Float32[Array, ""]]:
+        """What else is worth a line of metrics and a diagram, by name."""
+        return {}
+
 
 class OpponentSpec(NamedTuple):
-    """Opponents of one kind: a player's spec, `others` or `hall`, and how many."""
+    """Opponents of one kind: a player's spec, `others`, `hall` or `league`, and how many."""
 
     name: str
     number: int
@@ -102,6 +109,11 @@ class EvolutionConfig(Settings):
         return ()
 
     @property
+    def champion_every(self) -> int | None:
+        """After how many generations the champion is kept, by generations 0, n, 2n, ...; None if none is."""
+        return None
+
+    @property
     def generations_per_line(self) -> int | None:
         """After how many generations the step size is tested; None if it is not."""
         return None
@@ -113,6 +125,11 @@ class EvolutionConfig(Settings):
     def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
         """Games that are played in the first so many generations; `without` are opponents that need none."""
         raise NotImplementedError
+
+    def check_measures(self, without: Collection[str] = ()) -> None:
+        """Raises `ValueError` if something is to be measured of games that they do not show; those with opponents
+        `without` are none.
+        """
 
     def check_memory(self, devices: int) -> None:
         """Raises `ValueError` if the training on so many devices does not fit into this machine's memory; the few
@@ -139,6 +156,11 @@ class ScoredConfig(EvolutionConfig):
         """Games of a candidate with each opponent."""
         return 2 if self.sides == "both" else 1
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What is measured of a candidate's games besides the score, by name; after a minus less of it is better."""
+        return ()
+
 
 def mesh_of(devices: int) -> Mesh | None:
     """The mesh over so many devices; None for one CPU."""
@@ -164,8 +186,9 @@ class Evolution:
 
     def __post_init__(self) -> None:
         for name, _ in self.config.opponent_specs:
-            if name not in ("hall", "others", "random", *dict(self.fitnesses)):
+            if name not in ("hall", "league", "others", "random", *dict(self.fitnesses)):
                 self._player(name)
+        self.config.check_measures(tuple(dict(self.fitnesses)))
 
     @functools.cached_property
     def strategy(self) -> Strategy:
@@ -219,7 +242,7 @@ class Evolution:
     def by_play(self, opponents: Opponents, common: bool) -> ByPlay:
         """The fitness by games with these opponents; with `common` candidates meet the same luck."""
         config = self.scored
-        return ByPlay(self.policy, opponents, config.score, config.sides, common, config.most_plies)
+        return ByPlay(self.policy, opponents, config.score, config.sides, common, config.most_plies, config.measures)
 
     @property
     def scored(self) -> ScoredConfig:
@@ -239,12 +262,16 @@ def advance(evolution: Evolution, state: Any, generations: int) -> tuple[Any, Sc
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def summarize(evolution: Evolution, state: Any) -> tuple[Float32[Array, "champions dimension"], Float32[Array, ""]]:
-    """The champions, and the diversity: how far weights are spread over the population, as a share of their size.
+def summarize(
+    evolution: Evolution, state: Any
+) -> tuple[Float32[Array, "champions dimension"], Float32[Array, ""], dict[str, Float32[Array, ""]]]:
+    """The champions, the diversity: how far weights are spread over the population, as a share of their size, and the
+    strategy's own metrics.
 
-    That is the root of the mean variance of the weights, divided by the root of their mean square.
+    The diversity is the root of the mean variance of the weights, divided by the root of their mean square.
     """
     sample = evolution.strategy.sample(state)
     spread = jnp.mean(jnp.var(sample, axis=0))
     best = evolution.strategy.best_networks(state)
-    return best, jnp.sqrt(spread / jnp.maximum(jnp.mean(sample**2), jnp.finfo(jnp.float32).tiny))
+    diversity = jnp.sqrt(spread / jnp.maximum(jnp.mean(sample**2), jnp.finfo(jnp.float32).tiny))
+    return best, diversity, evolution.strategy.metrics(state)

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
+from jaxgames.algos.evolution.measures import MEASURES
 from jaxgames.algos.evolution.play import Opponents, Results, check_sides, play
 from jaxgames.algos.evolution.policies import POLICY, POLICY_PARTS, Policy
 from jaxgames.ops import checks
@@ -74,13 +74,43 @@ def score_named(name: str) -> Score:
     return SCORES[name]
 
 
+def won(results: Results) -> Float32[Array, "n games"]:
+    """1 for a win of the candidate, 1/2 for a draw, 0 for a loss, whatever lost it."""
+    return 0.5 + 0.5 * jnp.sign(results.points)
+
+
+def measured(results: Results, name: str) -> Float32[Array, " n"]:
+    """What a measure is of each candidate's games: one of `MEASURES`, or the mean of a score; after a minus less of it.
+
+    Raises `ValueError` for an unknown name.
+    """
+    plain, sign = name.removeprefix("-"), -1.0 if name.startswith("-") else 1.0
+    check_measure(plain)
+    found = MEASURES[plain].of(results) if plain in MEASURES else jnp.mean(SCORES[plain](results), axis=1)
+    return jnp.float32(sign) * found
+
+
+def check_measure(name: str) -> None:
+    """Raises `ValueError` if this is neither a measure nor a score."""
+    if name not in MEASURES and name not in SCORES:
+        raise ValueError(f"unknown measure {name!r}; available: {', '.join((*MEASURES, *SCORES))}")
+
+
+def details_of(name: str) -> tuple[str, ...]:
+    """The details of results that a score or a measure needs, with or without a minus."""
+    plain = name.removeprefix("-")
+    return MEASURES[plain].details if plain in MEASURES else DETAILED.get(plain, ())
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class ByPlay:
     """The mean score of a candidate's games with some opponents.
 
     With `common`, all candidates meet the same dice and random moves (common random numbers), which makes their scores
-    comparable; else each has its own. Raises `ValueError` for an unknown score or unknown sides.
+    comparable; else each has its own. With `measures` it gives several numbers for each candidate, first the score:
+    what else strategies are told, descriptors of play or further objectives. They are `length`, `spread`, `draws`,
+    `captures` or scores; `-length` is less of it. Raises `ValueError` for unknown scores, measures or sides.
     """
 
     policy: Policy = dataclasses.field(metadata={"static": True})
@@ -89,10 +119,14 @@ class ByPlay:
     sides: str = dataclasses.field(default="both", metadata={"static": True})
     common: bool = dataclasses.field(default=True, metadata={"static": True})
     most_plies: int = dataclasses.field(default=1_000, metadata={"static": True})
+    measures: tuple[str, ...] = dataclasses.field(default=(), metadata={"static": True})
 
     def __post_init__(self) -> None:
         checks.made("policy", self.policy, POLICY_PARTS, POLICY)
         score_named(self.score)
+        for name in self.measures:
+            checks.text("measure", name, "length")
+            check_measure(name.removeprefix("-"))
         check_sides(self.sides)
         checks.whole("most_plies", self.most_plies)
 
@@ -103,35 +137,33 @@ class ByPlay:
 
     def __call__(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
-    ) -> Float32[Array, " n"]:
-        """The fitness of candidates, as `evaluate` asks for it."""
-        return jnp.mean(self.matrix(genomes, numbers, key), axis=1)
+    ) -> Float32[Array, " n"] | Float32[Array, "n columns"]:
+        """The fitness of candidates, as `evaluate` asks for it: their scores; with `measures` a row for each."""
+        return self.of_results(self.results(genomes, numbers, key))
 
     def matrix(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
     ) -> Float32[Array, "n opponents"]:
         """The mean score of each candidate against each opponent."""
-        score = score_named(self.score)
+        return self.by_opponent(score_named(self.score)(self.results(genomes, numbers, key)))
+
+    def results(
+        self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
+    ) -> Results:
+        """The games of candidates, with the details that the score and the measures need."""
         luck = jnp.zeros_like(numbers) if self.common else numbers
-        details = DETAILED.get(self.score, ())
-        found = score(play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details))
+        details = tuple(dict.fromkeys(detail for name in (self.score, *self.measures) for detail in details_of(name)))
+        return play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details)
+
+    def by_opponent(self, values: Float32[Array, "n games"]) -> Float32[Array, "n opponents"]:
+        """What games are worth, as means of those with each opponent."""
         if self.sides != "both":
-            return found
-        return 0.5 * (found[:, : self.opponents.count] + found[:, self.opponents.count :])
+            return values
+        return 0.5 * (values[:, : self.opponents.count] + values[:, self.opponents.count :])
 
-
-class HallOfFame(NamedTuple):
-    """Former champions, float32[size, dimension], in a ring: each new one takes the place of the oldest."""
-
-    genomes: Float32[Array, "size dimension"]
-    joined: Int32[Array, ""]
-
-    @classmethod
-    def of(cls, genomes: Float32[Array, "size dimension"]) -> "HallOfFame":
-        """A hall that begins with these genomes."""
-        return cls(genomes, jnp.int32(0))
-
-    def with_champion(self, genome: Float32[Array, " dimension"]) -> "HallOfFame":
-        """The hall after this champion joined."""
-        place = jnp.arange(len(self.genomes), dtype=jnp.int32) == self.joined % len(self.genomes)
-        return HallOfFame(jnp.where(place[:, None], genome[None], self.genomes), self.joined + 1)
+    def of_results(self, results: Results) -> Float32[Array, " n"] | Float32[Array, "n columns"]:
+        """The fitness of candidates that have played such games."""
+        scores = jnp.mean(self.by_opponent(score_named(self.score)(results)), axis=1)
+        if not self.measures:
+            return scores
+        return jnp.stack([scores, *(measured(results, name) for name in self.measures)], axis=1)

@@ -11,12 +11,17 @@ from jaxtyping import Array, Float32, Int32, UInt32
 from jaxgames.ops import checks
 
 
-def check_scores(scores: Any, count: int) -> Float32[Array, " n"]:
-    """One score for each candidate, float32[n]; raises `TypeError` or `ValueError` for anything else."""
-    expected = f"expected one score for each candidate, float32[{count}]"
+def check_scores(scores: Any, count: int, columns: int | None = None) -> Float32[Array, "n ..."]:
+    """One score for each candidate, float32[n], or a row of so many numbers, float32[n, columns].
+
+    Raises `TypeError` or `ValueError` for anything else.
+    """
+    shape = (count,) if columns is None else (count, columns)
+    what = "one score" if columns is None else f"{columns} numbers"
+    expected = f"expected {what} for each candidate, float32{list(shape)}"
     if not checks.is_array(scores):
         raise TypeError(f"scores {checks.describe(scores)}: {expected}")
-    if scores.shape != (count,) or not jnp.issubdtype(scores.dtype, jnp.floating):
+    if scores.shape != shape or not jnp.issubdtype(scores.dtype, jnp.floating):
         raise ValueError(f"scores {checks.describe(scores)}: {expected}")
     return jnp.asarray(scores, jnp.float32)
 

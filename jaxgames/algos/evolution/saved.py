@@ -129,9 +129,18 @@ def champions_template(run: Run) -> Any:
 
 
 def snapshots_of(run: Run) -> Snapshots:
-    """The champions that a run keeps at regular steps, as rows."""
+    """The champions that a run keeps at regular steps, or as they join former ones, as rows."""
     dimension = NetworkConfig.from_json(run.config["network"]).genomes().dimension
     return Snapshots(run.path, jax.ShapeDtypeStruct((dimension,), jnp.float32))
+
+
+def snapshot_games(run: Run) -> tuple[int, int]:
+    """After how many games the first of these champions was kept, and how many lie between two; 0 if none are kept."""
+    kept = run.config.get("kept")
+    if kept is not None:
+        return kept["first"], kept["every"]
+    every = run.config["generations_per_line"] * run.config["evolution"].get("duel", 0)
+    return every, every
 
 
 def load_champion(run: Run, step: int | None = None) -> tuple[Float32[Array, " dimension"], NetworkConfig]:

@@ -9,18 +9,19 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.evolution import (
+    MEASURES,
     SCORES,
     Afterstate,
     ByPlay,
     Details,
     Genomes,
-    HallOfFame,
     Networks,
     Outputs,
     RandomMoves,
     Results,
     play,
 )
+from jaxgames.algos.evolution.fitness import won
 from jaxgames.nets import MLP
 
 GAME = jaxgames.make("tic_tac_toe")
@@ -71,11 +72,33 @@ def test_luck_is_common_or_everyones_own():
     np.testing.assert_array_equal(alone[::-1], program(own, same, numbers[::-1]))
 
 
-def test_hall_of_fame():
-    hall = HallOfFame.of(jnp.zeros((2, 3)))
-    for number in (1.0, 2.0, 3.0):
-        hall = hall.with_champion(jnp.full(3, number, jnp.float32))
-    np.testing.assert_array_equal(hall.genomes[:, 0], [3, 2])
+def test_further_numbers_of_the_same_games():
+    """A row for each candidate: its score, and what is measured of the games that made it."""
+    names, key = ("length", "-length", "spread", "draws", "points"), jax.random.key(0)
+    fitness = ByPlay(POLICY, RandomMoves(3), measures=names)
+    numbers = jnp.arange(4, dtype=jnp.int32)
+    found = np.asarray(jax.jit(fitness)(rows(0, 4), numbers, key))
+    details = ("plies",)
+    results = jax.jit(lambda rows: play(POLICY, rows, fitness.opponents, key, 0 * numbers, details=details))(rows(0, 4))
+    plies = np.asarray(results.details.plies)
+    expected = [
+        np.asarray(SCORES["wins"](results)).mean(axis=1),
+        plies.mean(axis=1),
+        -plies.mean(axis=1),
+        plies.std(axis=1),
+        (np.asarray(results.points) == 0).mean(axis=1),
+        np.asarray(results.points).mean(axis=1),
+    ]
+    assert found.shape == (4, 6) and found.dtype == np.float32
+    np.testing.assert_allclose(found, np.transpose(expected), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(won(results), np.where(results.points > 0, 1, np.where(results.points < 0, 0, 0.5)))
+
+
+def test_moves_that_take():
+    """Of all of a candidate's moves together, not the mean of its games' shares."""
+    details = Details(moves=jnp.asarray([[8, 2], [0, 0]]), captures=jnp.asarray([[1, 1], [0, 0]]))
+    results = Results(jnp.zeros((2, 2)), jnp.zeros((2, 2), bool), details)
+    np.testing.assert_allclose(MEASURES["captures"].of(results), [0.2, 0])
 
 
 @pytest.mark.parametrize(
@@ -93,6 +116,10 @@ def test_hall_of_fame():
         (
             lambda: ByPlay(POLICY, RandomMoves(2), "goals")(rows(0, 1), jnp.zeros(1, jnp.int32), jax.random.key(0)),
             "unknown score 'goals'; available: wins, points, material, pieces, legality",
+        ),
+        (
+            lambda: ByPlay(POLICY, RandomMoves(2), measures=("-plies",)),
+            "unknown measure 'plies'; available: length, spread, draws, captures, wins, points, material",
         ),
         (
             lambda: play(POLICY, rows(0, 1), RandomMoves(2), jax.random.key(0), jnp.zeros(1, jnp.int32), "left"),

@@ -8,12 +8,23 @@ from jaxgames.algos.evolution.strategies import evosax
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimbConfig
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
+from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2Config
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.ops.settings import own
 
 STRATEGIES: dict[str, type[EvolutionConfig]] = {
-    kind.name: kind for kind in (GroupsConfig, GeneticConfig, OpenESConfig, LowRankConfig, HillClimbConfig)
+    kind.name: kind
+    for kind in (
+        GroupsConfig,
+        GeneticConfig,
+        OpenESConfig,
+        LowRankConfig,
+        HillClimbConfig,
+        MapElitesConfig,
+        NSGA2Config,
+    )
 }
 """The strategies of this package. Any other name is one of evosax."""
 

@@ -3,25 +3,32 @@
 import dataclasses
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
-from jaxtyping import Array, Float32, Int32, Key
+from jaxtyping import Array, Bool, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import Algorithm, evaluate, platform_of, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
-from jaxgames.algos.evolution.fitness import HallOfFame
+from jaxgames.algos.evolution.fitness import check_measure, won
+from jaxgames.algos.evolution.hall import HallOfFame, League
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.play import Networks
+from jaxgames.envs.core import Game
+from jaxgames.envs.registry import make
 from jaxgames.ops.settings import own, setting
 
 SAMPLE = 64
+FORMER = ("hall", "league")
+"""Opponents that are former champions."""
 _OPPONENT = re.compile(r"([^*+]+)\*(\d+)")
+_OF_PIECES = {"material": "material", "pieces": "piece_count", "captures": "piece_count"}
+"""Measures that are 0 in games whose rules do not say these."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +39,15 @@ class PopulationConfig(ScoredConfig):
     opponents: str = setting(
         "random*32",
         "whom candidates meet: players, others of the population, drawn anew in each generation (as many as the "
-        "population are everyone, oneself included), or hall, former champions: random*32+hall*16",
+        "population are everyone, oneself included), hall, the last champions, or league, former champions, those "
+        "more often that are beaten seldom: random*32+hall*16",
     )
-    hall_every: int = setting(10, "the champion joins the hall of fame after so many generations", low=1, high=10**6)
+    hall_every: int = setting(
+        10, "the champion joins the hall of fame and the league after so many generations", low=1, high=10**6
+    )
+    league_size: int = setting(
+        256, "former champions of the league; then the one that is beaten most surely leaves", low=1, high=2**20
+    )
     common: bool = setting(True, "whether candidates meet the same openings, dice and random moves")
     block: int | None = setting(
         None, "so many candidates are played at once; none: as many as suit the device", low=1, high=2**20
@@ -42,9 +55,16 @@ class PopulationConfig(ScoredConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        met = [one.name for one in self.opponent_specs]
-        if "hall" not in met and self.hall_every != own(PopulationConfig)["hall_every"].default:
+        met, usual = [one.name for one in self.opponent_specs], own(PopulationConfig)
+        if self.champion_every is None and self.hall_every != usual["hall_every"].default:
             raise ValueError(f"hall_every={self.hall_every} has no effect without opponents such as hall*16")
+        if "league" not in met and self.league_size != usual["league_size"].default:
+            raise ValueError(f"league_size={self.league_size} has no effect without opponents such as league*16")
+        if self.league_size < self.number_of("league"):
+            raise ValueError(f"league_size={self.league_size}: expected at least the league*{self.number_of('league')}")
+        for name in FORMER:
+            if met.count(name) > 1:
+                raise ValueError(f"opponents={self.opponents!r}: expected {name} once, with all that are met")
 
     @property
     @override
@@ -61,6 +81,27 @@ class PopulationConfig(ScoredConfig):
                 raise ValueError(f"opponents={self.opponents!r}: expected players and numbers, as in random*32+hall*16")
             found.append(OpponentSpec(match[1], int(match[2])))
         return tuple(found)
+
+    def number_of(self, name: str) -> int:
+        """How many opponents of this name a candidate meets."""
+        return sum(one.number for one in self.opponent_specs if one.name == name)
+
+    @property
+    @override
+    def champion_every(self) -> int | None:
+        return self.hall_every if any(one.name in FORMER for one in self.opponent_specs) else None
+
+    @override
+    def check_measures(self, without: Collection[str] = ()) -> None:
+        game = type(make(self.network.game))
+        for name in (name.removeprefix("-") for name in self.measures):
+            check_measure(name)
+            rule = _OF_PIECES.get(name, "init_position")
+            if getattr(game, rule) is getattr(Game, rule):
+                raise ValueError(f"{name} is always 0 in {self.network.game}, which takes no pieces")
+        for one in self.opponent_specs if self.measures else ():
+            if one.name in without:
+                raise ValueError(f"opponents={one.name}*{one.number}: {self.name} needs games, and these play none")
 
     @override
     def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
@@ -103,6 +144,7 @@ class PopulationState(NamedTuple):
     algorithm: Any
     hall: HallOfFame
     key: Key[Array, ""]
+    league: League | None = None
 
 
 class _WithNetworks(NamedTuple):
@@ -112,6 +154,7 @@ class _WithNetworks(NamedTuple):
 
     algorithm: Algorithm
     population: int
+    columns: int | None
 
     def ask(self, state: Any, numbers: Int32[Array, " b"]) -> tuple[Array, Array]:
         """The candidates, and the networks."""
@@ -132,37 +175,55 @@ class Population(Strategy):
         own, first, drawn = (jax.random.fold_in(key, number) for number in range(3))
         init = self.config.network.genomes().init
         state = self.algorithm.begin(own, functools.partial(init, first))
-        former = sum(one.number for one in self.config.opponent_specs if one.name == "hall")
-        return PopulationState(state, HallOfFame.of(init(drawn, jnp.arange(former, dtype=jnp.int32))), drawn)
+        former, members = (jnp.arange(self.config.number_of(name), dtype=jnp.int32) for name in FORMER)
+        hall, league = HallOfFame.of(init(drawn, former)), None
+        if len(members):
+            league = League.of(init(jax.random.fold_in(key, 3), members), self.config.league_size)
+        return PopulationState(state, hall, drawn, league)
 
     @override
     def generation(self, state: PopulationState, evolution: Evolution) -> tuple[PopulationState, Scores]:
         config, number = self.config, state.algorithm.generation
         key = jax.random.fold_in(state.key, number)
 
-        def judged(asked: Any, numbers: Int32[Array, " b"], key: Key[Array, ""]) -> Float32[Array, " b"]:
+        def judged(asked: Any, numbers: Int32[Array, " b"], key: Key[Array, ""]) -> Float32[Array, "b ..."]:
             genomes, met = asked
             if evolution.watch is not None:
                 jax.debug.callback(functools.partial(evolution.watch, len(numbers)))
-            judges = self._judges(evolution, met)
-            scores = [
-                judge(genomes, numbers, jax.random.fold_in(key, place)) * jnp.float32(count)
-                for place, (judge, count) in enumerate(judges)
-            ]
-            return sum(scores[1:], scores[0]) * jnp.float32(1 / sum(count for _, count in judges))
+            judges, scores, won_games = self._judges(evolution, met), [], []
+            for place, (judge, count) in enumerate(judges):
+                own = jax.random.fold_in(key, place)
+                if place == 0 and members:
+                    results = judge.results(genomes, numbers, own)
+                    found = judge.of_results(results)
+                    won_games = [judge.by_opponent(won(results))[:, self._first_of_league :][:, :members]]
+                else:
+                    found = judge(genomes, numbers, own)
+                scores.append(found * jnp.float32(count))
+            total = sum(scores[1:], scores[0]) * jnp.float32(1 / sum(count for _, count in judges))
+            return jnp.concatenate([total.reshape(len(numbers), -1), *won_games], axis=1) if won_games else total
 
+        members, own_columns = config.number_of("league"), getattr(self.algorithm, "columns", None)
+        columns = (own_columns or 1) + members if members else own_columns
         fitness: Any = judged
-        asking: Any = _WithNetworks(self.algorithm, config.population)
+        asking: Any = _WithNetworks(self.algorithm, config.population, columns)
         met = self.networks_met(state, key)
         block = config.candidates_at_once(self.algorithm, platform_of(self.mesh))
-        scores = evaluate(fitness, asking, (state.algorithm, met), key, block, self.mesh)
+        told = evaluate(fitness, asking, (state.algorithm, met), key, block, self.mesh)
+        scores, league = told, state.league
+        if league is not None:
+            scores = told[:, :own_columns] if own_columns else told[:, 0]
+            league = league.after_games(self._league_places(league, key), jnp.mean(told[:, -members:], axis=0))
         algorithm = self.algorithm.tell(state.algorithm, scores)
-        hall = state.hall
+        champion: Any = self.algorithm.champion(algorithm) if config.champion_every else None
+        joins, hall = number % config.hall_every == 0, state.hall
         if len(hall.genomes):
-            joined = hall.with_champion(self.algorithm.champion(algorithm))
-            joins = number % config.hall_every == 0
-            hall = jax.tree.map(lambda new, old: jnp.where(joins, new, old), joined, hall)
-        return PopulationState(algorithm, hall, state.key), Scores(jnp.max(scores), jnp.mean(scores))
+            hall = _where(joins, hall.with_champion(champion), hall)
+        if league is not None:
+            league = _where(joins, league.with_champion(champion), league)
+        first = scores if scores.ndim == 1 else scores[:, 0]
+        after = PopulationState(algorithm, hall, state.key, league)
+        return after, Scores(jnp.max(first), jnp.mean(first), champion=champion)
 
     @override
     def best_networks(self, state: PopulationState) -> Float32[Array, "1 dimension"]:
@@ -174,12 +235,22 @@ class Population(Strategy):
         numbers = jnp.arange(min(SAMPLE, self.config.population), dtype=jnp.int32)
         return as_rows(self.algorithm.ask(state.algorithm, numbers))
 
+    @override
+    def metrics(self, state: PopulationState) -> dict[str, Float32[Array, ""]]:
+        found = self.algorithm.metrics(state.algorithm) if hasattr(self.algorithm, "metrics") else {}
+        if state.league is not None:
+            joined = (state.league.met >= 0).astype(jnp.float32)
+            found = found | {"won_against_league": jnp.sum(joined * state.league.win_rates) / jnp.sum(joined)}
+        return found
+
     def networks_met(self, state: PopulationState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
         """The networks that candidates meet in this generation: former champions, and others of the population."""
         found = [jnp.zeros((0, self.algorithm.dimension), jnp.float32)]
         for place, one in enumerate(self.config.opponent_specs):
             if one.name == "hall":
                 found.append(state.hall.genomes)
+            if one.name == "league" and state.league is not None:
+                found.append(state.league.genomes[self._league_places(state.league, key)])
             if one.name == "others":
                 own = jax.random.fold_in(key, len(self.config.opponent_specs) + place)
                 numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
@@ -188,13 +259,29 @@ class Population(Strategy):
                 found.append(as_rows(self.algorithm.ask(state.algorithm, numbers)))
         return jnp.concatenate(found)
 
-    def _judges(
-        self, evolution: Evolution, networks: Float32[Array, "met dimension"]
-    ) -> list[tuple[Callable[[Array, Array, Array], Array], int]]:
+    def _league_places(self, league: League, key: Key[Array, ""]) -> Int32[Array, " met"]:
+        """The members that are met in a generation with this key."""
+        place = next(place for place, one in enumerate(self.config.opponent_specs) if one.name == "league")
+        own = jax.random.fold_in(key, len(self.config.opponent_specs) + place)
+        return league.draw(own, self.config.number_of("league"))
+
+    @property
+    def _first_of_league(self) -> int:
+        """The place of the league's first member among the networks that are met."""
+        names = [one.name for one in self.config.opponent_specs]
+        before = self.config.opponent_specs[: names.index("league")]
+        return sum(one.number for one in before if one.name in (*FORMER, "others"))
+
+    def _judges(self, evolution: Evolution, networks: Float32[Array, "met dimension"]) -> list[tuple[Any, int]]:
         """The fitness that opponents of each kind are, and how many they are; all networks are of one kind."""
         common, found = self.config.common, []
         if len(networks):
             met = Networks(evolution.policy, networks)
             found.append((evolution.by_play(met, common), len(networks)))
-        players = (one for one in self.config.opponent_specs if one.name not in ("hall", "others"))
+        players = (one for one in self.config.opponent_specs if one.name not in (*FORMER, "others"))
         return found + [(evolution.judge(one, common), one.number) for one in players]
+
+
+def _where(condition: Bool[Array, ""], one: Any, other: Any) -> Any:
+    """One tree or another."""
+    return jax.tree.map(lambda new, old: jnp.where(condition, new, old), one, other)

@@ -58,7 +58,7 @@ class Trained:
 
 def _of_snapshots(run: Run, name: str) -> tuple[int, list[Player]]:
     """The interval in games, and the players; networks of all methods become players of one kind."""
-    every, snapshots = from_folder.snapshots_of(run)
+    _, every, snapshots = from_folder.snapshots_of(run)
     rows = snapshots.load(np.arange(len(snapshots)))
     if run.config["kind"] == "td":
         network = config_of(run.config["learner"]).network()

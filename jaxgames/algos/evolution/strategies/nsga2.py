@@ -1,0 +1,169 @@
+"""NSGA-II: a genetic algorithm for several objectives, which keeps the networks that no other one beats in all."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import Mesh
+from jaxtyping import Array, Float32, Int32, Key
+from typing_extensions import override
+
+from jaxgames.algos.evolution.evolution import CROSSOVERS
+from jaxgames.algos.evolution.operators import (
+    Crossover,
+    Gaussian,
+    Mutation,
+    Segments,
+    Tournament,
+    candidate_bits,
+    offspring,
+)
+from jaxgames.algos.evolution.pareto import crowding, fronts
+from jaxgames.algos.evolution.ranking import check_scores
+from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
+from jaxgames.algos.evolution.strategies.population import PopulationConfig
+from jaxgames.ops import checks
+from jaxgames.ops.settings import setting
+
+
+class NSGA2State(NamedTuple):
+    """The survivors, first those of the first front, in each front those with most room around them; their scores
+    (minus infinity before the first ones are told), and the number of the front of each.
+    """
+
+    pool: Float32[Array, "population dimension"]
+    scores: Float32[Array, "population objectives"]
+    ranks: Int32[Array, " population"]
+    key: Key[Array, ""]
+    generation: Int32[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class NSGA2:
+    """Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and elitist multiobjective genetic algorithm: NSGA-II".
+
+    Of the survivors and their children, `population` each, those survive that stand in the first fronts, and of the
+    last front that has room those with the largest crowding distance. Parents are the better ones, by front and then
+    by crowding, of `tournament` survivors that are drawn with equal chances. A fitness gives as many scores of each
+    candidate as there are `objectives`, float32[b, objectives], all of them better the higher they are.
+
+    A survivor keeps the scores that it was told. Raises `ValueError` for settings that are none.
+    """
+
+    population: int
+    dimension: int
+    first: InitGenomes
+    objectives: int = 2
+    mutation: Mutation = Gaussian(0.05)
+    crossover: Crossover | None = Segments()
+    tournament: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("population", "dimension", "objectives", "tournament"):
+            checks.whole(name, getattr(self, name))
+        checks.function("first", self.first, "(key, numbers) -> genomes")
+        checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
+
+    @property
+    def columns(self) -> int:
+        """The scores that a fitness gives of each candidate."""
+        return self.objectives
+
+    @property
+    def working_bytes(self) -> int:
+        """What `tell` needs beside the old and the new state: all pairs of survivors and children, and all genomes."""
+        return 2 * (2 * self.population) ** 2 + 3 * 4 * self.population * self.dimension
+
+    def init(self, key: Key[Array, ""]) -> NSGA2State:
+        """The state before the first generation, whose candidates are those of `first`."""
+        checks.key(key)
+        return NSGA2State(
+            jnp.zeros((self.population, self.dimension), jnp.float32),
+            jnp.full((self.population, self.objectives), -jnp.inf, jnp.float32),
+            jnp.zeros(self.population, jnp.int32),
+            key,
+            jnp.int32(0),
+        )
+
+    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> NSGA2State:
+        """The state before the first generation; the algorithm draws its first weights itself."""
+        del first
+        return self.init(key)
+
+    def ask(self, state: NSGA2State, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
+        """The genomes of these candidates, 0 to population - 1."""
+
+        def bred() -> Float32[Array, "b dimension"]:
+            key, count = jax.random.fold_in(state.key, state.generation), 1
+            if self.crossover is not None:
+                count = self.crossover.parents
+            # Numbers beyond the candidates', so that parents are drawn by bits of their own.
+            drawn = numbers[:, None] + self.population * jnp.arange(1, count + 1, dtype=jnp.int32)[None]
+            parents = Tournament(self.tournament)(state.scores[:, 0], candidate_bits(key, drawn))
+            bits = candidate_bits(key, numbers)
+            return offspring(state.pool, parents, jnp.zeros(len(numbers), bool), bits, self.mutation, self.crossover)
+
+        return lax.cond(state.generation == 0, lambda: self.first(state.key, numbers), bred)
+
+    def tell(self, state: NSGA2State, scores: Float32[Array, "population objectives"]) -> NSGA2State:
+        """The next generation's state, given the scores of this one's candidates; higher is better, NaN the worst.
+
+        Raises `ValueError` for scores of another shape.
+        """
+        told = check_scores(scores, self.population, self.objectives)
+        children = self.ask(state, jnp.arange(self.population, dtype=jnp.int32))
+        pool = jnp.concatenate([state.pool, children])
+        all_scores = jnp.concatenate([state.scores, jnp.where(jnp.isnan(told), -jnp.inf, told)])
+        ranks = fronts(all_scores, self.population)
+        room, numbers = crowding(all_scores, ranks), lax.iota(jnp.int32, 2 * self.population)
+        best = lax.sort((ranks, -room, numbers), num_keys=2, is_stable=True)[2][: self.population]
+        return NSGA2State(pool[best], all_scores[best], ranks[best], state.key, state.generation + 1)
+
+    def champion(self, state: NSGA2State) -> Float32[Array, " dimension"]:
+        """The best of the first front by the first objective."""
+        return state.pool[jnp.argmax(jnp.where(state.ranks == 0, state.scores[:, 0], -jnp.inf))]
+
+    def metrics(self, state: NSGA2State) -> dict[str, Float32[Array, ""]]:
+        """How many are in the first front."""
+        return {"first_front": jnp.sum((state.ranks == 0).astype(jnp.float32))}
+
+
+@dataclasses.dataclass(frozen=True)
+class NSGA2Config(PopulationConfig):
+    """Settings of `nsga2`: the score of games and other objectives at the same time."""
+
+    name: ClassVar[str] = "nsga2"
+
+    objectives: str = setting(
+        "-length",
+        "what counts besides score, more of it or after a minus less, as in material-length: length, spread (of the "
+        "lengths), draws, captures, and other scores",
+    )
+    sigma: float = setting(0.05, "the standard deviation of the noise on each weight of a child", low=0, high=10)
+    crossover: str = setting("segments", "how children of two parents are made", choices=CROSSOVERS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        text = self.objectives
+        if not re.fullmatch(r"[+-]?\w+([+-]\w+)*", text):
+            raise ValueError(f"objectives={text!r}: expected names with a plus or a minus, as in material-length")
+        plain = [name.removeprefix("-") for name in self.measures]
+        if len({self.score, *plain}) <= len(plain):
+            raise ValueError(f"objectives={text}: expected each once, and others than score={self.score}")
+
+    @property
+    @override
+    def measures(self) -> tuple[str, ...]:
+        return tuple(name.removeprefix("+") for name in re.findall(r"[+-]?\w+", self.objectives))
+
+    @override
+    def algorithm(self, mesh: Mesh | None) -> NSGA2:
+        genomes = self.network.genomes()
+        return NSGA2(
+            self.population, genomes.dimension, genomes.init, 1 + len(self.measures), Gaussian(self.sigma),
+            self.crossover_named(self.crossover),
+        )  # fmt: skip

@@ -1,0 +1,125 @@
+"""MAP-Elites against a plain archive, a cell after the other; its children, and that it fills an archive."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos.evolution import MapElites, evaluate, operators
+
+LOW, HIGH = (0.0, -1.0), (1.0, 1.0)
+
+
+def first(key, numbers):
+    """Genomes near the middle."""
+    return 0.3 + 0.1 * jax.vmap(lambda n: jax.random.normal(jax.random.fold_in(key, n), (5,), jnp.float32))(numbers)
+
+
+ELITES = MapElites(64, 5, first, LOW, HIGH, 4, operators.IsoLine(0.2))
+
+
+def plain_place(descriptor):
+    """The row and column of a cell."""
+    parts = [int(np.floor(4 * (x - low) / (high - low))) for x, low, high in zip(descriptor, LOW, HIGH, strict=True)]
+    row, column = (min(max(part, 0), 3) for part in parts)
+    return 4 * row + column
+
+
+def test_an_archive_against_plain_python():
+    """Three generations with equal scores, numbers outside the ranges and NaN: the best of each cell, of equals the
+    first, and who is there already stays.
+    """
+    random, archive = np.random.default_rng(0), {}
+    state = ELITES.init(jax.random.key(0))
+    add = jax.jit(ELITES.add)
+    for _ in range(3):
+        genomes = random.normal(size=(64, 5)).astype(np.float32)
+        scores = random.integers(0, 6, 64).astype(np.float32)
+        descriptors = random.uniform(-0.2, 1.2, (64, 2)).astype(np.float32)
+        scores[5], descriptors[6, 1], scores[7] = np.nan, np.nan, -np.inf
+        for i in range(64):
+            if i in (5, 6, 7):
+                continue
+            place = plain_place(descriptors[i])
+            if place not in archive or scores[i] > archive[place][0]:
+                archive[place] = scores[i], genomes[i], descriptors[i]
+        state = add(state, genomes, scores, descriptors)
+        assert np.flatnonzero(ELITES.filled(state)).tolist() == sorted(archive)
+        for place, (score, genome, descriptor) in archive.items():
+            assert state.scores[place] == score
+            np.testing.assert_array_equal(state.genomes[place], genome)
+            np.testing.assert_array_equal(state.descriptors[place], descriptor)
+    found = ELITES.metrics(state)
+    assert found["filled_cells"] == len(archive)
+    assert found["qd_score"] == sum(score for score, _, _ in archive.values())
+    best = int(np.argmax(state.scores))
+    np.testing.assert_array_equal(ELITES.champion(state), archive[best][1])
+
+
+def test_children_are_elites_moved_by_noise_and_along_a_line():
+    """By NumPy, of parents that are drawn with equal chances; the same ones in any block."""
+    one, other = jnp.zeros((4_000, 3)), jnp.full((4_000, 3), 10.0)
+    bits = operators.candidate_bits(jax.random.key(0), jnp.arange(4_000, dtype=jnp.int32))
+    children = np.asarray(operators.IsoLine(0.1, 0.5)([one, other], bits))
+    along = children.mean(axis=1, keepdims=True)
+    assert np.std(along) == pytest.approx(5, rel=0.04) and abs(np.mean(along)) < 0.3
+    assert np.std(children - along) == pytest.approx(0.1 * np.sqrt(2 / 3), rel=0.05)
+    only_line = operators.IsoLine(0.0, 0.5)([one, other], bits)
+    np.testing.assert_array_equal(only_line, np.tile(only_line[:, :1], 3))
+
+    plain = MapElites(600, 1, lambda key, numbers: jnp.zeros((len(numbers), 1)), (0.0,), (1.0,), 8,
+                      operators.IsoLine(0.0, 0.0))  # fmt: skip
+    scores = jnp.asarray([1.0, 2.0, 3.0])
+    state = plain.add(plain.init(jax.random.key(1)), scores[:, None], scores, jnp.asarray([[0.1], [0.5], [0.9]]))
+    numbers = jnp.arange(600, dtype=jnp.int32)
+    ask = jax.jit(plain.ask)
+    asked = np.asarray(ask(state, numbers))[:, 0]
+    counts = [int(np.sum(asked == score)) for score in (1, 2, 3)]
+    assert sum(counts) == 600 and min(counts) > 160
+    np.testing.assert_array_equal(ask(state, numbers[::-7])[:, 0], asked[::-7])
+
+
+def test_it_fills_an_archive_and_tell_is_add():
+    def fitness(genomes, numbers, key):
+        return jnp.concatenate([-jnp.sum(genomes**2, axis=1, keepdims=True), genomes[:, :2]], axis=1)
+
+    def step(state, key):
+        scores = evaluate(fitness, ELITES, state, key, 16)
+        added = ELITES.add(state, ELITES.ask(state, jnp.arange(64, dtype=jnp.int32)), scores[:, 0], scores[:, 1:])
+        return ELITES.tell(state, scores), (added, ELITES.metrics(state))
+
+    state = ELITES.init(jax.random.key(0))
+    state, (added, found) = jax.jit(lambda state, keys: jax.lax.scan(step, state, keys))(
+        state, jax.random.split(jax.random.key(1), 60)
+    )
+    np.testing.assert_array_equal(added.scores[-1], state.scores)
+    np.testing.assert_array_equal(added.genomes[-1], state.genomes)
+    assert found["filled_cells"][0] == 0 and found["filled_cells"][-1] >= 12
+    assert np.all(np.diff(found["filled_cells"]) >= 0) and float(jnp.max(state.scores)) > -0.1
+    # The best of a cell is near its corner that is nearest to the origin.
+    places = np.asarray(ELITES.places(state.descriptors))
+    assert places[np.asarray(ELITES.filled(state))].tolist() == np.flatnonzero(ELITES.filled(state)).tolist()
+
+
+def test_without_elites_candidates_are_drawn():
+    numbers, key = jnp.arange(4, dtype=jnp.int32), jax.random.key(0)
+    told = jnp.full((64, 3), jnp.nan)
+    asked, drawn = jax.jit(lambda: (ELITES.ask(ELITES.tell(ELITES.init(key), told), numbers), first(key, numbers)))()
+    np.testing.assert_array_equal(asked, drawn)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MapElites(4, 5, first, (0.0,), (0.0,)), "expected a range for each descriptor, such as"),
+        (lambda: MapElites(4, 5, first, (0.0,), (1.0, 2.0)), "expected a range for each descriptor, such as"),
+        (lambda: MapElites(4, 5, first, (0.0,) * 3, (1.0,) * 3, 128), "expected at most 1,048,576 in all"),
+        (
+            lambda: ELITES.tell(ELITES.init(jax.random.key(0)), jnp.zeros(64)),
+            r"scores float32\[64\]: expected 3 numbers",
+        ),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

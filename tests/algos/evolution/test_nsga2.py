@@ -1,0 +1,60 @@
+"""NSGA-II: a generation against plain Python, and the known front of ZDT1."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.evolution import NSGA2, evaluate, operators
+from tests.algos.evolution.test_pareto import plain_crowding, plain_fronts
+
+
+def first(key, numbers):
+    """Genomes between 0 and 1."""
+    return jax.vmap(lambda n: jax.random.uniform(jax.random.fold_in(key, n), (8,), jnp.float32))(numbers)
+
+
+def test_survivors_against_plain_python():
+    """The best by front and then by room, of survivors and children; children of nobody else."""
+    algorithm = NSGA2(12, 8, first, mutation=operators.Gaussian(0.0), crossover=None)
+    state, random = algorithm.init(jax.random.key(0)), np.random.default_rng(0)
+    tell, numbers = jax.jit(algorithm.tell), jnp.arange(12, dtype=jnp.int32)
+    for _ in range(3):
+        children = np.asarray(algorithm.ask(state, numbers))
+        scores = random.integers(0, 9, (12, 2)).astype(np.float32)
+        after = tell(state, scores)
+        pool = np.concatenate([state.pool, children]) if state.generation else children
+        told = np.concatenate([state.scores, scores]) if state.generation else scores
+        ranks = plain_fronts(told)
+        room = plain_crowding(told, ranks)
+        order = sorted(range(len(told)), key=lambda i: (ranks[i], -np.float32(room[i]), i))[:12]
+        np.testing.assert_array_equal(after.pool, pool[order])
+        np.testing.assert_array_equal(after.scores, told[order])
+        assert after.ranks.tolist() == [ranks[i] for i in order]
+        best = max((i for i in range(12) if after.ranks[i] == 0), key=lambda i: (after.scores[i, 0], -i))
+        np.testing.assert_array_equal(algorithm.champion(after), after.pool[best])
+        assert algorithm.metrics(after)["first_front"] == ranks.count(0) if ranks.count(0) < 12 else 12
+        state = after
+    pool, children = np.asarray(state.pool), np.asarray(algorithm.ask(state, numbers))
+    rows = [int(np.flatnonzero((pool == child).all(axis=1))[0]) for child in children]
+    assert np.mean(rows) < 5.0  # of two places that are drawn the better one: 3.5 on the average, else 5.5
+
+
+def test_the_front_of_zdt1():
+    """Zitzler, Deb and Thiele (2000): f1 = x1, f2 = g (1 - sqrt(x1 / g)), whose front is f2 = 1 - sqrt(f1)."""
+
+    def zdt1(genomes, numbers, key):
+        x = jnp.clip(genomes, 0.0, 1.0)
+        g = 1.0 + 9.0 * jnp.mean(x[:, 1:], axis=1)
+        return -jnp.stack([x[:, 0], g * (1.0 - jnp.sqrt(x[:, 0] / g))], axis=1)
+
+    algorithm = NSGA2(40, 8, first, mutation=operators.Gaussian(0.05))
+
+    def step(state, key):
+        return algorithm.tell(state, evaluate(zdt1, algorithm, state, key)), None
+
+    keys = jax.random.split(jax.random.key(1), 200)
+    state, _ = jax.jit(lambda state: jax.lax.scan(step, state, keys))(algorithm.init(jax.random.key(0)))
+    f1, f2 = -np.asarray(state.scores).T
+    assert np.all(np.asarray(state.ranks) == 0)
+    assert np.max(f2 - (1 - np.sqrt(f1))) < 0.05 and np.min(f2 - (1 - np.sqrt(f1))) > -1e-5
+    assert np.max(np.diff(np.sort(f1))) < 0.1 and f1.min() < 0.01 and f1.max() > 0.95  # all along the front
