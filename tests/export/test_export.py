@@ -139,6 +139,8 @@ EVOLUTION = {
     "open_es": {"population": 6, "opponents": "random*2"},
     "low_rank": {"population": 6, "opponents": "random*2", "rank": 2},
     "hill_climb": {"duel": 2},
+    "map_elites": {"population": 6, "opponents": "league*2+random*2", "most_plies": 9, "cells": 3},
+    "nsga2": {"population": 6, "opponents": "random*2"},
 }
 
 

@@ -151,7 +151,7 @@ POPULATION = {
     **ROWS, **SCORED,
     "population": row(6, "generation.scores"),
     "opponents": (row("random*3", "generation.scores"), row("hall*2+others*3", "generation.scores")),
-    "hall_every": (row(3, "generation.state", opponents="hall*2"), row(3, "generation.state", opponents="league*2")),
+    "hall_every": row(3, "generation.state", opponents="hall*2"),
     "league_size": row(3, "generation.first", opponents="league*2"),
     "common": row(False, "generation.scores"),
     "block": row(2, "generation.scores"),

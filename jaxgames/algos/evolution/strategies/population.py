@@ -216,7 +216,8 @@ class Population(Strategy):
             league = league.after_games(self._league_places(league, key), jnp.mean(told[:, -members:], axis=0))
         algorithm = self.algorithm.tell(state.algorithm, scores)
         champion: Any = self.algorithm.champion(algorithm) if config.champion_every else None
-        joins, hall = number % config.hall_every == 0, state.hall
+        joins = number % config.hall_every == 0
+        hall = state.hall
         if len(hall.genomes):
             hall = _where(joins, hall.with_champion(champion), hall)
         if league is not None:
@@ -252,7 +253,7 @@ class Population(Strategy):
             if one.name == "league" and state.league is not None:
                 found.append(state.league.genomes[self._league_places(state.league, key)])
             if one.name == "others":
-                own = jax.random.fold_in(key, len(self.config.opponent_specs) + place)
+                own = self._own_key(key, place)
                 numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
                 if one.number == self.config.population:
                     numbers = jnp.arange(one.number, dtype=jnp.int32)
@@ -262,8 +263,11 @@ class Population(Strategy):
     def _league_places(self, league: League, key: Key[Array, ""]) -> Int32[Array, " met"]:
         """The members that are met in a generation with this key."""
         place = next(place for place, one in enumerate(self.config.opponent_specs) if one.name == "league")
-        own = jax.random.fold_in(key, len(self.config.opponent_specs) + place)
-        return league.draw(own, self.config.number_of("league"))
+        return league.draw(self._own_key(key, place), self.config.number_of("league"))
+
+    def _own_key(self, key: Key[Array, ""], place: int) -> Key[Array, ""]:
+        """The key by which opponents of a kind are drawn; those of its games are the first ones."""
+        return jax.random.fold_in(key, len(self.config.opponent_specs) + place)
 
     @property
     def _first_of_league(self) -> int:
