@@ -232,7 +232,7 @@ def change_table() -> Change:
 def change_rows(value: FirstLayer) -> Float32[Array, "219 hidden"]:
     """What each change adds to the first layer's sums."""
     inputs, amounts = change_table()
-    parts = value.kernel[_seen(value, inputs)] * jnp.asarray(amounts)[:, :, None]
+    parts = jnp.asarray(value.kernel)[_seen(value, inputs)] * jnp.asarray(amounts)[:, :, None]
     return parts[:, 0] + parts[:, 1] + parts[:, 2]
 
 
