@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
-from jaxtyping import Array, Bool, Float32, Int32, Key
+from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import as_rows
@@ -21,6 +21,7 @@ from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.play import Networks
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
+from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import own, setting
 
 SAMPLE = 64
@@ -219,9 +220,9 @@ class Population(Strategy):
         joins = number % config.hall_every == 0
         hall = state.hall
         if len(hall.genomes):
-            hall = _where(joins, hall.with_champion(champion), hall)
+            hall = select(joins, hall.with_champion(champion), hall)
         if league is not None:
-            league = _where(joins, league.with_champion(champion), league)
+            league = select(joins, league.with_champion(champion), league)
         first = scores if scores.ndim == 1 else scores[:, 0]
         after = PopulationState(algorithm, hall, state.key, league)
         return after, Scores(jnp.max(first), jnp.mean(first), champion=champion)
@@ -284,8 +285,3 @@ class Population(Strategy):
             found.append((evolution.by_play(met, common), len(networks)))
         players = (one for one in self.config.opponent_specs if one.name not in (*FORMER, "others"))
         return found + [(evolution.judge(one, common), one.number) for one in players]
-
-
-def _where(condition: Bool[Array, ""], one: Any, other: Any) -> Any:
-    """One tree or another."""
-    return jax.tree.map(lambda new, old: jnp.where(condition, new, old), one, other)
