@@ -287,6 +287,16 @@ def test_a_tree_of_other_positions_is_refused_or_marked(game, states, result):
     assert (np.asarray(advanced.actions) >= 0).all() and not np.isnan(np.asarray(advanced.values)).any()
 
 
+def test_a_compiled_search_asks_its_evaluator_nothing(game, states, monkeypatch):
+    """Each further search only runs: to trace a part of the evaluator takes as long as many simulations."""
+    evaluator, asked = mcts.rollout(), []
+    mcts.search(game, states, jax.random.key(3), 4, evaluate=evaluator)
+    for name in ("init", "__call__"):
+        monkeypatch.setattr(type(evaluator), name, lambda *given, name=name: asked.append(name))
+    mcts.search(game, states, jax.random.key(5), 4, evaluate=evaluator)
+    assert not asked
+
+
 def test_names_stand_for_rules_and_evaluators(game, states):
     named = mcts.search(game, states, jax.random.key(3), 4, select="rave", evaluate="rollout")
     made = mcts.search(game, states, jax.random.key(3), 4, select=mcts.rave(), evaluate=mcts.rollout())

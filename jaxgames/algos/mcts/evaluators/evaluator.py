@@ -69,8 +69,10 @@ def check_evaluator(name: str, value: Any) -> Any:
 
 def check_memory(evaluate: Evaluator, game: Game, batch: int, memory: Any) -> None:
     """Raises `ValueError` for what is no memory of this evaluator in so many trees; None is none yet."""
+    if memory is None:  # asked in every search, and to trace `init` takes as long as many simulations
+        return
     expected = jax.eval_shape(lambda: evaluate.init(game, batch))
-    if memory is None or _shapes(memory) == _shapes(expected):
+    if _shapes(memory) == _shapes(expected):
         return
     name = type(evaluate).__name__
     if not jax.tree.leaves(expected):
