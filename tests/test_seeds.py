@@ -229,9 +229,6 @@ KEYS: dict[str, Callable[[Any], Any]] = {
         key, jnp.ones(4)
     ),
     "algos.evolution.strategies.open_es.OpenES.weighted_noise": lambda key: ES.weighted_noise(key, jnp.ones(4)),
-    "algos.evolution.strategies.neuroevolution.Neuroevolution.begin": lambda key: BREEDING.begin(
-        key, jnp.ones((4, 81))
-    ),
     "algos.evolution.strategies.evosax.Evosax.start": lambda key: evolution.Evosax("CMA_ES", 4, 81).start(
         key, jnp.ones(81)
     ),
@@ -239,9 +236,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
         key, lambda numbers: jnp.ones((len(numbers), 81))
     ),
     "algos.evolution.strategies.map_elites.MapElites.init": MAP_ELITES.init,
-    "algos.evolution.strategies.map_elites.MapElites.begin": lambda key: MAP_ELITES.begin(key, jnp.ones((4, 81))),
     "algos.evolution.strategies.nsga2.NSGA2.init": NSGA2.init,
-    "algos.evolution.strategies.nsga2.NSGA2.begin": lambda key: NSGA2.begin(key, jnp.ones((4, 81))),
     "algos.self_play_backprop.PopulationMLP.init": lambda key: PopulationMLP(MLP((2, 1)), 9).init(key, 2),
     "algos.td.value.ValueNetwork.init": lambda key: jaxgames.algos.td.make_config(hidden=(2,)).network().init(key),
 }

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -90,11 +90,6 @@ class MapElites:
             key,
             jnp.int32(0),
         )
-
-    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> MapElitesState:
-        """The state before the first generation; the algorithm draws its first weights itself."""
-        del first
-        return self.init(key)
 
     def ask(self, state: MapElitesState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates, 0 to population - 1."""

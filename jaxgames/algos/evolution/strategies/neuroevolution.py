@@ -93,11 +93,6 @@ class Neuroevolution:
             generation=jnp.int32(0),
         )
 
-    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> NeuroevolutionState:
-        """The state before the first generation; the algorithm draws its first weights itself."""
-        del first
-        return self.init(key)
-
     def ask(self, state: NeuroevolutionState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates, 0 to population - 1."""
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -88,11 +87,6 @@ class NSGA2:
             key,
             jnp.int32(0),
         )
-
-    def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> NSGA2State:
-        """The state before the first generation; the algorithm draws its first weights itself."""
-        del first
-        return self.init(key)
 
     def ask(self, state: NSGA2State, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:
         """The genomes of these candidates, 0 to population - 1."""

@@ -168,14 +168,19 @@ class Population(Strategy):
 
     config: PopulationConfig
     algorithm: Any
-    """An `Algorithm` that can begin with networks: `begin(key, first)`, with the first weights by number."""
+    """An `Algorithm`; one whose first candidates are not its own begins at the network's: `begin(key, first)`, with the
+    first weights by number.
+    """
     mesh: Mesh | None
 
     @override
     def init(self, key: Key[Array, ""]) -> PopulationState:
         own, first, drawn = (jax.random.fold_in(key, number) for number in range(3))
         init = self.config.network.genomes().init
-        state = self.algorithm.begin(own, functools.partial(init, first))
+        if hasattr(self.algorithm, "begin"):
+            state = self.algorithm.begin(own, functools.partial(init, first))
+        else:  # it draws its first weights itself
+            state = self.algorithm.init(own)
         former, members = (jnp.arange(self.config.number_of(name), dtype=jnp.int32) for name in FORMER)
         hall, league = HallOfFame.of(init(drawn, former)), None
         if len(members):
