@@ -22,8 +22,9 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     atexit.register(shutil.rmtree, _cache, ignore_errors=True)
     for name, value in {
         "jax_compilation_cache_dir": _cache,
-        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_compile_time_secs": 0.3,  # what compiles faster costs more to keep
         "jax_persistent_cache_min_entry_size_bytes": -1,
+        "jax_traceback_in_locations_limit": 0,  # no operation is told the lines that it comes from, which takes time
     }.items():
         os.environ[name.upper()] = str(value)
         jax.config.update(name, value)

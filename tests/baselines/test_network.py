@@ -19,7 +19,7 @@ GAMES = 16
 MOST_BYTES = 5_000_000
 CHAMPIONS, TEXTS = champions.champion_games(), tuple(packaged.PUBLISHED)
 QUICK = [name for name in baselines.available_baselines() if baselines.card(name)["game"] != "backgammon"]
-"""Whole turns of backgammon take long to compile: one network of it is tried, the other by `make certify`."""
+"""Whole turns of backgammon take long to compile: `make certify` tries them."""
 
 
 def game_of(name):
@@ -71,13 +71,26 @@ def test_every_legal_action_is_rated():
     np.testing.assert_array_equal(logits > -2, states.legal_action_mask)
 
 
-@pytest.mark.parametrize("name", ["td-gammon-0.0", pytest.param("backgammon", marks=pytest.mark.slow)])
+def best_turns(states, player):
+    """Of backgammon. Closed over, weights are NumPy's, which an index that is traced must not trip over."""
+    return states._game.best_turn(states._position, player.value(player.params))
+
+
+def test_a_state_of_backgammon_is_worth_its_best_turn():
+    states, player = states_of(jaxgames.make("backgammon")), player_of("td-gammon-0.0")
+    few = jax.tree.map(lambda x: x[:4], states)  # their inputs are looked up one by one
+    assert jax.eval_shape(lambda states: best_turns(states, player)[1], few).shape == (4,)
+    apply, params = baselines.load("td-gammon-0.0")
+    values, best = jax.jit(lambda states: (apply(params, states.observation)[1], best_turns(states, player)[1]))(states)
+    np.testing.assert_allclose(values, best, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["td-gammon-0.0", "backgammon"])
 def test_the_same_in_backgammon(name):
     """Values are those of the best turn with the dice; following the logits to its end leads to that turn."""
     states, _, values = check(name)
-    player = player_of(name)
-    # Closed over, weights are NumPy's, which an index that is traced must not trip over.
-    best = jax.jit(lambda positions: states._game.best_turn(positions, player.value(player.params)))(states._position)
+    best = jax.jit(functools.partial(best_turns, player=player_of(name)))(states)
     np.testing.assert_allclose(values, best[1], atol=1e-5)
 
 

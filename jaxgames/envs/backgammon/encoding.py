@@ -174,7 +174,7 @@ class FirstLayer(NamedTuple):
 
     def rows(self, wide: Float32[Array, "m classes*hidden"]) -> Float32[Array, "m*classes hidden"]:
         """A row for each class."""
-        return wide.reshape(len(wide) * self.classes, -1)
+        return jnp.asarray(wide).reshape(len(wide) * self.classes, -1)
 
     def places(self, number: Int32[Array, " n"], kind: Int32[Array, " n"] | None) -> Int32[Array, " n"]:
         """Where in `rows` the row `number` of a class stands."""

@@ -15,7 +15,7 @@ from jaxgames.envs.rollout import random_action
 from tests.envs.backgammon.boards import masks, rule_book_actions
 from tests.oracles import oracle
 
-GAMES, STEPS = 64, 1500
+GAMES, STEPS = 24, 1500
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def pgx():
 
 @pytest.fixture(scope="module")
 def together():
-    """64 random games: at every step both states before it, and the results of all games."""
+    """24 random games: at every step both states before it, and the results of all games."""
     with warnings.catch_warnings(), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         warnings.simplefilter("ignore")  # what another package warns of is no failure of ours
         pgx = oracle("pgx")
@@ -62,7 +62,7 @@ def test_observations_and_players(together):
     ours, observation, _, theirs = together[1]
     running = ~ours.terminated
     assert (ours.terminated == theirs.terminated).all()
-    assert running.sum() > 10_000
+    assert running.sum() > 4_000
     assert (observation[running] == theirs.observation[running]).all()
     assert observation.dtype == theirs.observation.dtype
     assert (ours.current_player == theirs.current_player).all()
@@ -96,7 +96,7 @@ def test_results(together):
     points = np.concatenate([before.rewards[1:], ours.rewards[None]])[ended]
     expected = np.concatenate([theirs_before.rewards[1:], theirs.rewards[None]])[ended]
     same = (points == expected).all(axis=-1)
-    assert same.sum() > 50
+    assert same.sum() > 0.8 * GAMES
     assert (np.abs(points[~same]) == 3).all() and (np.abs(expected[~same]) == 2).all()
 
 
