@@ -5,12 +5,13 @@ set while the opponents move in the other, so no network computes moves that it 
 """
 
 import dataclasses
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
@@ -96,7 +97,11 @@ class Opponents(Protocol):
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
-        """The turns of k opponents, those with these numbers, in as many positions each."""
+        """The turns of k opponents, those with these numbers, in as many positions each.
+
+        Where a class says `any_order = True`, all its opponents play alike, and positions may come in any shape
+        [m, games] of one for each of the bits.
+        """
         ...
 
 
@@ -128,6 +133,7 @@ class Networks:
 class RandomMoves:
     """Opponents that draw a turn at random."""
 
+    any_order: ClassVar[bool] = True
     count: int = dataclasses.field(metadata={"static": True})
 
     def __post_init__(self) -> None:
@@ -147,6 +153,7 @@ class FixedPlayer:
     positions, as that of `jaxgames.players.Player` does.
     """
 
+    any_order: ClassVar[bool] = True
     turn_of: TurnFunction = dataclasses.field(metadata={"static": True})
     params: Any
     count: int = dataclasses.field(metadata={"static": True})
@@ -163,60 +170,68 @@ class FixedPlayer:
 
 
 class _Order(NamedTuple):
-    """The order of the games of n candidates where these move; with `last` it is that of the opponents."""
+    """The order of the games of n candidates with k opponents: those of each candidate are adjacent, padded with copies
+    of its last game to a multiple of `LANES`; with `last` those of each opponent are.
+    """
 
     n: int
+    k: int
     last: bool
+
+    @property
+    def filled(self) -> Int32[np.ndarray, " games"]:
+        """Which of a candidate's games stand beside each other: 19 games take longer than 24."""
+        return np.minimum(np.arange(self.k + -self.k % LANES), self.k - 1)
+
+    def of_candidates(self, x: Array) -> Array:
+        """Rows of opponents as rows of candidates, flat."""
+        return flat(jnp.swapaxes(x[self.filled], 0, 1))
+
+    def of_opponents(self, x: Array) -> Array:
+        """Games in this order as rows of opponents."""
+        return rows(x, self.k) if self.last else jnp.swapaxes(rows(x, self.n)[:, : self.k], 0, 1)
+
+
+def _as_rows(tree: Any, k: int) -> Any:
+    """The same rows, which no compiler computes as columns: a single row has one layout.
+
+    Else XLA turns over all that an opponent computes, and not its positions and decisions alone.
+    """
+    return rows(lax.optimization_barrier(flat(tree)), k)
+
+
+class _Seats(NamedTuple):
+    """The numbers of the opponents in a set of games, and 32 random bits for each."""
+
+    which: Int32[Array, " k"]
+    bits: UInt32[Array, " k"]
 
 
 class _GameSet(NamedTuple):
     """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
 
-    Where the candidates move, the games of each candidate are adjacent, padded with copies of its last game to a
-    multiple of `LANES`; where the opponents move, those of each opponent are. In an order that is `last` those of each
-    opponent always are. A player who moves twice in a row does so when its side is asked next. `which` are the
-    opponents' numbers, `bits` 32 random bits for each.
+    A player who moves twice in a row does so when its side is asked next.
     """
 
     positions: Any
     points: Float32[Array, " games"]
     details: Details | None
-    which: Int32[Array, " k"]
-    bits: UInt32[Array, " k"]
 
     @property
     def playing(self) -> Bool[Array, " games"]:
         """Which games are not over."""
         return jnp.isnan(self.points) | (self.points == Status.MOVES_AGAIN)
 
-    def of_opponents(self, order: _Order) -> "_GameSet":
-        """The games in the order of the opponents."""
-        k = len(self.which)
-        return self if order.last else self.map(lambda x: flat(jnp.swapaxes(rows(x, order.n)[:, :k], 0, 1)))
-
-    def of_candidates(self, order: _Order) -> "_GameSet":
-        """The games in the order of the candidates."""
-        k = len(self.which)
-        filled = np.minimum(np.arange(k + -k % LANES), k - 1)  # 19 games take longer than 24
-        return self if order.last else self.map(lambda x: flat(jnp.swapaxes(rows(x, k)[filled], 0, 1)))
-
     def results(self, order: _Order) -> Results:
         """The results of games that are in the order of the candidates."""
         points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == Status.ILLEGAL
-        results, k = Results(jnp.where(illegal, -1.0, points), illegal, self.details), len(self.which)
+        results = Results(jnp.where(illegal, -1.0, points), illegal, self.details)
         if order.last:
-            return jax.tree.map(jnp.transpose, rows(results, k))
-        return jax.tree.map(lambda x: x[:, :k], rows(results, order.n))
+            return jax.tree.map(jnp.transpose, rows(results, order.k))
+        return jax.tree.map(lambda x: x[:, : order.k], rows(results, order.n))
 
-    @property
-    def arrays(self) -> list[Array]:
-        """All arrays of the games."""
-        return jax.tree.leaves((self.positions, self.points, self.details))
 
-    def map(self, function: Callable[[Array], Array]) -> "_GameSet":
-        """The games after a function of each of their arrays."""
-        positions, points, details = jax.tree.map(function, (self.positions, self.points, self.details))
-        return self._replace(positions=positions, points=points, details=details)
+Sets = tuple[_GameSet, _GameSet]
 
 
 def check_sides(sides: Any) -> None:
@@ -256,7 +271,9 @@ def play(
     form = _in_form(policy, genomes, games)
     turn_last: Any = getattr(policy, "turn_last", None)  # of policies that take such forms
     n = len(form)
-    order = _Order(n, last=not checks.is_array(form))
+    order = _Order(n, games, last=not checks.is_array(form))
+    # Copies of games would cost more than turning them over, where they are many.
+    as_they_stand = order.last or (getattr(opponents, "any_order", False) and 4 * len(order.filled) <= 5 * games)
     numbers = checks.integers("numbers", numbers, (n,))
     checks.whole_or_traced("most_plies", most_plies)
     named = Details._fields if details is True else tuple(details or ())
@@ -266,87 +283,99 @@ def play(
     bits, count = random_bits(key, (2, opponents.count)), opponents.count
     everyone = np.arange(count, dtype=np.int32)
 
-    def begin(which: np.ndarray, side: int) -> _GameSet:
-        return _begin(policy.game, n, jnp.asarray(which), bits[side, which % count], key, named)
+    def begin(which: np.ndarray, side: int) -> tuple[_GameSet, _Seats]:
+        seats = _Seats(jnp.asarray(which), bits[side, which % count])
+        playing = jnp.asarray(np.where(which < count, Status.PLAYING, 0).astype(np.float32))
+        return _begin(policy.game, order, seats.which, playing, key, named), seats
 
-    def move(games: _GameSet, number: Int32[Array, ""], candidates: bool) -> _GameSet:
+    def move(games: _GameSet, seats: _Seats, number: Int32[Array, ""], candidates: bool) -> _GameSet:
         """One ply of the candidates, or of the opponents."""
-        luck = games.bits[:, None], numbers[None].astype(jnp.uint32)
-        if candidates and not order.last:
-            drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
-            drawn = jnp.pad(drawn, ((0, 0), (0, -len(games.which) % LANES)), mode="edge")
-            decision = policy.turn(form, rows(games.positions, n), drawn)
+        luck = seats.bits[:, None], numbers[None].astype(jnp.uint32)
+        if order.last:
+            drawn = fold_in(fold_in(*luck), number + 1)
         else:
-            drawn, positions = fold_in(fold_in(*luck), number + 1), rows(games.positions, len(games.which))
-            if candidates:
-                decision = turn_last(form, positions, drawn)
-            else:
-                decision = opponents.turn(policy.game, games.which, positions, drawn)
-        return _after(policy.game, games, flat(decision), drawn.ravel(), number < most_plies, candidates)
+            drawn = fold_in(fold_in(*jax.tree.map(jnp.transpose, luck)), number + 1)
+            drawn = jnp.pad(drawn, ((0, 0), (0, -order.k % LANES)), mode="edge")
+        positions = rows(games.positions, len(drawn))
+        if candidates:
+            decision = flat((turn_last if order.last else policy.turn)(form, positions, drawn))
+        elif as_they_stand:
+            decision = flat(opponents.turn(policy.game, seats.which, positions, drawn))
+        else:
+            waiting = _as_rows(jax.tree.map(order.of_opponents, (games.positions, drawn.ravel())), order.k)
+            decision = opponents.turn(policy.game, seats.which, *waiting)
+            decision = lax.optimization_barrier(jax.tree.map(order.of_candidates, decision))
+        return _after(policy.game, games, decision, drawn.ravel(), number < most_plies, candidates)
 
     if sides in ("first", "second"):
         begun = begin(everyone, int(sides == "second"))
-        return _one_set(move, begun, order, most_plies, candidates_begin=sides == "first")
+        return _one_set(move, *begun, most_plies, candidates_begin=sides == "first").results(order)
     if sides == "both":
         sets = begin(everyone, 0), begin(everyone, 1)
     else:  # an odd number of opponents leaves one game, which is not begun
-        odd = np.append(everyone[1::2], [count] * (count % 2)).astype(np.int32)
-        unplayed = jnp.asarray(np.where(odd < count, np.nan, 0).astype(np.float32))
-        sets = begin(everyone[::2], 0), begin(odd, 1)._replace(points=jnp.repeat(unplayed, n))
-    first, second = _two_sets(move, sets, order, most_plies)
+        sets = begin(everyone[::2], 0), begin(np.append(everyone[1::2], [count] * (count % 2)).astype(np.int32), 1)
+    first, second = (games.results(order) for games in _two_sets(move, sets, most_plies))
     if sides == "both":
         return jax.tree.map(lambda x, y: jnp.concatenate([x, y], axis=1), first, second)
     return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
 
 
-def _two_sets(
-    move: Callable, sets: tuple[_GameSet, _GameSet], order: _Order, most_plies: int
-) -> tuple[Results, Results]:
+def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int) -> Sets:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
-    The sets change places after every ply, so that candidates and opponents stand in the program once.
+    The candidates move in one set while the opponents move in the other, and then in the other, so that both stand in
+    the program once. The sets do not change places, as each array that does is copied: they are chosen by the ply.
     """
+    begun, seats = zip(*sets, strict=True)
 
     def ply(carry):
-        number, _, (ours, theirs) = carry
-        ours, theirs = move(ours, number, True), move(theirs, number, False)
-        # Where a number is known only after both sets have moved, XLA writes in place; else it copies all games first.
-        number = order_after(number + 1, [x[:1] for games in (ours, theirs) for x in games.arrays])
-        left = jnp.any(ours.playing) | jnp.any(theirs.playing)
-        sets = theirs.of_candidates(order), ours.of_opponents(order)
-        return number, left, tuple(games.map(lambda x: materialize(x, number)) for games in sets)
+        number, (first, second), _ = carry
+        odd, one, two = number % 2 == 1, (first, seats[0]), (second, seats[1])
+        ours, theirs = (
+            move(*select(odd, *pairs), number, candidates)
+            for pairs, candidates in (((two, one), True), ((one, two), False))
+        )
+        moved = select(odd, (theirs, ours), (ours, theirs))
+        left = jnp.any(moved[0].playing | moved[1].playing)
+        return *lax.platform_dependent(number, moved, cpu=_stored, default=_as_they_are), left
 
     def more(carry):
-        number, left, _ = carry
+        number, _, left = carry
         return (number < most_plies) & left
 
-    sets = sets[0].of_candidates(order), sets[1]
-    lanes = sets[0].playing.size
-    number, _, (ours, theirs) = loops.while_loop(lanes, more, ply, (jnp.int32(0), jnp.bool_(True), sets))
-    one, other = ours.results(order), theirs.of_candidates(order).results(order)
-    odd = number % 2 == 1
-    return tuple(jax.tree.map(lambda x, y: jnp.where(odd, y, x), *pair) for pair in ((one, other), (other, one)))
+    lanes = begun[0].playing.size
+    return loops.while_loop(lanes, more, ply, (jnp.int32(0), begun, jnp.bool_(True)))[1]
 
 
-def _one_set(move: Callable, games: _GameSet, order: _Order, most_plies: int, candidates_begin: bool) -> Results:
+def _stored(number: Int32[Array, ""], moved: Sets) -> tuple[Int32[Array, ""], Sets]:
+    """The number of the next ply, and the sets of games as it finds them.
+
+    Where a number is known only after both sets have moved, XLA:CPU writes in place; else it copies all games first.
+    """
+    number = order_after(number + 1, [x[:1] for x in jax.tree.leaves(moved)])
+    return number, jax.tree.map(lambda x: materialize(x, number), moved)
+
+
+def _as_they_are(number: Int32[Array, ""], moved: Sets) -> tuple[Int32[Array, ""], Sets]:
+    """The same without what only a CPU needs: a GPU would have kernels more."""
+    return number + 1, moved
+
+
+def _one_set(move: Callable, games: _GameSet, seats: _Seats, most_plies: int, candidates_begin: bool) -> _GameSet:
     """Plays games that the same side begins, two plies in each round."""
 
     def plies(carry):
         number, games = carry
         for candidates in (candidates_begin, not candidates_begin):
-            games = move(games, number, candidates)
+            games = move(games, seats, number, candidates)
             number = number + 1
-            games = games.of_opponents(order) if candidates else games.of_candidates(order)
         return number, games
 
     def more(carry):
         number, games = carry
         return (number < most_plies) & jnp.any(games.playing)
 
-    if candidates_begin:
-        games = games.of_candidates(order)
-    games = loops.while_loop(games.playing.size, more, plies, (jnp.int32(0), games))[1]
-    return (games if candidates_begin else games.of_candidates(order)).results(order)
+    return loops.while_loop(games.playing.size, more, plies, (jnp.int32(0), games))[1]
 
 
 def _in_form(policy: Policy, genomes: Any, games: int) -> Any:
@@ -366,20 +395,23 @@ def _in_form(policy: Policy, genomes: Any, games: int) -> Any:
 
 def _begin(
     game: Game,
-    n: int,
+    order: _Order,
     which: Int32[Array, " k"],
-    bits: UInt32[Array, " k"],
+    playing: Float32[Array, " k"],
     key: Key[Array, ""],
     details: Collection[str],
 ) -> _GameSet:
-    """New games, in the order of the opponents; all candidates meet the same openings."""
+    """New games; all candidates meet the same openings."""
     openings = jax.vmap(lambda opponent: game.init_position(jax.random.fold_in(key, opponent)))(which)
-    positions = jax.tree.map(lambda x: jnp.repeat(x, n, axis=0), openings)
-    games = n * len(which)
+
+    def of_all(x: Array) -> Array:
+        rest = (1,) * (x.ndim - 1)
+        return jnp.repeat(x, order.n, axis=0) if order.last else jnp.tile(x[order.filled], (order.n, *rest))
+
+    positions, points = jax.tree.map(of_all, (openings, playing))
     counted = {"plies", "moves", "captures"}
-    zeros = {name: jnp.zeros(games, jnp.int32 if name in counted else jnp.float32) for name in details}
-    more = Details(**zeros) if details else None
-    return _GameSet(positions, jnp.full(games, Status.PLAYING, jnp.float32), more, which, bits)
+    zeros = {name: jnp.zeros(len(points), jnp.int32 if name in counted else jnp.float32) for name in details}
+    return _GameSet(positions, points, Details(**zeros) if details else None)
 
 
 def _after(
