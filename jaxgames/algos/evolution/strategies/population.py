@@ -127,16 +127,23 @@ class PopulationConfig(ScoredConfig):
 
     @override
     def check_memory(self, devices: int) -> None:
-        mesh = mesh_of(devices)
+        self.memory_plan(devices).check()
+
+    def memory_plan(self, devices: int) -> MemoryPlan:
+        """What decides how much memory a training on so many devices takes."""
+        mesh, key = mesh_of(devices), jax.random.key(0)
+        population = self.strategy(mesh)
+        state = jax.eval_shape(population.init, key)
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
-        MemoryPlan(
-            self.algorithm(mesh),
+        return MemoryPlan(
+            population.algorithm,
             self.candidates_at_once(self.algorithm(None), platform_of(mesh)),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
             game_bytes=64 + 12 * max(max(shape) for shape in self.network.genomes().shapes),
-        ).check()
+            opponents=(state.hall, state.league, jax.eval_shape(population.networks_met, state, key)),
+        )
 
 
 class PopulationState(NamedTuple):
