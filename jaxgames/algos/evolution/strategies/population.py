@@ -23,6 +23,7 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import own, setting
+from jaxgames.runs.archive import Archive, Fronts
 
 SAMPLE = 64
 FORMER = ("hall", "league")
@@ -116,6 +117,10 @@ class PopulationConfig(ScoredConfig):
     def algorithm(self, mesh: Mesh | None) -> Algorithm:
         """What asks for candidates, and is told their scores; `mesh` are the devices that they are split over."""
         raise NotImplementedError
+
+    def archive(self, state: Any) -> Archive | Fronts | None:
+        """What is worth a picture of an algorithm's state, if there is anything."""
+        return None
 
     def candidates_at_once(self, algorithm: Algorithm, platform: str) -> int:
         """The candidates of a block, on a kind of device."""
@@ -256,6 +261,10 @@ class Population(Strategy):
             joined = (state.league.met >= 0).astype(jnp.float32)
             found = found | {"won_against_league": jnp.sum(joined * state.league.win_rates) / jnp.sum(joined)}
         return found
+
+    @override
+    def archive(self, state: PopulationState) -> Archive | Fronts | None:
+        return self.config.archive(state.algorithm)
 
     def networks_met(self, state: PopulationState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
         """The networks that candidates meet in this generation: former champions, and others of the population."""
