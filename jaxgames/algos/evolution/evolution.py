@@ -26,7 +26,7 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
 from jaxgames.ops.settings import Settings, group, setting
-from jaxgames.runs.archive import Archive, Fronts
+from jaxgames.runs import Archive, Fronts
 
 CROSSOVERS = ("none", "segments", "layers")
 

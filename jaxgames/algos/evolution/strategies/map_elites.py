@@ -20,7 +20,7 @@ from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
 from jaxgames.ops.settings import own, setting
-from jaxgames.runs.archive import Archive
+from jaxgames.runs import Archive
 
 MOST_CELLS = 2**20
 

@@ -28,7 +28,7 @@ from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
 from jaxgames.ops.settings import setting
-from jaxgames.runs.archive import Fronts
+from jaxgames.runs import Fronts
 
 
 class NSGA2State(NamedTuple):

@@ -23,7 +23,7 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import own, setting
-from jaxgames.runs.archive import Archive, Fronts
+from jaxgames.runs import Archive, Fronts
 
 SAMPLE = 64
 FORMER = ("hall", "league")
