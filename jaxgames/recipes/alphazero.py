@@ -197,7 +197,7 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return measured | right
 
     @override
-    def draw(self) -> None:
+    def draw(self, checkpoint: Any) -> None:
         metrics = self.run.metrics()
         panels = strength.panels(self.recipe.watched, metrics)
         if panels is not None:

@@ -321,10 +321,13 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         return measured
 
     @override
-    def draw(self) -> None:
+    def draw(self, checkpoint: EvolutionCheckpoint) -> None:
         x = "games" if self.evolution.games(1) else "step"
         more = [Panel(name.replace("_", " "), {name: name.replace("_", " ")}, from_zero=True) for name in self.more]
         self.run.draw_curve(x=x, panels=[*self.recipe.measures.panels(self.run.metrics()), *more])
+        found = self.strategy.archive(checkpoint.state)
+        if found is not None:
+            self.run.draw_archive(found)
 
     @override
     def results(self, checkpoint: EvolutionCheckpoint) -> dict[str, Any]:
@@ -341,6 +344,7 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             "generations": self.config.generations,
             "games_per_second": median(entry["games_per_second"] for entry in metrics),
             "kept": self.run.best_info(),
+            **({"archive": str(archive)} if (archive := self.run.path / "archive.png").exists() else {}),
             **self.recipe.measures.thorough(self.config.network, champions, games, seed),
             "published": [dict(published) for published in self.recipe.published],
         }

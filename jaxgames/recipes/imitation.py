@@ -247,7 +247,7 @@ class ImitationJob(Job[ImitationProgress]):
         return ImitationCheckpoint(state.params, state.optimizer, *numbers)
 
     @override
-    def draw(self) -> None:
+    def draw(self, checkpoint: Any) -> None:
         # An epoch may take less time than its picture, so not after each, but at the end.
         if time.perf_counter() > self.drawn + SECONDS_BETWEEN_PICTURES:
             self._draw()

@@ -80,6 +80,7 @@ def show_results(
     for row in rows:
         table.add_row(*row)
     files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
+    files += [f"archive         {result['archive']}"] if "archive" in result else []
     show(table, *notes, *files, *([f"play it         jaxgames match {play}"] if play else []))
 
 

@@ -232,7 +232,7 @@ class TDJob(Job[TDCheckpoint]):
         return measured
 
     @override
-    def draw(self) -> None:
+    def draw(self, checkpoint: Any) -> None:
         references = [(published.label, published.ppg) for published in self.recipe.published]
         panels = strength.panels(self.recipe.watched, self.run.metrics())
         self.run.draw_curve(panels=panels, references=references)

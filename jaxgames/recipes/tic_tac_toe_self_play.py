@@ -1,7 +1,6 @@
 """The recipe `tic-tac-toe-self-play`: its plan and job. All networks of all variants are trained at once."""
 
 import dataclasses
-import io
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -31,8 +30,7 @@ from jaxgames.recipes.self_play_population import (
 )
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
-from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS, PNG_DPI
-from jaxgames.runs.files import replace
+from jaxgames.runs.figures import DARK, GREY, LIGHT, LINE_COLORS, save
 
 GAMES, SEEDS = 500_000, 16
 MOST_GAMES, MOST_SEEDS = 10**9, 1024
@@ -181,7 +179,7 @@ class SelfPlayJob(Job[SelfPlayState]):
         return {}
 
     @override
-    def draw(self) -> None:
+    def draw(self, checkpoint: Any) -> None:
         labels = {name: variant.label for name, variant in self.variants.items()}
         draw(self.run.metrics(), labels, self.run.path / "curve.png")
 
@@ -337,9 +335,7 @@ def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: 
         axis.set_xlabel("games of each network", color=GREY, fontsize=9)
         axis.tick_params(labelbottom=True)
     _head(figure)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=PNG_DPI)
-    replace(path, buffer.getvalue())
+    save(figure, path)
 
 
 def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[str, Any]]) -> None:
@@ -348,7 +344,7 @@ def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[st
     axis.grid(axis="y", color=LIGHT, linewidth=0.7)
     axis.set_axisbelow(True)
     axis.tick_params(colors=GREY, labelsize=8.5, length=0)
-    axis.set_title(label, loc="left", fontsize=10, color="#22303c")
+    axis.set_title(label, loc="left", fontsize=10, color=DARK)
     axis.axhspan(*PUBLISHED, color=LIGHT, alpha=0.55, linewidth=0, zorder=0)
     games = [entry["games"] for entry in metrics]
     one = [float(entry[f"{name}/one"][-1]) for entry in metrics]
@@ -367,7 +363,7 @@ def _head(figure: Any) -> None:
     """The title, and what the colors mean."""
     height = figure.get_figheight()
     place = {"x": 0.015, "ha": "left", "va": "top"}
-    figure.text(**place, y=1 - 0.12 / height, s=TITLE, fontsize=13, fontweight="bold", color="#22303c")
+    figure.text(**place, y=1 - 0.12 / height, s=TITLE, fontsize=13, fontweight="bold", color=DARK)
     figure.text(**place, y=1 - 0.42 / height, s="\n".join(EXPLAINED), fontsize=8, color=GREY, linespacing=1.4)
     for x, color, text in (
         (0.36, TRAINING, "\u2501 in training (dots: one network's latest 100 games)"),

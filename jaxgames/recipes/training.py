@@ -89,8 +89,8 @@ class Job(ABC, Generic[S]):
         """What is measured at the end, ready for JSON."""
 
     @abstractmethod
-    def draw(self) -> None:
-        """Draws the learning curve into the run folder."""
+    def draw(self, checkpoint: Any) -> None:
+        """Draws the learning curve into the run folder, and what else is to be seen of a checkpoint."""
 
     def measure(self, state: S, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Metrics of strength. Saves the best player, if this is one."""
@@ -168,7 +168,7 @@ class Training(Generic[S]):
             entry |= job.measure(state, entry)
             self._log(entry)
             self.run.save(step, checkpoint)
-            job.draw()
+            job.draw(checkpoint)
 
     @property
     def _events(self) -> Path | None:

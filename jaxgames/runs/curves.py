@@ -1,16 +1,11 @@
 """Learning curves from a run's metrics, as a PNG."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jaxgames.runs.files import replace
-
-LINE_COLORS = ("#1f6fb4", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b", "#4f5d75")
-GREY, LIGHT = "#5f6b76", "#d9dee3"
-PNG_DPI = 150
+from jaxgames.runs.figures import DARK, GREY, LIGHT, LINE_COLORS, save
 
 
 @dataclass(frozen=True)
@@ -71,11 +66,9 @@ def draw(
     axes[-1].set_xlabel(x.replace("_", " "), color=GREY)
     axes[-1].xaxis.set_major_formatter(_short_number)
     if title:
-        figure.suptitle(title, x=0.015, ha="left", fontsize=13, fontweight="bold", color="#22303c")
+        figure.suptitle(title, x=0.015, ha="left", fontsize=13, fontweight="bold", color=DARK)
     figure.align_ylabels()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=PNG_DPI)
-    replace(Path(path), buffer.getvalue())
+    save(figure, Path(path))
 
 
 def _is_opponent(key: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 import jax
 import numpy as np
 
-from jaxgames.runs import checkpoints, curves
+from jaxgames.runs import archive, checkpoints, curves
 from jaxgames.runs.files import plain
 from jaxgames.runs.folder import Folder
 from jaxgames.runs.json_lines import JsonLines
@@ -25,7 +25,8 @@ T = TypeVar("T")
 
 
 class Run(Folder):
-    """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`.
+    """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`; of evolutions
+    that look for many players `archive.png`, too.
 
     If the process is killed, each file is the old or the new one, never half of one. One process writes at a time, any
     number may read. Make one with `Run.create` or `Run.open`.
@@ -177,6 +178,12 @@ class Run(Folder):
         curves.draw(
             self.metrics(), path, x=x, panels=panels, references=references, title=title or self.path.resolve().name
         )
+        return path
+
+    def draw_archive(self, found: archive.Archive | archive.Fronts) -> Path:
+        """Draws what an evolution has found into archive.png and returns its path; see `archive.draw`."""
+        path = self.path / "archive.png"
+        archive.draw(found, path, self.path.resolve().name)
         return path
 
     def _chosen(self, steps: list[int], step: int | None) -> int:

@@ -448,6 +448,7 @@ ROWS = {
         memories=16,
         games=2,
         game_bytes=99,
+        opponents=jnp.zeros(3),
     ),
     "algos.evolution.memory.MemoryPlan.check": tried(
         lambda **k: said(lambda: MemoryPlan(evolution.OpenES(2048, 9)).check(**k)), limit=100

@@ -91,15 +91,17 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     kept = path / checkpoints.SNAPSHOTS
     if kept.exists():  # what is there of the generations after the checkpoint is written again
         kept.write_bytes(kept.read_bytes()[: 2 * 4 * 45] + bytes(4 * 50))
+    (path / "archive.png").unlink(missing_ok=True)
     again = TINY.resume(Run.open(path), Report(quiet=True)).run_to_end()
     (step, one), (_, other) = state_of(whole), state_of(Run.open(path))
     assert step == 6
     for leaf, same in zip(checkpoints.to_numpy(one), checkpoints.to_numpy(other), strict=True):
         np.testing.assert_array_equal(leaf, same)
-    timed = {"seconds", "games_per_second", "generations_per_second", "run", "curve"}
+    timed = {"seconds", "games_per_second", "generations_per_second", "run", "curve", "archive"}
     assert {k: v for k, v in again.items() if k not in (*timed, "matches")} == {
         k: v for k, v in result.items() if k not in (*timed, "matches")
     }
+    assert (path / "archive.png").exists() == ("archive" in result)
     assert again["matches"][0]["ppg"] == result["matches"][0]["ppg"]
     assert [line["step"] for line in Run.open(path).metrics()] == [line["step"] for line in whole.metrics()]
     if kept.exists():
@@ -131,6 +133,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert all(line["score_random_low"] <= line["score_random"] <= line["score_random_high"] for line in metrics)
     assert all(line["diversity"] >= 0 for line in metrics)
     assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
+    assert (run.path / "archive.png").exists() == ("archive" in result) == (config.name in ("map_elites", "nsga2"))
     assert run.best_info()["strength"] == max(line["strength"] for line in metrics) == result["kept"]["strength"]
     game = jaxgames.make("tic_tac_toe")
     player = make_player(str(run.path), game)
@@ -138,7 +141,8 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert player.params.shape == newest.params.shape == (config.network.genomes().dimension,)
     assert make_player(f"{run.path}@2", game).name.endswith("@2")  # it values positions, so it can look ahead
     TINY.show(result)
-    assert "champion" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "champion" in said and result.get("archive", "") in said
 
 
 def test_former_champions_are_kept_and_play(finished):

@@ -146,7 +146,7 @@ class Steps(training.Job):
     def results(self, state):
         return {}
 
-    def draw(self):
+    def draw(self, checkpoint):
         pass
 
 

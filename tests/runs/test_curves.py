@@ -36,19 +36,6 @@ def test_default_panels_show_what_was_measured():
     assert [panel.label for panel in default_panels([{"step": 1, "loss": 1.0}])] == ["loss"]
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures drawn, as matplotlib objects."""
-    from matplotlib.figure import Figure
-
-    figures = []
-    original = Figure.savefig
-    monkeypatch.setattr(
-        Figure, "savefig", lambda self, *args, **kw: (figures.append(self), original(self, *args, **kw))
-    )
-    return figures
-
-
 def test_lines_bands_references_and_labels(tmp_path, drawn):
     metrics = measured()
     draw(metrics, tmp_path / "curve.png", references=[("thesis", 0.26)], title="td-gammon")

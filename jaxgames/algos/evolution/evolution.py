@@ -26,6 +26,7 @@ from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
 from jaxgames.ops.settings import Settings, group, setting
+from jaxgames.runs import Archive, Fronts
 
 CROSSOVERS = ("none", "segments", "layers")
 
@@ -70,6 +71,10 @@ class Strategy(ABC):
     def metrics(self, state: Any) -> dict[str, Float32[Array, ""]]:
         """What else is worth a line of metrics and a diagram, by name."""
         return {}
+
+    def archive(self, state: Any) -> Archive | Fronts | None:
+        """The many networks of a state on this machine that are worth a picture, of strategies that look for many."""
+        return None
 
 
 class OpponentSpec(NamedTuple):

@@ -80,13 +80,11 @@ class League(NamedTuple):
         """The league after games with the members at these places, all different, of which candidates won such a
         share.
         """
-        mine = places[:, None] == jnp.arange(len(self.genomes), dtype=jnp.int32)[None]
-        playing = jnp.any(mine, axis=0)
-        met = self.met + playing.astype(jnp.int32)
-        new = jnp.sum(jnp.where(mine, win_rates[:, None], 0.0), axis=0)
-        share = 1.0 / jnp.clip(met, 1, RECENT).astype(jnp.float32)
-        after = self.win_rates + share * (new - self.win_rates)
-        return self._replace(win_rates=jnp.where(playing, after, self.win_rates), met=met)
+        met = self.met.at[places].add(1)
+        share = 1.0 / jnp.clip(met[places], 1, RECENT).astype(jnp.float32)
+        before = self.win_rates[places]
+        after = self.win_rates.at[places].set(before + share * (win_rates - before))
+        return self._replace(win_rates=after, met=met)
 
     def with_champion(self, genome: Float32[Array, " dimension"]) -> "League":
         """The league after this champion joined: at the first free place, or at that of who is beaten most surely."""

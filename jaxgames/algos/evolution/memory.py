@@ -24,6 +24,8 @@ class MemoryNeeds(NamedTuple):
     """The algorithm's old and new state, and scratch (`working_bytes` of the algorithm, where it has some)."""
     genomes: int
     """Of the blocks that are evaluated at a time."""
+    opponents: int
+    """The networks that candidates meet, and the hall and the league that they come from."""
     games: int
     """Of these blocks."""
     scores: int
@@ -52,6 +54,10 @@ class MemoryPlan:
     """Games that each candidate plays at a time."""
     game_bytes: int = 1024
     """Bytes of one game: its position, what the network reads of it, and the network's widest layers."""
+    opponents: Any = ()
+    """The shapes of networks that candidates meet, and of former champions, a pytree as of `jax.eval_shape`: they stay
+    in place from one generation to the next.
+    """
 
     def needs(self) -> MemoryNeeds:
         """The bytes needed of each memory: counted, not measured."""
@@ -61,6 +67,7 @@ class MemoryPlan:
         return MemoryNeeds(
             state=self.devices * (2 * state + getattr(self.algorithm, "working_bytes", 0)),
             genomes=GENOMES_AT_ONCE * self.devices * size * numbers * 4,
+            opponents=self.devices * _bytes_of(self.opponents),
             games=self.devices * size * self.games * self.game_bytes,
             scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
         )
@@ -77,8 +84,9 @@ class MemoryPlan:
         fits = next((name for name, run in self._smaller() if run.needs().total <= limit), None)
         raise ValueError(
             f"population={self.algorithm.population} needs {needed.total} bytes ({_readable(needed.total)}: state "
-            f"{_readable(needed.state)}, genomes {_readable(needed.genomes)}, games {_readable(needed.games)}), but "
-            f"there are {limit} ({_readable(limit)}); " + (f"{fits} fits" if fits else "no smaller setting fits")
+            f"{_readable(needed.state)}, genomes {_readable(needed.genomes)}, opponents {_readable(needed.opponents)}, "
+            f"games {_readable(needed.games)}), but there are {limit} ({_readable(limit)}); "
+            + (f"{fits} fits" if fits else "no smaller block or population fits")
         )
 
     def _smaller(self) -> Iterator[tuple[str, "MemoryPlan"]]:

@@ -13,7 +13,7 @@ from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.self_play_population import NETWORK, VARIANTS, WINDOW
 from jaxgames.recipes.tic_tac_toe_self_play import GAMES, RECIPE
 from jaxgames.runs import Run
-from jaxgames.runs.curves import LINE_COLORS
+from jaxgames.runs.figures import LINE_COLORS
 
 PUBLISHED = published("self_taught_tic_tac_toe")
 """What the article says in numbers. Its charts are pictures, of which the text has only the words."""

@@ -28,7 +28,7 @@ from jaxgames.recipes.tic_tac_toe_evolution import (
     read_text,
 )
 from jaxgames.runs import Run
-from jaxgames.runs.curves import GREY, LINE_COLORS
+from jaxgames.runs.figures import DARK, GREY, LINE_COLORS, new_figure, save, tidy
 
 PUBLISHED = published("tic_tac_toe_evolution")
 """What the text says in numbers. Its games are boards, row by row; X is the network."""
@@ -164,7 +164,7 @@ def _newest(before: str, after: str) -> int:
 def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
     """The printed games, move by move; below a move of the network, how many of our champions play the same."""
     choices, moves = _choices(study), iter(played_moves())
-    figure = pictures.new_figure(10.5, 9.2, "The six printed games: the network's moves blue, the person's grey")
+    figure = new_figure(10.5, 9.2, "The six printed games: the network's moves blue, the person's grey")
     axes = figure.subplots(6, 9)
     for number, (game, of_game) in enumerate(zip(PUBLISHED["5.1 games, X is the network"], axes, strict=True), 1):
         before = "." * 9
@@ -178,7 +178,7 @@ def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
                 note = f"{int((choices[:, move.position] == move.cell).sum())} of {len(choices)}"
             _draw_board(axis, after, newest, "" if before.strip(".") else f"game {number}", note)
             before = after
-    pictures.save(figure, path)
+    save(figure, path)
 
 
 def _draw_board(axis: Any, board: str, newest: int, title: str, note: str) -> None:
@@ -189,7 +189,7 @@ def _draw_board(axis: Any, board: str, newest: int, title: str, note: str) -> No
         color, weight = LINE_COLORS[0] if mark == "X" else GREY, "bold" if cell == newest else "normal"
         axis.text(cell % 3 + 0.5, 2.5 - cell // 3, mark, color=color, ha="center", va="center", weight=weight)
     axis.set_aspect("equal")
-    axis.set_title(title, loc="left", fontsize=9, color=pictures.DARK)
+    axis.set_title(title, loc="left", fontsize=9, color=DARK)
     axis.text(1.5, -0.1, note, ha="center", va="top", fontsize=7.5, color=LINE_COLORS[0])
 
 
@@ -254,7 +254,7 @@ def _ratio(functions: Sequence[Any], repeats: int) -> list[float]:
 
 def draw_activations(study: Study, rows: Sequence[Row], path: Path) -> None:
     """Both functions, and the ratios."""
-    figure = pictures.new_figure(9, 3.2)
+    figure = new_figure(9, 3.2)
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
     x = np.linspace(-8, 8, 321)
     for color, (label, y) in zip(
@@ -262,18 +262,18 @@ def draw_activations(study: Study, rows: Sequence[Row], path: Path) -> None:
         strict=False,
     ):  # fmt: skip
         left.plot(x, y, color=color, label=label)
-    pictures.tidy(left, "the two functions")
+    tidy(left, "the two functions")
     left.legend(fontsize=8, frameon=False, labelcolor=GREY)
-    pictures.tidy(right, "processor time of the sigmoid, softsign = 1")
+    tidy(right, "processor time of the sigmoid, softsign = 1")
     labels = [row.what.partition(": ")[2].replace(" (", "\n(").replace(", in", ",\nin") for row in rows]
     ours = [row.ours or 0.0 for row in rows]
     right.bar(range(len(rows)), ours, color=LINE_COLORS[0], width=0.5)
     for place, (row, value) in enumerate(zip(rows, ours, strict=True)):
         right.text(place, value / 2, f"{value:.2f}", ha="center", va="center", fontsize=10, color="white")
-        right.vlines(place, row.low, row.high, color=pictures.DARK, linewidth=1)
+        right.vlines(place, row.low, row.high, color=DARK, linewidth=1)
     right.axhline(1, color=GREY, linewidth=1, linestyle=(0, (5, 3)))
     right.set_xticks(range(len(rows)), labels, fontsize=7.5)
-    pictures.save(figure, path)
+    save(figure, path)
 
 
 # Illegal moves, and the outlook.

@@ -21,9 +21,11 @@ from jaxgames.algos.evolution.evaluate import (
     population_mesh,
     usual_block,
 )
+from jaxgames.algos.evolution.hall import HallOfFame, League
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.strategies.open_es import OpenES
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
 from jaxgames.ops.device_memory import machine_bytes
 from jaxgames.runs.processes import spread
 
@@ -159,10 +161,31 @@ def test_smaller_blocks_fit_before_smaller_populations():
     run = MemoryPlan(OpenES(65536, 693), block=4096, games=64)
     with pytest.raises(ValueError, match="; block=1024 fits"):
         run.check(100 * 2**20)
-    with pytest.raises(ValueError, match="no smaller setting fits"):
+    with pytest.raises(ValueError, match="no smaller block or population fits"):
         run.check(1000)
     assert run.check() == run.needs()
     assert 2**28 < machine_bytes() < 2**50
+
+
+def test_the_plan_counts_the_opponents():
+    """Exactly the bytes of hall and league, and of the networks that are met, on each device."""
+    config = OpenESConfig(NetworkConfig("tic_tac_toe"), population=8, block=2, opponents="random*9")
+    dimension, usual = config.network.genomes().dimension, config.memory_plan(1).needs()
+
+    def bytes_of(*arrays):
+        return sum(leaf.nbytes for leaf in jax.tree.leaves(arrays))
+
+    members, met = jnp.zeros((2, dimension), jnp.float32), jnp.zeros((5, dimension), jnp.float32)
+    former = config.replace(opponents="random*4+league*2+hall*2+others*1", league_size=100)
+    held = bytes_of(League.of(members, 100), HallOfFame.of(members), met)
+    assert usual.opponents == bytes_of(HallOfFame.of(members[:0]))  # it counts who joined
+    assert former.memory_plan(1).needs() == usual._replace(opponents=held)
+    assert former.memory_plan(2).needs().opponents == 2 * held
+    league = [bytes_of(League.of(members, size)) for size in (100, 100_000)]
+    larger = former.replace(league_size=100_000).memory_plan(1)
+    assert larger.needs().total - former.memory_plan(1).needs().total == league[1] - league[0]
+    with pytest.raises(ValueError, match=r", opponents \d+\.\d MB, games .*; no smaller block or population fits$"):
+        larger.check(league[1])
 
 
 def test_needs_cover_what_the_compiler_says():

@@ -66,6 +66,14 @@ def test_a_league_against_plain_python():
     assert count == 6 and max(expected.met) > RECENT
 
 
+def test_games_with_many_members_take_no_more_memory():
+    """Than the numbers of each member: nothing for each pair of places and members."""
+    size, count = 20_000, 200
+    shapes = jax.eval_shape(lambda: (League.of(jnp.zeros((1, 1)), size), jnp.zeros(count, jnp.int32), jnp.zeros(count)))
+    memory = jax.jit(League.after_games).lower(*shapes).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 4 * 4 * size
+
+
 def test_members_are_drawn_by_how_seldom_they_are_beaten():
     """One by one in proportion to (1 - p)^2 of those that are left."""
     rates = np.float32([0.5, 0.0, 1.0, 0.8, 0.25])

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.evolution import MapElites, evaluate, operators
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 
 LOW, HIGH = (0.0, -1.0), (1.0, 1.0)
 
@@ -99,6 +101,20 @@ def test_it_fills_an_archive_and_tell_is_add():
     # The best of a cell is near its corner that is nearest to the origin.
     places = np.asarray(ELITES.places(state.descriptors))
     assert places[np.asarray(ELITES.filled(state))].tolist() == np.flatnonzero(ELITES.filled(state)).tolist()
+
+
+@pytest.mark.parametrize(("descriptors", "place"), [("draws+length", (3, 1)), ("length", (1,))])
+def test_a_picture_shows_an_elite_in_its_cell(descriptors, place):
+    """The first descriptor is the first dimension."""
+    config = MapElitesConfig(NetworkConfig("tic_tac_toe"), descriptors=descriptors, cells=4, most_plies=8)
+    algorithm, end = config.algorithm(None), np.array(config.ranges[1], np.float32)
+    state = algorithm.init(jax.random.key(0))
+    elite = (np.array([place], np.float32) + 0.5) * end / 4
+    state = algorithm.add(state, jnp.zeros((1, algorithm.dimension)), jnp.asarray([0.25]), jnp.asarray(elite))
+    found = config.archive(state)
+    assert (found.score, found.descriptors, found.low) == ("wins", config.measures, (0.0,) * len(place))
+    assert found.high == tuple(end) and np.argwhere(np.isfinite(found.scores)).tolist() == [[*place]]
+    assert found.scores[place] == 0.25
 
 
 def test_without_elites_candidates_are_drawn():

@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.evolution import NSGA2, evaluate, operators
+from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2Config
 from tests.algos.evolution.test_pareto import plain_crowding, plain_fronts
 
 
@@ -58,3 +60,12 @@ def test_the_front_of_zdt1():
     assert np.all(np.asarray(state.ranks) == 0)
     assert np.max(f2 - (1 - np.sqrt(f1))) < 0.05 and np.min(f2 - (1 - np.sqrt(f1))) > -1e-5
     assert np.max(np.diff(np.sort(f1))) < 0.1 and f1.min() < 0.01 and f1.max() > 0.95  # all along the front
+
+
+def test_a_picture_shows_the_survivors():
+    config = NSGA2Config(NetworkConfig("tic_tac_toe"), population=4, objectives="draws-length", score="points")
+    state = config.algorithm(None).init(jax.random.key(0))
+    scores = np.arange(12, dtype=np.float32).reshape(4, 3)
+    found = config.archive(state._replace(scores=jnp.asarray(scores), ranks=jnp.asarray([0, 0, 1, 2])))
+    assert found.objectives == ("points", "draws", "-length") and found.ranks.tolist() == [0, 0, 1, 2]
+    np.testing.assert_array_equal(found.scores, scores)

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float32, Int32, Key
@@ -19,6 +20,7 @@ from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
 from jaxgames.ops.settings import own, setting
+from jaxgames.runs import Archive
 
 MOST_CELLS = 2**20
 
@@ -253,3 +255,8 @@ class MapElitesConfig(PopulationConfig):
         genomes, (low, high) = self.network.genomes(), self.ranges
         variation = IsoLine(self.sigma, self.line)
         return MapElites(self.population, genomes.dimension, genomes.init, low, high, self.cells, variation)
+
+    @override
+    def archive(self, state: MapElitesState) -> Archive:
+        scores = np.asarray(state.scores).reshape((self.cells,) * len(self.measures))
+        return Archive(self.score, self.measures, *self.ranges, scores)

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.sharding import Mesh
 from jaxtyping import Array, Float32, Int32, Key
@@ -27,6 +28,7 @@ from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
 from jaxgames.ops.settings import setting
+from jaxgames.runs import Fronts
 
 
 class NSGA2State(NamedTuple):
@@ -161,3 +163,7 @@ class NSGA2Config(PopulationConfig):
             self.population, genomes.dimension, genomes.init, 1 + len(self.measures), Gaussian(self.sigma),
             self.crossover_named(self.crossover),
         )  # fmt: skip
+
+    @override
+    def archive(self, state: NSGA2State) -> Fronts:
+        return Fronts((self.score, *self.measures), np.asarray(state.scores), np.asarray(state.ranks))

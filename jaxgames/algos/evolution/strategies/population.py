@@ -23,6 +23,7 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import own, setting
+from jaxgames.runs import Archive, Fronts
 
 SAMPLE = 64
 FORMER = ("hall", "league")
@@ -117,6 +118,10 @@ class PopulationConfig(ScoredConfig):
         """What asks for candidates, and is told their scores; `mesh` are the devices that they are split over."""
         raise NotImplementedError
 
+    def archive(self, state: Any) -> Archive | Fronts | None:
+        """What is worth a picture of an algorithm's state, if there is anything."""
+        return None
+
     def candidates_at_once(self, algorithm: Algorithm, platform: str) -> int:
         """The candidates of a block, on a kind of device."""
         if self.block is not None:
@@ -127,16 +132,23 @@ class PopulationConfig(ScoredConfig):
 
     @override
     def check_memory(self, devices: int) -> None:
-        mesh = mesh_of(devices)
+        self.memory_plan(devices).check()
+
+    def memory_plan(self, devices: int) -> MemoryPlan:
+        """What decides how much memory a training on so many devices takes."""
+        mesh, key = mesh_of(devices), jax.random.key(0)
+        population = self.strategy(mesh)
+        state = jax.eval_shape(population.init, key)
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
-        MemoryPlan(
-            self.algorithm(mesh),
+        return MemoryPlan(
+            population.algorithm,
             self.candidates_at_once(self.algorithm(None), platform_of(mesh)),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
             game_bytes=64 + 12 * max(max(shape) for shape in self.network.genomes().shapes),
-        ).check()
+            opponents=(state.hall, state.league, jax.eval_shape(population.networks_met, state, key)),
+        )
 
 
 class PopulationState(NamedTuple):
@@ -249,6 +261,10 @@ class Population(Strategy):
             joined = (state.league.met >= 0).astype(jnp.float32)
             found = found | {"won_against_league": jnp.sum(joined * state.league.win_rates) / jnp.sum(joined)}
         return found
+
+    @override
+    def archive(self, state: PopulationState) -> Archive | Fronts | None:
+        return self.config.archive(state.algorithm)
 
     def networks_met(self, state: PopulationState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
         """The networks that candidates meet in this generation: former champions, and others of the population."""

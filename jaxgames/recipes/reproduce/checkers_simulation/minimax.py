@@ -24,7 +24,7 @@ from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.rows import Row, mean_row, published, range_row, result_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs.curves import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
 
 PUBLISHED = published("checkers_simulation")
 GAME = make_game("checkers")

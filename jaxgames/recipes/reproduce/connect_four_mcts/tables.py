@@ -14,7 +14,7 @@ from jaxgames.recipes.reproduce.connect_four_mcts.matches import Keeper, play, p
 from jaxgames.recipes.reproduce.connect_four_mcts.searches import QUICK, REPLIES, UCT, Kind, percent_row, percents
 from jaxgames.recipes.reproduce.rows import Row, published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs.curves import GREY, LINE_COLORS
+from jaxgames.runs.figures import GREY, LINE_COLORS
 
 PUBLISHED = published("connect_four_mcts")
 PAIRS, QUICK_PAIRS = 250, 4
