@@ -424,7 +424,7 @@ def variant_label(variant: Variant) -> dict[str, Any]:
     """What the diagram calls it."""
     job = SimpleNamespace(variants={"one": variant}, run=SimpleNamespace(metrics=list, path=Path("run")))
     with mock.patch.object(self_play, "draw") as draw:
-        self_play.SelfPlayJob.draw(job)
+        self_play.SelfPlayJob.draw(job, None)
     return {"labels": draw.call_args.args[1]}
 
 
