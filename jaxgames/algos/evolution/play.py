@@ -188,8 +188,8 @@ class _Order(NamedTuple):
         return flat(jnp.swapaxes(x[self.filled], 0, 1))
 
     def of_opponents(self, x: Array) -> Array:
-        """Games in this order as rows of opponents."""
-        return rows(x, self.k) if self.last else jnp.swapaxes(rows(x, self.n)[:, : self.k], 0, 1)
+        """Games of adjacent candidates as rows of opponents."""
+        return jnp.swapaxes(rows(x, self.n)[:, : self.k], 0, 1)
 
 
 def _as_rows(tree: Any, k: int) -> Any:
@@ -223,7 +223,7 @@ class _GameSet(NamedTuple):
         return jnp.isnan(self.points) | (self.points == Status.MOVES_AGAIN)
 
     def results(self, order: _Order) -> Results:
-        """The results of games that are in the order of the candidates."""
+        """The results of the candidates."""
         points, illegal = jnp.where(self.playing, 0.0, self.points), self.points == Status.ILLEGAL
         results = Results(jnp.where(illegal, -1.0, points), illegal, self.details)
         if order.last:
@@ -231,7 +231,7 @@ class _GameSet(NamedTuple):
         return jax.tree.map(lambda x: x[:, : order.k], rows(results, order.n))
 
 
-Sets = tuple[_GameSet, _GameSet]
+_Sets = tuple[_GameSet, _GameSet]
 
 
 def check_sides(sides: Any) -> None:
@@ -320,7 +320,7 @@ def play(
     return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
 
 
-def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int) -> Sets:
+def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int) -> _Sets:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
     The candidates move in one set while the opponents move in the other, and then in the other, so that both stand in
@@ -331,10 +331,8 @@ def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plie
     def ply(carry):
         number, (first, second), _ = carry
         odd, one, two = number % 2 == 1, (first, seats[0]), (second, seats[1])
-        ours, theirs = (
-            move(*select(odd, *pairs), number, candidates)
-            for pairs, candidates in (((two, one), True), ((one, two), False))
-        )
+        ours = move(*select(odd, two, one), number, True)
+        theirs = move(*select(odd, one, two), number, False)
         moved = select(odd, (theirs, ours), (ours, theirs))
         left = jnp.any(moved[0].playing | moved[1].playing)
         return *lax.platform_dependent(number, moved, cpu=_stored, default=_as_they_are), left
@@ -347,7 +345,7 @@ def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plie
     return loops.while_loop(lanes, more, ply, (jnp.int32(0), begun, jnp.bool_(True)))[1]
 
 
-def _stored(number: Int32[Array, ""], moved: Sets) -> tuple[Int32[Array, ""], Sets]:
+def _stored(number: Int32[Array, ""], moved: _Sets) -> tuple[Int32[Array, ""], _Sets]:
     """The number of the next ply, and the sets of games as it finds them.
 
     Where a number is known only after both sets have moved, XLA:CPU writes in place; else it copies all games first.
@@ -356,7 +354,7 @@ def _stored(number: Int32[Array, ""], moved: Sets) -> tuple[Int32[Array, ""], Se
     return number, jax.tree.map(lambda x: materialize(x, number), moved)
 
 
-def _as_they_are(number: Int32[Array, ""], moved: Sets) -> tuple[Int32[Array, ""], Sets]:
+def _as_they_are(number: Int32[Array, ""], moved: _Sets) -> tuple[Int32[Array, ""], _Sets]:
     """The same without what only a CPU needs: a GPU would have kernels more."""
     return number + 1, moved
 
