@@ -42,10 +42,8 @@ lint: $(READY)
 # Most of their time is compiling, so LLVM optimizes less than for users; XLA's own passes are theirs. What calculates
 # much is slower then. `make test LLVM=` compiles as users do.
 LLVM := --xla_backend_optimization_level=0
-# A compiler makes and frees millions of small objects: glibc's malloc is faster at it without its oldest lists of them.
-MALLOC := GLIBC_TUNABLES=glibc.malloc.mxfast=0
 test: $(READY)
-	$(MALLOC) XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
+	XLA_FLAGS="$(LLVM) $$XLA_FLAGS" $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations=20
 
 # The core of the quick tests: that the package works with these versions, a file or two of each kind of thing. With the
 # oldest versions that pyproject.toml allows, in a virtual environment of its own. Old packages warn of new ones that
