@@ -47,6 +47,12 @@ LIBC = ctypes.CDLL(None)
 
 
 @pytest.fixture(scope="session")
+def quick_tests(pytestconfig: pytest.Config) -> frozenset[str]:
+    """Names of the quick tests that were found, chosen or not."""
+    return pytestconfig.stash[QUICK]
+
+
+@pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of reference data made by others, tests/data."""
     return Path(__file__).parent / "data"
@@ -62,6 +68,7 @@ def compiled_quickly() -> Iterator[None]:
 
 SLOW = (Path(__file__).parent / "slow.txt").read_text("utf-8").splitlines()
 """Lines that name what is slow only because it takes long; see there."""
+QUICK = pytest.StashKey[frozenset[str]]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -72,6 +79,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         name = item.nodeid.removeprefix("tests/")
         if name in named or name.partition("[")[0] in named:
             item.add_marker(pytest.mark.slow)
+    if items:
+        quick = {item.nodeid.removeprefix("tests/") for item in items if item.get_closest_marker("slow") is None}
+        items[0].config.stash[QUICK] = frozenset(quick)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
