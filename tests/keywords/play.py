@@ -30,7 +30,7 @@ from jaxgames.sessions import Session
 from jaxgames.tables import BearOffs, TicTacToeIndex, bearoff, build, folder, one_sided, solve_whole, whole_games
 from jaxgames.tables.connect_four_solver import Solver
 from jaxgames.tables.retrograde import Values
-from tests.keywords.rows import Heard, beside, held, said, several, tried
+from tests.keywords.rows import Heard, beside, held, in_folder, said, several, tried
 from tests.players.dash import GAME as DASH
 from tests.players.dash import Lead
 from tests.settings.traces import Program
@@ -177,16 +177,6 @@ def of_entry(make):
 
 
 # Runs, data, records.
-
-
-def in_folder(call):
-    """A call with the path of an empty folder."""
-
-    def run(**keywords):
-        with tempfile.TemporaryDirectory() as folder:
-            return call(Path(folder), **keywords)
-
-    return run
 
 
 @functools.cache

@@ -1,7 +1,9 @@
 """What the tables are made of: for each keyword another value and the call that differs by it, or the test of it."""
 
 import re
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -99,3 +101,13 @@ def _leaf(value: Any) -> Any:
         array = np.asarray(value)
         return array.shape, str(array.dtype), array.tobytes()
     return ADDRESS.sub("", repr(value))
+
+
+def in_folder(call):
+    """A call with the path of an empty folder."""
+
+    def run(**keywords):
+        with tempfile.TemporaryDirectory() as folder:
+            return call(Path(folder), **keywords)
+
+    return run

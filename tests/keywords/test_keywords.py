@@ -19,7 +19,7 @@ from tests.settings.test_settings import TABLES as SETTINGS
 from tests.settings.traces import Program
 
 ROOT = Path(__file__).parents[2]
-TABLES = ("games", "play", "learn")
+TABLES = ("games", "play", "learn", "evolve")
 ROWS = {name: row for table in TABLES for name, row in importlib.import_module(f"tests.keywords.{table}").ROWS.items()}
 DATA = {
     "algos.evolution.play.Details",
