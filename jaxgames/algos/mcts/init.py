@@ -1,17 +1,22 @@
 """New trees and new nodes: what is known of a position before any simulation has passed it."""
 
+import functools
+import operator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, UInt32
 
-from jaxgames.algos.mcts import table
+from jaxgames.algos.mcts import kernel, table
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.algos.mcts.tree import ILLEGAL, UNEXPANDED, Layout, Tree, set_slot
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import equal
+
+FEW_ACTIONS = 16
+"""Up to so many actions their columns are reduced one by one, where that saves kernels."""
 
 
 def init_tree(
@@ -70,10 +75,23 @@ def masked_softmax(
     logits: Float32[Array, "batch actions"], legal: Bool[Array, "batch actions"]
 ) -> Float32[Array, "batch actions"]:
     """Probabilities of the legal actions; equal ones if no legal action has a finite logit."""
-    logits = jnp.where(legal, logits, -jnp.inf)
+    elsewhere = _by_columns if logits.shape[1] <= FEW_ACTIONS else _by_rows
+    return kernel.by_device(_by_rows, elsewhere, jnp.where(legal, logits, -jnp.inf), legal)
+
+
+def _by_rows(logits: Array, legal: Array) -> Array:
     most = jnp.max(logits, axis=1, keepdims=True)
     weights = jnp.where(jnp.isfinite(most), jnp.exp(logits - most), legal.astype(jnp.float32))
     return weights / jnp.maximum(jnp.sum(weights, axis=1, keepdims=True), 1e-30)
+
+
+def _by_columns(logits: Array, legal: Array) -> Array:
+    """The same without a reduction, which would be two kernels more of a GPU."""
+    columns, allowed = jnp.moveaxis(logits, 1, 0), jnp.moveaxis(legal.astype(jnp.float32), 1, 0)
+    most = functools.reduce(jnp.maximum, columns)
+    weights = [jnp.where(jnp.isfinite(most), jnp.exp(a - most), b) for a, b in zip(columns, allowed, strict=True)]
+    total = jnp.maximum(functools.reduce(operator.add, weights), 1e-30)
+    return jnp.stack([weight / total for weight in weights], axis=1)
 
 
 def awaits_chance(game: Game, position: Any) -> Bool[Array, " batch"]:

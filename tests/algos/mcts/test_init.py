@@ -1,0 +1,29 @@
+"""The two forms of the policy over the legal actions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxgames.algos.mcts import kernel
+from jaxgames.algos.mcts.init import FEW_ACTIONS, masked_softmax
+
+
+def softmax(logits, legal, elsewhere, monkeypatch):
+    """As a CPU computes it, or as other devices do."""
+    monkeypatch.setattr(kernel, "by_device", lambda *given: given[elsewhere](*given[2:]))
+    return np.asarray(masked_softmax(logits, legal))
+
+
+def test_other_devices_compute_the_same(monkeypatch):
+    for actions in (7, FEW_ACTIONS, FEW_ACTIONS + 1):
+        key = jax.random.key(actions)
+        logits, legal = 3 * jax.random.normal(key, (64, actions)), jax.random.bernoulli(key, 0.6, (64, actions))
+        logits = logits.at[:4].set(jnp.asarray([jnp.inf, -jnp.inf, jnp.nan, 0.0])[:, None])  # nothing finite to go by
+        legal = legal.at[:4].set(jnp.arange(actions) < 3).at[4].set(False)
+        cpu, other = (softmax(logits, legal, elsewhere, monkeypatch) for elsewhere in (False, True))
+        expected = np.exp(np.where(legal, logits, -np.inf)[5:].astype(np.float64))
+        expected /= np.maximum(expected.sum(axis=1, keepdims=True), 1e-30)
+        for found in (cpu, other):
+            np.testing.assert_allclose(found[:4, :3], 1 / 3, rtol=1e-6)
+            assert not found[4].any() and not found[:4, 3:].any()
+            np.testing.assert_allclose(found[5:], expected, rtol=1e-5, atol=1e-7)
