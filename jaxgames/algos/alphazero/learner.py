@@ -102,6 +102,22 @@ def loss(
 
 # The learner.
 
+def _clip(limit: float) -> optax.GradientTransformation:
+    """`optax.clip_by_global_norm`, on other devices than CPUs by one sum: one for each array is two kernels each."""
+    by_arrays = optax.clip_by_global_norm(limit)
+
+    def at_once(gradient):
+        every = jnp.concatenate([x.ravel() for x in jax.tree.leaves(gradient)])
+        return jax.tree.map(lambda x: x * (limit / jnp.maximum(jnp.linalg.norm(every), limit)), gradient)
+
+    def update(gradient, state, params=None):
+        del params
+        each = functools.partial(by_arrays.update, state=state)
+        return jax.lax.platform_dependent(gradient, cpu=lambda x: each(x)[0], default=at_once), state
+
+    return optax.GradientTransformation(by_arrays.init, update)
+
+
 LEAVES = 256
 """What a tower evaluates at once on CPUs, see `InBlocks`."""
 
@@ -148,7 +164,7 @@ class AlphaZeroLearner:
         steps = config.updates * config.steps
         share = config.last_step_size / config.step_size
         schedule = optax.cosine_decay_schedule(config.step_size, steps, share)
-        return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
+        return optax.chain(_clip(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
 
     def check(self) -> None:
         """Raises `ValueError` if the replay buffer does not fit into the memory that is free."""
@@ -211,12 +227,12 @@ class AlphaZeroLearner:
             new = jax.tree.map(
                 lambda a, b: jnp.where(learns, a, b), (after, mean_after, inner_after), (params, mean, inner)
             )
-            return new, metrics
+            return new, jnp.stack([metrics[name] for name in METRICS])
 
         carry = (state.params, state.mean_params, state.optimizer)
-        (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
+        (params, mean, inner), measured = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
         # Means over the steps and the devices, sums of the games.
-        metrics = {name: self._mean(jnp.mean(values)) for name, values in metrics.items()}
+        metrics = {name: self._mean(jnp.mean(measured[:, number])) for number, name in enumerate(METRICS)}
         if self.axis is not None:
             counts = jax.lax.psum(counts, self.axis)
         return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}

@@ -179,8 +179,8 @@ def evaluate_root(evaluate: Evaluator, tree: Tree, memory: Any, noise: Any) -> t
     if noise is not None:
         prior = noise.mix(prior, legal, bits)
     first = layout.column("prior")
-    edges = tree.edges.at[:batch, first : first + game.num_actions].set(prior)
-    edges = edges.at[:batch, layout.column("raw_value")].set(evaluation.value)
+    edges = lax.dynamic_update_slice(tree.edges, prior, (0, first))
+    edges = lax.dynamic_update_slice(edges, evaluation.value[:, None], (0, layout.column("raw_value")))
     return tree.replace(edges=edges, had_nan=tree.had_nan | is_nan), memory
 
 

@@ -2,6 +2,7 @@
 
 import functools
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +12,7 @@ import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.buffer import Plies
-from jaxgames.algos.alphazero.learner import Examples, examples_of, loss, turn
+from jaxgames.algos.alphazero.learner import Examples, _clip, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import begin_games, draw, play
 from jaxgames.nets import NetworkSpec
 
@@ -205,3 +206,17 @@ def test_the_loss_is_cross_entropy_and_squared_error():
     expected = (entropy * weights[0]).sum() / 4, (((value - target) / 3) ** 2 * weights[1]).sum() / 5
     np.testing.assert_allclose((metrics["policy_loss"], metrics["value_loss"]), expected, rtol=1e-5)
     np.testing.assert_allclose(total, expected[0] + 0.5 * expected[1], rtol=1e-5)
+
+
+def test_other_devices_clip_the_same_gradient(monkeypatch):
+    """By one norm of all weights: a long gradient is shortened to the limit, a short one stays."""
+    clip, key = _clip(1.0), jax.random.key(0)
+    for size in (0.01, 10.0):
+        gradient = {"kernel": size * jax.random.normal(key, (3, 4)), "bias": jnp.full(4, size)}
+        state = clip.init(gradient)
+        expected, _ = clip.update(gradient, state)
+        with monkeypatch.context() as patch:
+            patch.setattr(jax.lax, "platform_dependent", lambda x, cpu, default: default(x))
+            found, _ = clip.update(gradient, state)
+        chex.assert_trees_all_close(found, expected, rtol=1e-6)
+        assert bool(jnp.all(found["bias"] == gradient["bias"])) == (size < 1)
