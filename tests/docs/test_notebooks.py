@@ -18,7 +18,7 @@ NAMES = notebooks.names()
 TINY = {
     "first-curve": {"parts": 1, "updates": 2},
     "own-game": {"updates": 2, "simulations": 50},
-    "evolution": {"generations": 2, "population": 8},
+    "evolution": {"generations": 2, "population": 8, "many_generations": 2, "many": 8},
     "search": {"steps": 2, "simulations": 4},
 }
 """Sizes with which a notebook says nothing, and shows that it runs."""
