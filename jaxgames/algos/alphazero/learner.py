@@ -227,12 +227,12 @@ class AlphaZeroLearner:
             new = jax.tree.map(
                 lambda a, b: jnp.where(learns, a, b), (after, mean_after, inner_after), (params, mean, inner)
             )
-            return new, jnp.stack([metrics[name] for name in METRICS])
+            return new, metrics
 
         carry = (state.params, state.mean_params, state.optimizer)
-        (params, mean, inner), measured = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
+        (params, mean, inner), metrics = jax.lax.scan(step, carry, jax.random.split(learn_key, self.config.steps))
         # Means over the steps and the devices, sums of the games.
-        metrics = {name: self._mean(jnp.mean(measured[:, number])) for number, name in enumerate(METRICS)}
+        metrics = {name: self._mean(jnp.mean(values)) for name, values in metrics.items()}
         if self.axis is not None:
             counts = jax.lax.psum(counts, self.axis)
         return AlphaZeroState(params, mean, inner, states, buffer, state.updates + 1), {**metrics, **counts}
