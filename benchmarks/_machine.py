@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 VECTORS = (("avx512f", "AVX-512"), ("avx2", "AVX2"))
+"""What Linux and people call them, the widest first."""
 
 
 def cores() -> int:

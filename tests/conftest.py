@@ -48,7 +48,7 @@ LIBC = ctypes.CDLL(None)
 
 @pytest.fixture(scope="session")
 def quick_tests(pytestconfig: pytest.Config) -> frozenset[str]:
-    """Names of the quick tests that were found, chosen or not."""
+    """Names of the quick tests that were found, chosen or not; none where single tests were asked for."""
     return pytestconfig.stash[QUICK]
 
 
@@ -80,8 +80,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if name in named or name.partition("[")[0] in named:
             item.add_marker(pytest.mark.slow)
     if items:
+        config = items[0].config
+        whole = not any("::" in asked for asked in config.args)  # else some tests of a file are not among the items
         quick = {item.nodeid.removeprefix("tests/") for item in items if item.get_closest_marker("slow") is None}
-        items[0].config.stash[QUICK] = frozenset(quick)
+        config.stash[QUICK] = frozenset(quick) if whole else frozenset()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

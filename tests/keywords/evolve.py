@@ -8,9 +8,10 @@ from jaxgames import nets
 from jaxgames.algos import evolution
 from jaxgames.algos.evolution import operators
 from jaxgames.algos.evolution.memory import MemoryPlan
-from tests.keywords.learn import BITS, NUMBERS, TTT, program
+from tests.keywords.learn import BITS, TTT, program
 from tests.keywords.rows import held, said, tried
 
+NUMBERS = jnp.arange(4, dtype=jnp.int32)
 PAIRS = jnp.zeros((2, 2), jnp.int32)
 SCORES = jnp.arange(4, dtype=jnp.float32)
 MLP_9 = nets.MLP((9,), biases=False)

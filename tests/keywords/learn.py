@@ -26,7 +26,6 @@ TTT = jaxgames.make("tic_tac_toe")
 KEY = jax.random.key(0)
 STATES = jax.vmap(TTT.init)(jax.random.split(KEY, 2))
 BITS = jnp.arange(2, dtype=jnp.uint32)
-NUMBERS = jnp.arange(4, dtype=jnp.int32)
 
 
 def program(function, *arguments):

@@ -102,22 +102,6 @@ def loss(
 
 # The learner.
 
-def _clip(limit: float) -> optax.GradientTransformation:
-    """`optax.clip_by_global_norm`, on other devices than CPUs by one sum: one for each array is two kernels each."""
-    by_arrays = optax.clip_by_global_norm(limit)
-
-    def at_once(gradient):
-        every = jnp.concatenate([x.ravel() for x in jax.tree.leaves(gradient)])
-        return jax.tree.map(lambda x: x * (limit / jnp.maximum(jnp.linalg.norm(every), limit)), gradient)
-
-    def update(gradient, state, params=None):
-        del params
-        each = functools.partial(by_arrays.update, state=state)
-        return jax.lax.platform_dependent(gradient, cpu=lambda x: each(x)[0], default=at_once), state
-
-    return optax.GradientTransformation(by_arrays.init, update)
-
-
 LEAVES = 256
 """What a tower evaluates at once on CPUs, see `InBlocks`."""
 
@@ -267,6 +251,22 @@ class AlphaZeroLearner:
 
     def _loss(self, params: Any, examples: Any) -> Any:
         return loss(self.network.apply, params, examples, self.game.max_reward, self.config.value_weight)
+
+
+def _clip(limit: float) -> optax.GradientTransformation:
+    """`optax.clip_by_global_norm`, on other devices than CPUs by one sum: one for each array is two kernels each."""
+    by_arrays = optax.clip_by_global_norm(limit)
+
+    def at_once(gradient):
+        every = jnp.concatenate([x.ravel() for x in jax.tree.leaves(gradient)])
+        return jax.tree.map(lambda x: x * (limit / jnp.maximum(jnp.linalg.norm(every), limit)), gradient)
+
+    def update(gradient, state, params=None):
+        del params
+        clipped = jax.lax.platform_dependent(gradient, cpu=lambda x: by_arrays.update(x, state)[0], default=at_once)
+        return clipped, state
+
+    return optax.GradientTransformation(by_arrays.init, update)
 
 
 def make_learner(game: Game, config: AlphaZeroConfig | None = None, network: Any = None) -> AlphaZeroLearner:
