@@ -1,0 +1,171 @@
+"""Evolution beside AlphaZero at equal time: what do 60 minutes of one core teach the same network of Connect Four?
+
+`python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES) or `alphazero` for `--minutes` of
+processor time, with all compiling, and lets the network alone (no search, no looking ahead) play in solved positions
+at 20 points on the way. All three have two hidden layers of 256 units.
+
+Both strategies are given what each does best with: the size of their population and their first step size are the best
+of `--tune`, which tries all of them for two minutes each on another seed, by the points against random moves and not
+by the judge. Their candidates play two games, in turn against random moves and against one of 16 former champions. The
+results are in `docs/studies/equal_time.json`, from which the page on populations has its table.
+"""
+
+import argparse
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from _machine import machine
+from _population_study import NetworkTurn, solved_positions, won_by
+
+import jaxgames
+from jaxgames.algos.alphazero import make_learner
+from jaxgames.algos.evolution import (
+    ByPlay,
+    Genomes,
+    HallOfFame,
+    LowRankES,
+    Networks,
+    OpenES,
+    Outputs,
+    RandomMoves,
+    generation,
+)
+from jaxgames.matches import solved as solved_files
+from jaxgames.nets import MLP
+from jaxgames.players import Player, by_policy
+from jaxgames.recipes import RECIPES
+
+FILE = Path(__file__).parents[1] / "docs" / "studies" / "equal_time.json"
+GAME = jaxgames.make("connect_four")
+HIDDEN, HALL, SIGMA = (256, 256), 16, 0.05
+POLICY = Outputs(GAME, Genomes(MLP((*HIDDEN, 7), "relu", "identity"), GAME.encodings["cells"].size), "cells")
+STRATEGIES: dict[str, Callable[[int, optax.GradientTransformation], Any]] = {
+    "low_rank": lambda population, adam: LowRankES(population, POLICY.genomes, sigma=SIGMA, optimizer=adam),
+    "plain": lambda population, adam: OpenES(population, POLICY.dimension, sigma=SIGMA, optimizer=adam),
+}
+POPULATIONS, RATES = (256, 1024), (0.003, 0.01, 0.03)
+TUNED = {"low_rank": (1024, 0.01), "plain": (256, 0.01)}
+"""Candidates and first step size, as found by `--tune`. The step size falls to a tenth of it by the end."""
+SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
+POINTS, GENERATIONS = 20, 16
+"""How often a network is judged, and generations from one champion that is kept to the next."""
+Network = tuple[Player, dict[str, Any]]
+
+
+def main() -> None:
+    """One method, or its tuning."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("method", choices=(*STRATEGIES, "alphazero"))
+    parser.add_argument("--minutes", type=float, default=60, help="of processor time")
+    parser.add_argument("--tune", action="store_true", help="tries populations and step sizes; saves nothing")
+    options = parser.parse_args()
+    if options.tune:
+        for population, rate in itertools.product(POPULATIONS, RATES):
+            *_, (player, done) = evolution(options.method, population, rate, 60 * TUNING_MINUTES, TUNING_SEED)
+            won = float(won_by(POLICY, player.params[None])[0])
+            print(json.dumps({"population": population, "step_size": rate, "won": round(won, 4)} | done), flush=True)
+        return
+    seconds = 60 * options.minutes
+    if options.method == "alphazero":
+        way = alphazero(seconds, SEED)
+    else:
+        way = evolution(options.method, *TUNED[options.method], seconds, SEED)
+    points, due = [], 0.0
+    for player, done in way:
+        if done["seconds"] < due:
+            continue
+        due = done["seconds"] + seconds / POINTS
+        right, _ = solved_files.judge_moves(player, solved_positions())
+        perfect, good = np.mean(right, axis=0).tolist()
+        points.append(done | {"perfect": perfect, "good": good})
+        print(json.dumps(points[-1]), flush=True)
+    found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+    found |= {"machine": machine(), options.method: {"points": points, "good": "".join("01"[ok] for _, ok in right)}}
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def evolution(method: str, population: int, rate: float, seconds: float, seed: int) -> Iterator[Network]:
+    """The champion after each few generations, until the processor's time is over."""
+    strategy = STRATEGIES[method](population, optax.inject_hyperparams(optax.adam)(rate))
+    first, key = jax.random.split(jax.random.key(seed))
+    genomes = POLICY.genomes.init(first, jnp.arange(HALL, dtype=jnp.int32))
+    state, hall = strategy.start(first, genomes[0]), HallOfFame.of(genomes)
+
+    def step(carry: Any, key: jax.Array) -> tuple[Any, None]:
+        """Two generations: against random moves, and against a former champion."""
+        state, hall = carry
+        keys = jax.random.split(key, 3)
+        member = jax.random.randint(keys[2], (1,), 0, HALL, jnp.int32)
+        for opponents, key in zip((RandomMoves(1), Networks(POLICY, hall.genomes[member])), keys[:2], strict=True):
+            state, _ = generation(strategy, pairs_apart(ByPlay(POLICY, opponents, "points", common=False)), state, key)
+        return (state, hall), None
+
+    @jax.jit
+    def some(state: Any, hall: HallOfFame, key: jax.Array) -> tuple[Any, HallOfFame]:
+        (state, hall), _ = jax.lax.scan(step, (state, hall), jax.random.split(key, GENERATIONS // 2))
+        return state, hall.with_champion(strategy.champion(state))
+
+    began, number = time.process_time(), 0
+    while (spent := time.process_time() - began) < seconds:
+        state.optimizer.hyperparams["learning_rate"] = jnp.float32(rate * 0.1 ** (spent / seconds))
+        state, hall = jax.block_until_ready(some(state, hall, jax.random.fold_in(key, number)))
+        number += 1
+        spent = time.process_time() - began
+        player = Player(method, GAME, NetworkTurn(POLICY), strategy.champion(state))
+        generations = number * GENERATIONS
+        yield player, {"seconds": round(spent), "generations": generations, "games": 2 * generations * population}
+        began += time.process_time() - began - spent  # what the judge took
+
+
+def pairs_apart(by_play: ByPlay) -> Callable:
+    """Both candidates of a mirrored pair meet the same games, and each pair meets others."""
+
+    def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
+        return by_play(candidates, numbers >> 1, key)
+
+    fitness.games = 2  # by which blocks have their size
+    return fitness
+
+
+def alphazero(seconds: float, seed: int) -> Iterator[Network]:
+    """The network after each update, by the settings of the recipe but for its layers and length."""
+    began = time.process_time()
+    config = RECIPES["connect-four-alphazero"].settings["fast"]
+    config = config.replace(form="mlp", hidden=HIDDEN)
+    _, one = _update(config, seed)
+    config = config.replace(updates=round((seconds - 2 * (time.process_time() - began)) / one))
+    learner, _ = _update(config, seed)
+    state, key, games = jax.jit(learner.init)(jax.random.fold_in(jax.random.key(seed), 2**31)), jax.random.key(seed), 0
+    update = jax.jit(learner.update, donate_argnums=0)
+    for number in range(config.updates):
+        state, metrics = update(state, jax.random.fold_in(key, number))
+        games += int(metrics["games"])
+        spent = time.process_time() - began
+        player = by_policy("alphazero", GAME, learner.network.apply, state.mean_params, config.discount)
+        yield player, {"seconds": round(spent), "updates": number + 1, "games": games}
+        began += time.process_time() - began - spent
+
+
+def _update(config: Any, seed: int) -> tuple[Any, float]:
+    """The learner, and the seconds of an update."""
+    learner = make_learner(GAME, config)
+    key = jax.random.key(seed)
+    state, update = jax.jit(learner.init)(key), jax.jit(learner.update)
+    state, _ = update(state, key)
+    jax.block_until_ready(state)
+    began = time.process_time()
+    for _ in range(8):
+        state, metrics = jax.block_until_ready(update(state, key))
+    return learner, (time.process_time() - began) / 8
+
+
+if __name__ == "__main__":
+    main()
