@@ -55,8 +55,8 @@ POPULATIONS, RATES = (256, 1024), (0.003, 0.01, 0.03)
 TUNED = {"low_rank": (1024, 0.01), "plain": (256, 0.01)}
 """Candidates and first step size, as found by `--tune`. The step size falls to a tenth of it by the end."""
 SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
-POINTS, GENERATIONS = 20, 16
-"""How often a network is judged, and generations from one champion that is kept to the next."""
+POINTS, GENERATIONS, TIMED_UPDATES = 20, 16, 8
+"""How often a network is judged, generations from one champion that is kept to the next, and updates that are timed."""
 Network = tuple[Player, dict[str, Any]]
 
 
@@ -137,34 +137,28 @@ def pairs_apart(by_play: ByPlay) -> Callable:
 
 def alphazero(seconds: float, seed: int) -> Iterator[Network]:
     """The network after each update, by the settings of the recipe but for its layers and length."""
-    began = time.process_time()
-    config = RECIPES["connect-four-alphazero"].settings["fast"]
-    config = config.replace(form="mlp", hidden=HIDDEN)
-    _, one = _update(config, seed)
-    config = config.replace(updates=round((seconds - 2 * (time.process_time() - began)) / one))
-    learner, _ = _update(config, seed)
-    state, key, games = jax.jit(learner.init)(jax.random.fold_in(jax.random.key(seed), 2**31)), jax.random.key(seed), 0
-    update = jax.jit(learner.update, donate_argnums=0)
-    for number in range(config.updates):
+    config = RECIPES["connect-four-alphazero"].settings["fast"].replace(form="mlp", hidden=HIDDEN)
+    before, each = _times(config)  # tried first, since the step size falls over all updates
+    learner = make_learner(GAME, config.replace(updates=round((seconds - before) / each)))
+    key, began, games = jax.random.key(seed), time.process_time(), 0
+    state, update = jax.jit(learner.init)(jax.random.fold_in(key, 2**31)), jax.jit(learner.update, donate_argnums=0)
+    for number in range(learner.config.updates):
         state, metrics = update(state, jax.random.fold_in(key, number))
         games += int(metrics["games"])
         spent = time.process_time() - began
-        player = by_policy("alphazero", GAME, learner.network.apply, state.mean_params, config.discount)
+        player = by_policy("alphazero", GAME, learner.network.apply, state.mean_params, learner.config.discount)
         yield player, {"seconds": round(spent), "updates": number + 1, "games": games}
-        began += time.process_time() - began - spent
+        began += time.process_time() - began - spent  # what the judge took
 
 
-def _update(config: Any, seed: int) -> tuple[Any, float]:
-    """The learner, and the seconds of an update."""
-    learner = make_learner(GAME, config)
-    key = jax.random.key(seed)
-    state, update = jax.jit(learner.init)(key), jax.jit(learner.update)
-    state, _ = update(state, key)
-    jax.block_until_ready(state)
-    began = time.process_time()
-    for _ in range(8):
-        state, metrics = jax.block_until_ready(update(state, key))
-    return learner, (time.process_time() - began) / 8
+def _times(config: Any) -> tuple[float, float]:
+    """Seconds to the end of the first update, with compiling, and of another one."""
+    learner, key, times = make_learner(GAME, config), jax.random.key(TUNING_SEED), [time.process_time()]
+    state, update = jax.jit(learner.init)(key), jax.jit(learner.update, donate_argnums=0)
+    for _ in range(1 + TIMED_UPDATES):
+        state, _ = jax.block_until_ready(update(state, key))
+        times.append(time.process_time())
+    return times[1] - times[0], (times[-1] - times[1]) / TIMED_UPDATES
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 `python benchmarks/_population_study.py` evolves networks against random moves by `LowRankES`, for each size of the
 population and number of games a candidate from five seeds, and lets them be judged exactly: by all lines of play that
-there are (tic-tac-toe), by solved positions of others (Connect Four). The step size is the best of five for each
-setting, chosen on a seed of its own by the games won against random moves and not by the judge.
+there are (tic-tac-toe), by solved positions of others (Connect Four), by endings with four pieces, of which all are
+known (checkers). The step size is the best of five for each setting, chosen on a seed of its own by the games won
+against random moves and not by the judge.
 
+`--part million` is the same with eight times the games of tic-tac-toe, and so with a million candidates, too.
 `--part memory` evolves networks against themselves, against former champions and against random moves, keeps 32 of
-each, and lets them all meet: does evolution forget? Both parts write into `docs/studies/population.json`, from which
+each, and lets them all meet: does evolution forget? All parts write into `docs/studies/population.json`, from which
 `docs/generate.py` makes the page's tables, and `python docs/population.py` its picture.
 """
 
@@ -14,31 +16,36 @@ import argparse
 import dataclasses
 import functools
 import json
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from _common import names
-from _evolution import policy
+from _evolution import MOST_PLIES, policy
 from _machine import machine
 
 from jaxgames.algos.evolution import ByPlay, HallOfFame, LowRankES, Networks, Outputs, RandomMoves, generation, play
 from jaxgames.matches import every_line
 from jaxgames.matches import solved as solved_files
 from jaxgames.players import Player
+from jaxgames.tables import CheckersEndings, Knowledge, build, known_turns, lookup_of
 
 FILE = Path(__file__).parents[1] / "docs" / "studies" / "population.json"
-TOTAL = {"tic_tac_toe": 2**21, "connect_four": 2**19}
+TOTAL = {"tic_tac_toe": 2**21, "connect_four": 2**19, "checkers": 2**17}
 """Games of one evolution."""
+MILLION_TOTAL, MILLION = 2**24, (2**7, 2**10, 2**13, 2**16, 2**20)
 POPULATIONS, GAMES, RATES = (2**7, 2**10, 2**13, 2**16, 2**19), (2, 8, 32), (0.003, 0.01, 0.03, 0.1, 0.3)
 SEEDS, TUNING_SEED = 5, 100
 HIDDEN, SIGMA = (32,), 0.05
 SIDE_BY_SIDE = 2**12
 """Up to so many candidates the evolutions of a setting run side by side, and not one after the other."""
+ENDINGS, SAMPLED, JUDGED_ENDINGS = CheckersEndings(4), 2**15, 2**12
 KEPT, HALL, MEMORY_GAMES, MEMORY_TOTAL, MEMORY_RATE = 32, 16, 32, 2**21, 0.03
 JUDGED_BY_GAMES = 2**12
 
@@ -63,9 +70,20 @@ def main() -> None:
 
 def populations(name: str, quick: bool) -> list[dict[str, Any]]:
     """All sizes and numbers of games, each row one evolution."""
-    total, rows = 2**12 if quick else TOTAL[name], []
-    for games in GAMES[:1] if quick else GAMES:
-        for population in POPULATIONS[:2] if quick else POPULATIONS:
+    if quick:
+        return _shared_out(name, 2**12, POPULATIONS[:2], GAMES[:1])
+    return _shared_out(name, TOTAL[name], POPULATIONS, GAMES)
+
+
+def million(name: str, quick: bool) -> list[dict[str, Any]]:
+    """More games, so that they are enough for a million candidates."""
+    return _shared_out(name, 2**12 if quick else MILLION_TOTAL, MILLION[:2] if quick else MILLION, (2,))
+
+
+def _shared_out(name: str, total: int, sizes: Iterable[int], games_of_each: Iterable[int]) -> list[dict[str, Any]]:
+    rows = []
+    for games in games_of_each:
+        for population in sizes:
             if population * games > total // 2:  # fewer than two generations
                 continue
             evolve, how = evolution(name, population, games, total), policy(name, HIDDEN)
@@ -84,7 +102,8 @@ def populations(name: str, quick: bool) -> list[dict[str, Any]]:
 def evolution(name: str, population: int, games: int, total: int) -> Callable:
     """The compiled program: the networks found by keys and step sizes."""
     how = policy(name, HIDDEN)
-    strategy, by_play = with_step_size(how, population), ByPlay(how, RandomMoves(games // 2), "points", common=False)
+    strategy, opponents = with_step_size(how, population), RandomMoves(games // 2)
+    by_play = ByPlay(how, opponents, "points", common=False, most_plies=MOST_PLIES[name])
 
     def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
         """Both candidates of a mirrored pair meet the same random moves, and each pair meets others."""
@@ -124,7 +143,8 @@ def won_by(how: Outputs, networks: jax.Array) -> np.ndarray:
 @functools.partial(jax.jit, static_argnums=0)
 def _points_of_all(how: Outputs, networks: jax.Array, key: jax.Array) -> jax.Array:
     numbers = jnp.zeros(len(networks), jnp.int32)
-    return play(how, networks, RandomMoves(JUDGED_BY_GAMES // 2), key, numbers).points.mean(axis=1)
+    opponents = RandomMoves(JUDGED_BY_GAMES // 2)
+    return play(how, networks, opponents, key, numbers, most_plies=MOST_PLIES[how.game.id]).points.mean(axis=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,6 +165,8 @@ def judged(how: Outputs, genome: jax.Array) -> dict[str, float]:
     if how.game.id == "tic_tac_toe":
         lines = every_line(player)
         return {"lines": lines.first.lines + lines.second.lines, "lost": lines.lost}
+    if how.game.id == "checkers":
+        return {"good": round(float(_kept(*endings(), player)), 4)}
     accuracy = solved_files.score(player, solved_positions())
     return {"perfect": accuracy.perfect, "good": accuracy.good}
 
@@ -153,6 +175,51 @@ def judged(how: Outputs, genome: jax.Array) -> dict[str, float]:
 def solved_positions() -> list[solved_files.Solved]:
     """Positions of Connect Four with the exact score of every move."""
     return solved_files.read(solved_files.MOVE_SCORES)
+
+
+class Endings(NamedTuple):
+    """Positions of checkers that a turn can spoil, in points of the best turn, and the table that knows them."""
+
+    positions: Any
+    best: jax.Array
+    scores: Any
+
+
+@functools.cache
+def endings() -> tuple[Knowledge, Endings]:
+    """A sample of the won and drawn positions with four pieces, by the player to act."""
+    with tempfile.TemporaryDirectory() as folder:
+        build(ENDINGS, Path(folder) / ENDINGS.name)
+        os.environ["JAXGAMES_TABLES"] = folder
+        lookup, load = lookup_of(ENDINGS.game)
+        scores, rng = load(), np.random.default_rng(0)
+    slices = [material for material in ENDINGS.slices if sum(material) == ENDINGS.pieces]
+    sizes = np.array([material.size for material in slices])
+    counts = rng.multinomial(SAMPLED, sizes / sizes.sum())
+    drawn = [
+        ENDINGS.positions(material, jnp.asarray(rng.integers(0, material.size, count), jnp.int32))
+        for material, count in zip(slices, counts, strict=True)
+    ]
+    positions, exists = jax.tree.map(lambda *parts: jnp.concatenate(parts), *drawn)
+    best, worst = _best_and_worst(lookup, scores, positions)
+    chosen = rng.permutation(np.flatnonzero(exists & (best >= 0) & (worst < best)))[:JUDGED_ENDINGS]
+    return lookup, Endings(jax.tree.map(lambda x: x[chosen], positions), best[chosen], scores)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _best_and_worst(lookup: Knowledge, scores: Any, positions: Any) -> tuple[jax.Array, jax.Array]:
+    """The points of the best turn and of the worst one."""
+    worst = -ENDINGS.game.best_turn(positions, lambda after: -lookup.worth(scores, after))[1]
+    return known_turns(ENDINGS.game, lookup, scores, positions).points, lookup.points(worst)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _kept(lookup: Knowledge, of: Endings, player: Player) -> jax.Array:
+    """The share of positions in which the player's turn keeps what the position is worth."""
+    bits = jax.random.bits(jax.random.key(0), of.best.shape, jnp.uint32)
+    after, switch, over, reward = player.turn(player.params, of.positions, bits)
+    worth = lookup.points(jnp.where(switch, -1.0, 1.0) * lookup.worth(of.scores, after))
+    return (jnp.where(over, reward, worth) >= of.best).mean()
 
 
 def memory(name: str, quick: bool) -> list[dict[str, Any]]:
@@ -216,7 +283,11 @@ def _all_meet(how: Outputs, networks: jax.Array) -> jax.Array:
     return 0.5 * (found[:, : len(networks)] + found[:, len(networks) :])
 
 
-PARTS: dict[str, Callable[[str, bool], list[dict[str, Any]]]] = {"populations": populations, "memory": memory}
+PARTS: dict[str, Callable[[str, bool], list[dict[str, Any]]]] = {
+    "populations": populations,
+    "million": million,
+    "memory": memory,
+}
 
 
 def _lines(found: Any) -> str:
