@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from _machine import machine
-from _population_study import NetworkTurn, solved_positions, won_by
+from _population_study import NetworkTurn, pairs_apart, solved_positions, won_by
 
 import jaxgames
 from jaxgames.algos.alphazero import make_learner
@@ -45,13 +45,13 @@ from jaxgames.recipes import RECIPES
 
 FILE = Path(__file__).parents[1] / "docs" / "studies" / "equal_time.json"
 GAME = jaxgames.make("connect_four")
-HIDDEN, HALL, SIGMA = (256, 256), 16, 0.05
+HIDDEN, HALL, GAMES, SIGMA = (256, 256), 16, 2, 0.05
 POLICY = Outputs(GAME, Genomes(MLP((*HIDDEN, 7), "relu", "identity"), GAME.encodings["cells"].size), "cells")
 STRATEGIES: dict[str, Callable[[int, optax.GradientTransformation], Any]] = {
     "low_rank": lambda population, adam: LowRankES(population, POLICY.genomes, sigma=SIGMA, optimizer=adam),
     "plain": lambda population, adam: OpenES(population, POLICY.dimension, sigma=SIGMA, optimizer=adam),
 }
-POPULATIONS, RATES = (256, 1024), (0.003, 0.01, 0.03)
+POPULATIONS, RATES = (256, 1024), (0.01, 0.03, 0.1)
 TUNED = {"low_rank": (1024, 0.01), "plain": (256, 0.01)}
 """Candidates and first step size, as found by `--tune`. The step size falls to a tenth of it by the end."""
 SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
@@ -80,7 +80,7 @@ def main() -> None:
         way = evolution(options.method, *TUNED[options.method], seconds, SEED)
     points, due = [], 0.0
     for player, done in way:
-        if done["seconds"] < due:
+        if done["seconds"] < min(due, round(seconds)):
             continue
         due = done["seconds"] + seconds / POINTS
         right, _ = solved_files.judge_moves(player, solved_positions())
@@ -105,7 +105,8 @@ def evolution(method: str, population: int, rate: float, seconds: float, seed: i
         keys = jax.random.split(key, 3)
         member = jax.random.randint(keys[2], (1,), 0, HALL, jnp.int32)
         for opponents, key in zip((RandomMoves(1), Networks(POLICY, hall.genomes[member])), keys[:2], strict=True):
-            state, _ = generation(strategy, pairs_apart(ByPlay(POLICY, opponents, "points", common=False)), state, key)
+            fitness = pairs_apart(ByPlay(POLICY, opponents, "points", common=False), GAMES)
+            state, _ = generation(strategy, fitness, state, key)
         return (state, hall), None
 
     @jax.jit
@@ -121,18 +122,8 @@ def evolution(method: str, population: int, rate: float, seconds: float, seed: i
         spent = time.process_time() - began
         player = Player(method, GAME, NetworkTurn(POLICY), strategy.champion(state))
         generations = number * GENERATIONS
-        yield player, {"seconds": round(spent), "generations": generations, "games": 2 * generations * population}
+        yield player, {"seconds": round(spent), "generations": generations, "games": GAMES * generations * population}
         began += time.process_time() - began - spent  # what the judge took
-
-
-def pairs_apart(by_play: ByPlay) -> Callable:
-    """Both candidates of a mirrored pair meet the same games, and each pair meets others."""
-
-    def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
-        return by_play(candidates, numbers >> 1, key)
-
-    fitness.games = 2  # by which blocks have their size
-    return fitness
 
 
 def alphazero(seconds: float, seed: int) -> Iterator[Network]:

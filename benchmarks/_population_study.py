@@ -103,13 +103,7 @@ def evolution(name: str, population: int, games: int, total: int) -> Callable:
     """The compiled program: the networks found by keys and step sizes."""
     how = policy(name, HIDDEN)
     strategy, opponents = with_step_size(how, population), RandomMoves(games // 2)
-    by_play = ByPlay(how, opponents, "points", common=False, most_plies=MOST_PLIES[name])
-
-    def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
-        """Both candidates of a mirrored pair meet the same random moves, and each pair meets others."""
-        return by_play(candidates, numbers >> 1, key)
-
-    fitness.games = games  # by which blocks have their size
+    fitness = pairs_apart(ByPlay(how, opponents, "points", common=False, most_plies=MOST_PLIES[name]), games)
 
     def one(key: jax.Array, rate: jax.Array) -> jax.Array:
         first, key = jax.random.split(key)
@@ -121,6 +115,18 @@ def evolution(name: str, population: int, games: int, total: int) -> Callable:
     if population <= SIDE_BY_SIDE:
         return jax.jit(jax.vmap(one))
     return jax.jit(lambda keys, rates: jax.lax.map(lambda of: one(*of), (keys, rates)))
+
+
+def pairs_apart(by_play: ByPlay, games: int) -> Callable:
+    """The same fitness of so many games, where both candidates of a mirrored pair meet the same random moves, and each
+    pair meets others.
+    """
+
+    def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
+        return by_play(candidates, numbers >> 1, key)
+
+    fitness.games = games  # by which blocks have their size
+    return fitness
 
 
 def with_step_size(how: Outputs, population: int) -> LowRankES:

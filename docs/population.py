@@ -9,14 +9,18 @@ from typing import Any
 from markdown_table import markdown
 
 HERE = Path(__file__).parent
-FILE = HERE / "studies" / "population.json"
+FILE, EQUAL_TIME = HERE / "studies" / "population.json", HERE / "studies" / "equal_time.json"
 T_OF_FOUR = 2.776
 """Student's t for 95 % with four degrees of freedom: five seeds."""
+NORMAL = 1.96
+"""Of the normal distribution, for 95 %."""
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
-TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four"}
+TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
+METHODS = {"alphazero": "AlphaZero", "low_rank": "LowRankES", "plain": "OpenES"}
 JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
     "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
     "connect_four": ("good moves in solved positions, %", lambda row: 100 * row["good"]),
+    "checkers": ("good moves in endings, %", lambda row: 100 * row["good"]),
 }
 Row = dict[str, Any]
 
@@ -26,12 +30,12 @@ def rows_of(part: str, game: str) -> list[Row]:
     return [row for row in json.loads(FILE.read_text("utf-8")).get(part, []) if row["game"] == game]
 
 
-def populations_table(game: str) -> str:
+def populations_table(game: str, part: str = "populations") -> str:
     """By population and games a candidate: generations, points against random moves, and the judge's figure."""
     rows: list[Sequence[object]] = [
         ("candidates", "games of each", "generations", "step size", "points against random moves", JUDGED[game][0])
     ]
-    for cell in _cells(rows_of("populations", game)):
+    for cell in _cells(rows_of(part, game)):
         first = cell[0]
         won = _interval([row["won"] for row in cell], "+.3f")
         of_judge = _interval([JUDGED[game][1](row) for row in cell], ".1f")
@@ -55,21 +59,36 @@ def memory_table() -> str:
     return markdown(rows)
 
 
+def equal_time_table() -> str:
+    """What each way to learn made of its time, and by how much it is better than the last of them, plain noise."""
+    rows: list[Sequence[object]] = [
+        ("by", "games", "perfect moves, %", "good moves, %", "more good moves than by `OpenES`, of 100 positions")
+    ]
+    results = json.loads(EQUAL_TIME.read_text("utf-8"))
+    good = {method: [int(digit) for digit in results[method]["good"]] for method in METHODS}
+    for method, title in METHODS.items():
+        end = results[method]["points"][-1]
+        more = [100.0 * (ours - theirs) for ours, theirs in zip(good[method], good["plain"], strict=True)]
+        width = NORMAL * statistics.stdev(more) / len(more) ** 0.5
+        than = "" if method == "plain" else f"{statistics.mean(more):+.1f} ± {width:.1f}"
+        rows.append((title, f"{end['games']:,}", f"{100 * end['perfect']:.1f}", f"{100 * end['good']:.1f}", than))
+    return markdown(rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "population_tic_tac_toe": lambda: populations_table("tic_tac_toe"),
     "population_connect_four": lambda: populations_table("connect_four"),
+    "population_checkers": lambda: populations_table("checkers"),
+    "population_million": lambda: populations_table("tic_tac_toe", "million"),
     "population_memory": memory_table,
+    "population_equal_time": equal_time_table,
 }
 
 
 def draw(path: Path) -> None:
-    """Draws the picture of the page: what exact judges say, by population."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
-    FigureCanvasAgg(figure)
-    for axis, (game, (title, of_row)) in zip(figure.subplots(1, 2), JUDGED.items(), strict=True):
+    """Draws the first picture of the page: what exact judges say, by population."""
+    figure, axes = _figure(len(JUDGED))
+    for axis, (game, (title, of_row)) in zip(axes, JUDGED.items(), strict=True):
         for games, colour in COLOURS.items():
             cells = [cell for cell in _cells(rows_of("populations", game)) if cell[0]["games"] == games]
             figures = [_mean([of_row(row) for row in cell]) for cell in cells]
@@ -78,13 +97,39 @@ def draw(path: Path) -> None:
             axis.errorbar(sizes, means, widths, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2)
             axis.plot([], [], color=colour, label=f"{games} games a candidate")
         axis.set_xscale("log", base=2)
-        axis.set_title(f"{TITLES[game]}: {title}", fontsize=10)
+        axis.set_title(f"{TITLES[game]}: {title}", fontsize=9)
         axis.set_xlabel("candidates of a generation")
+    axes[-1].legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def draw_equal_time(path: Path) -> None:
+    """Draws the second picture: what each way to learn makes of its time."""
+    figure, (axis,) = _figure(1)
+    results = json.loads(EQUAL_TIME.read_text("utf-8"))
+    for (method, title), colour in zip(METHODS.items(), COLOURS.values(), strict=True):
+        points = results[method]["points"]
+        minutes = [point["seconds"] / 60 for point in points]
+        axis.plot(minutes, [100 * point["good"] for point in points], color=colour, linewidth=1.4, label=title)
+    axis.set_title("Connect Four: good moves in solved positions, %", fontsize=9)
+    axis.set_xlabel("minutes of one core")
+    axis.legend(fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def _figure(count: int) -> tuple[Any, Sequence[Any]]:
+    """A figure and its axes, side by side."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(6, 4 * count), 3.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, count, squeeze=False)[0]
+    for axis in axes:
         axis.grid(color="#d9dee3", linewidth=0.7)
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
-    axis.legend(fontsize=8)
-    figure.savefig(path, dpi=120)
+    return figure, axes
 
 
 def _cells(rows: list[Row]) -> list[list[Row]]:
@@ -107,3 +152,4 @@ def _interval(figures: Sequence[float], form: str) -> str:
 
 if __name__ == "__main__":
     draw(HERE / "images" / "population.png")
+    draw_equal_time(HERE / "images" / "equal-time.png")
