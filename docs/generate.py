@@ -34,6 +34,7 @@ import population  # noqa: E402
 import reliability  # noqa: E402
 import strong  # noqa: E402
 import table as measured  # noqa: E402
+from markdown_table import markdown  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
@@ -91,7 +92,7 @@ def table(name: str) -> str:
 
 def games_table() -> str:
     """All games of the registry, a row for each."""
-    rows = [("game", "version", "actions", "observation", "bytes a state", "chance", "points"), ("---",) * 7]
+    rows = [("game", "version", "actions", "observation", "bytes a state", "chance", "points")]
     for name in jaxgames.available_games():
         game = jaxgames.make(name)
         page = f"{name.replace('_', '-')}.md"
@@ -100,12 +101,12 @@ def games_table() -> str:
         rows.append(
             (f"[`{name}`]({page})", game.version, game.num_actions, shape, _bytes(game), chance, game.max_reward)
         )
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def baselines_table() -> str:
     """What networks of texts come with the package, and what they reached."""
-    rows: list[tuple] = [("name", "game", "what it is", "learned by", "points per game"), ("---",) * 5]
+    rows: list[tuple] = [("name", "game", "what it is", "learned by", "points per game")]
     for name in filter(PLAYERS.__contains__, baselines.available_baselines()):
         card, of = baselines.card(name), PLAYERS[name]
         trained = card["trained"]
@@ -116,12 +117,12 @@ def baselines_table() -> str:
         )
         learned = f"{trained['recipe']}, {trained['setting']}{amount}"
         rows.append((f"`{name}`", of.games[0], of.help, learned, ", ".join(figures)))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def champions_table() -> str:
     """What the levels of the champions are, and what they reached."""
-    rows: list[tuple] = [("game", "level", "is", "points per game"), ("---",) * 4]
+    rows: list[tuple] = [("game", "level", "is", "points per game")]
     for name in filter(champions.champion_games().__contains__, jaxgames.available_games()):
         card = champions.card(name)
         for level, spec in card["levels"].items():
@@ -131,16 +132,16 @@ def champions_table() -> str:
                 for row in met
             )
             rows.append((name, f"`{level}`", f"`{spec}`", ", ".join(figures)))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def players_table() -> str:
     """All players of the registry, a row for each."""
-    rows: list[tuple] = [("player", "games", "what it does", "options"), ("---",) * 4]
+    rows: list[tuple] = [("player", "games", "what it does", "options")]
     for entry in (*PLAYERS.values(), FROM_FOLDER):
         games = " and ".join(entry.games) or ("any" if entry.chance else "without chance")
         rows.append((_codes(entry.examples), games, entry.help, _codes(entry.options) or "none"))
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def options_table() -> str:
@@ -149,9 +150,9 @@ def options_table() -> str:
     for name, entry in (*PLAYERS.items(), ("RUN@2", FROM_FOLDER)):
         for option in entry.options.values():
             lines.setdefault((option.name, option.help), []).append(name)
-    rows: list[tuple] = [("option", "of", "what it is"), ("---",) * 3]
+    rows: list[tuple] = [("option", "of", "what it is")]
     rows += [(f"`{name}`", _codes(players), line) for (name, line), players in lines.items()]
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def game_table(game: Game) -> str:
@@ -159,7 +160,6 @@ def game_table(game: Game) -> str:
     options = [f"`{field.name}={field.default!r}`" for field in dataclasses.fields(game)]
     rows = [
         ("id", f"`{game.id}`"),
-        ("---", "---"),
         ("version", game.version),
         ("options", ", ".join(options) or "none"),
         ("actions", game.num_actions),
@@ -171,7 +171,7 @@ def game_table(game: Game) -> str:
         ("`encodings`", ", ".join(f"`{name}` ({code.size})" for name, code in game.encodings.items()) or "none"),
         ("`symmetries`", ", ".join(symmetry.name for symmetry in game.symmetries)),
     ]
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def search_bytes_table() -> str:
@@ -182,18 +182,18 @@ def search_bytes_table() -> str:
         "`puct`, `gumbel`": mcts.puct(),
         "`rave`, `amaf`, `bounded(uct())`": mcts.rave(),
     }
-    rows: list[tuple] = [("game", "A", "position", *rules, "1,024 x 800 by `puct`"), ("---", *("--:",) * 7)]
+    rows: list[tuple] = [("game", "A", "position", *rules, "1,024 x 800 by `puct`")]
     for name in jaxgames.available_games():
         layouts = [mcts.Layout(jaxgames.make(name), rule) for rule in rules.values()]
         sizes, columns = [layout.bytes_per_node for layout in layouts], [layout.columns for layout in layouts]
         whole = f"{1024 * 802 * sizes[2] / 1e9:.2f} GB"
         rows.append((f"`{name}`", layouts[0].num_edges, sizes[0] - 4 * columns[0], *sizes, whole))
-    return _markdown(rows)
+    return markdown(rows, "l" + 7 * "r")
 
 
 def speed_table(subject: str, peers: tuple[str, ...]) -> str:
     """Our figures beside the peers', from all results of a benchmark."""
-    rows: list[tuple] = [("measured", "jaxgames", "peer", "ratio"), ("---", "--:", "--:", "--:")]
+    rows: list[tuple] = [("measured", "jaxgames", "peer", "ratio")]
     for path in sorted(RESULTS.glob(f"{subject}-*.json")):
         result = json.loads(path.read_text("utf-8"))
         machine, versions = result["machine"], result["versions"]
@@ -204,20 +204,20 @@ def speed_table(subject: str, peers: tuple[str, ...]) -> str:
             ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
             what = row["what"] + measured.mark(row, result)
             rows.append((what, f"{row['ours_text']} {row['unit']}", peer, ratio))
-    return _markdown(rows)
+    return markdown(rows, "lrrr")
 
 
 def alphazero_trials_table() -> str:
     """Short AlphaZero trainings, one setting changed after the other, on the solved positions that only report."""
     found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))
     head = "trial (steps: with all above)", "games", "moves", "CPU seconds", "policy alone", "800 simulations"
-    rows: list[tuple] = [head, ("---", *("--:",) * 5)]
+    rows: list[tuple] = [head]
     for name, trial in found["trials"].items():
         shares = [f"{100 * one['perfect']:.1f} / {100 * one['good']:.1f}" for one in trial["solved"][:2]]
         alone, search = shares if len(shares) == 2 else (*shares, "-")
         name = f"{name} ({trial['note']})" if "note" in trial else name
         rows.append((name, f"{trial['games']:,}", f"{trial['moves']:,}", f"{trial['cpu_seconds']:.0f}", alone, search))
-    return _markdown(rows)
+    return markdown(rows, "lrrrrr")
 
 
 def alphazero_trainings_table() -> str:
@@ -236,21 +236,21 @@ def alphazero_trainings_table() -> str:
         for row in one["matches"]:
             won = f"{100 * row['win_rate']:.1f} won"
             cells.setdefault((f"`RUN` against `{row['b']}`", row["games"]), {})[name] = won
-    rows: list[tuple] = [("measured, %", "positions, games", *found), ("---", *("--:",) * (1 + len(found)))]
-    return _markdown(rows + [(*what, *(of.get(name, "") for name in found)) for what, of in cells.items()])
+    rows: list[tuple] = [("measured, %", "positions, games", *found)]
+    rows += [(*what, *(of.get(name, "") for name in found)) for what, of in cells.items()]
+    return markdown(rows, "l" + (1 + len(found)) * "r")
 
 
 def alphazero_beside_table() -> str:
     """Trainings of other games: points a game against players that have not learned, or otherwise."""
     found = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["beside"]
     rows: list[tuple] = [("training", "games learned", "minutes", "player", "against", "games", "points a game")]
-    rows.append(("---", "--:", "--:", "---", "---", "--:", "--:"))
     for name, training in found.items():
         for match in training["matches"]:
             margin = (match["ppg_high"] - match["ppg_low"]) / 2
             told = f"{training['games']:,}", f"{training['seconds'] / 60:.0f}", f"`{match['a']}`", f"`{match['b']}`"
             rows.append((name, *told, f"{match['games']:,}", f"{match['ppg']:+.3f} ± {margin:.3f}"))
-    return _markdown(rows)
+    return markdown(rows, "lrrllrr")
 
 
 def matrix_table() -> str:
@@ -258,15 +258,15 @@ def matrix_table() -> str:
     found = json.loads((DOCS / "matrix.json").read_text("utf-8"))
     names = [name for name in found["rows"][0] if name not in ("versions", "passed", "said")]
     parts = list(found["rows"][0]["said"])
-    rows: list[tuple] = [(*names, "versions", *parts), ("---",) * (len(names) + 1 + len(parts))]
+    rows: list[tuple] = [(*names, "versions", *parts)]
     for row in found["rows"]:
         rows.append((*(row[name] for name in names), row["versions"], *(row["said"].get(part, "-") for part in parts)))
-    return _markdown(rows) + f"\nMade on {found['date']}.\n"
+    return markdown(rows) + f"\nMade on {found['date']}.\n"
 
 
 def accelerators_table() -> str:
     """Kernels in the loops of programs that were compiled for accelerators, and not run: ours, the peer's, the bar."""
-    rows: list[tuple] = [("compiled for", "counted", "jaxgames", "peer", "asked"), ("---", "---", "--:", "--:", "--:")]
+    rows: list[tuple] = [("compiled for", "counted", "jaxgames", "peer", "asked")]
     for path in sorted(RESULTS.glob("accelerators-*.json")):
         result = json.loads(path.read_text("utf-8"))
         used = ", ".join(f"{name} {version}" for name, version in result["versions"].items() if version)
@@ -282,7 +282,7 @@ def accelerators_table() -> str:
             asked = by["jaxgames"]["at_most"]
             mark = measured.mark(by["jaxgames"], result)
             rows.append((program + mark, counted, ours, ", ".join(peers), f"{asked:.0f}" if asked else ""))
-    return _markdown(rows)
+    return markdown(rows, "llrrr")
 
 
 def _counted(figure: dict, by: str) -> str:
@@ -332,10 +332,6 @@ def _bytes(game: Game) -> int:
 
 def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _markdown(rows: list[tuple]) -> str:
-    return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
 
 
 def main() -> int:
