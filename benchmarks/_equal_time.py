@@ -52,7 +52,7 @@ STRATEGIES: dict[str, Callable[[int, optax.GradientTransformation], Any]] = {
     "plain": lambda population, adam: OpenES(population, POLICY.dimension, sigma=SIGMA, optimizer=adam),
 }
 POPULATIONS, RATES = (256, 1024), (0.01, 0.03, 0.1)
-TUNED = {"low_rank": (1024, 0.01), "plain": (256, 0.01)}
+TUNED = {"low_rank": (256, 0.03), "plain": (256, 0.01)}
 """Candidates and first step size, as found by `--tune`. The step size falls to a tenth of it by the end."""
 SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
 POINTS, GENERATIONS, TIMED_UPDATES = 20, 16, 8

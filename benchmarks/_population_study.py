@@ -6,7 +6,7 @@ there are (tic-tac-toe), by solved positions of others (Connect Four), by ending
 known (checkers). The step size is the best of five for each setting, chosen on a seed of its own by the games won
 against random moves and not by the judge.
 
-`--part million` is the same with eight times the games of tic-tac-toe, and so with a million candidates, too.
+`--part million` is the same with four times the games of tic-tac-toe, and so with a million candidates, too.
 `--part memory` evolves networks against themselves, against former champions and against random moves, keeps 32 of
 each, and lets them all meet: does evolution forget? All parts write into `docs/studies/population.json`, from which
 `docs/generate.py` makes the page's tables, and `python docs/population.py` its picture.
@@ -39,7 +39,7 @@ from jaxgames.tables import CheckersEndings, Knowledge, build, known_turns, look
 FILE = Path(__file__).parents[1] / "docs" / "studies" / "population.json"
 TOTAL = {"tic_tac_toe": 2**21, "connect_four": 2**19, "checkers": 2**17}
 """Games of one evolution."""
-MILLION_TOTAL, MILLION = 2**24, (2**7, 2**10, 2**13, 2**16, 2**20)
+MILLION_TOTAL, MILLION = 2**23, (2**7, 2**10, 2**13, 2**16, 2**20)
 POPULATIONS, GAMES, RATES = (2**7, 2**10, 2**13, 2**16, 2**19), (2, 8, 32), (0.003, 0.01, 0.03, 0.1, 0.3)
 SEEDS, TUNING_SEED = 5, 100
 HIDDEN, SIGMA = (32,), 0.05
