@@ -4,10 +4,11 @@
 processor time, with all compiling, and lets the network alone (no search, no looking ahead) play in solved positions
 at 20 points on the way. All three have two hidden layers of 256 units.
 
-Both strategies are given what each does best with: the size of their population and their first step size are the best
-of `--tune`, which tries all of them for two minutes each on another seed, by the points against random moves and not
-by the judge. Their candidates play two games, in turn against random moves and against one of 16 former champions. The
-results are in `docs/studies/equal_time.json`, from which the page on populations has its table.
+Candidates play two games, in turn against random moves and against one of 16 former champions. A strategy has as many
+candidates as leave it time for some thousand generations, and the step size that was best for the faster one with so
+many. `--tune` tries sizes and steps for two minutes each on another seed, by the points against random moves and not by
+the judge; the slower one has time for a hundred generations then, in which larger steps do better. The results are in
+`docs/studies/equal_time.json`, from which the page on populations has its table.
 """
 
 import argparse
@@ -52,8 +53,9 @@ STRATEGIES: dict[str, Callable[[int, optax.GradientTransformation], Any]] = {
     "plain": lambda population, adam: OpenES(population, POLICY.dimension, sigma=SIGMA, optimizer=adam),
 }
 POPULATIONS, RATES = (256, 1024), (0.01, 0.03, 0.1)
-TUNED = {"low_rank": (256, 0.03), "plain": (256, 0.01)}
-"""Candidates and first step size, as found by `--tune`. The step size falls to a tenth of it by the end."""
+CHOSEN = {"low_rank": (4096, 0.03), "plain": (256, 0.03)}
+"""Candidates, so many that there is time for some thousand generations, and the first step size, which falls to a tenth
+of it by the end."""
 SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
 POINTS, GENERATIONS, TIMED_UPDATES = 20, 16, 8
 """How often a network is judged, generations from one champion that is kept to the next, and updates that are timed."""
@@ -77,7 +79,7 @@ def main() -> None:
     if options.method == "alphazero":
         way = alphazero(seconds, SEED)
     else:
-        way = evolution(options.method, *TUNED[options.method], seconds, SEED)
+        way = evolution(options.method, *CHOSEN[options.method], seconds, SEED)
     points, due = [], 0.0
     for player, done in way:
         if done["seconds"] < min(due, round(seconds)):
