@@ -8,8 +8,9 @@ against random moves and not by the judge.
 
 `--part million` is the same with four times the games of tic-tac-toe, and so with a million candidates, too.
 `--part memory` evolves networks against themselves, against former champions and against random moves, keeps 32 of
-each, and lets them all meet: does evolution forget? All parts write into `docs/studies/population.json`, from which
-`docs/generate.py` makes the page's tables, and `python docs/population.py` its picture.
+each, and lets them all meet: does evolution forget? `--part chance --games connect_four,checkers` lets random moves be
+judged. All parts write into `docs/studies/population.json`, from which `docs/generate.py` makes the page's tables, and
+`python docs/population.py` its picture.
 """
 
 import argparse
@@ -30,10 +31,12 @@ from _common import names
 from _evolution import MOST_PLIES, policy
 from _machine import machine
 
+import jaxgames
 from jaxgames.algos.evolution import ByPlay, HallOfFame, LowRankES, Networks, Outputs, RandomMoves, generation, play
 from jaxgames.matches import every_line
 from jaxgames.matches import solved as solved_files
 from jaxgames.players import Player
+from jaxgames.players import make as make_player
 from jaxgames.tables import CheckersEndings, Knowledge, build, known_turns, lookup_of
 
 FILE = Path(__file__).parents[1] / "docs" / "studies" / "population.json"
@@ -94,7 +97,7 @@ def _shared_out(name: str, total: int, sizes: Iterable[int], games_of_each: Iter
             for seed, won in enumerate(won_by(how, found)):
                 row = {"game": name, "population": population, "games": games, "seed": seed}
                 row |= {"generations": total // (population * games), "step_size": rate, "won": round(float(won), 4)}
-                rows.append(row | judged(how, found[seed]))
+                rows.append(row | judged(evolved(how, found[seed])))
             print(json.dumps(rows[-1]), flush=True)
     return rows
 
@@ -165,13 +168,17 @@ class NetworkTurn:
         return jax.tree.map(lambda x: x[0], found)
 
 
-def judged(how: Outputs, genome: jax.Array) -> dict[str, float]:
+def evolved(how: Outputs, genome: jax.Array) -> Player:
+    """The player that a network is."""
+    return Player("evolved", how.game, NetworkTurn(how), genome)
+
+
+def judged(player: Player) -> dict[str, float]:
     """By what is known exactly."""
-    player = Player("evolved", how.game, NetworkTurn(how), genome)
-    if how.game.id == "tic_tac_toe":
+    if player.game.id == "tic_tac_toe":
         lines = every_line(player)
         return {"lines": lines.first.lines + lines.second.lines, "lost": lines.lost}
-    if how.game.id == "checkers":
+    if player.game.id == "checkers":
         return {"good": round(float(_kept(*endings(), player)), 4)}
     accuracy = solved_files.score(player, solved_positions())
     return {"perfect": accuracy.perfect, "good": accuracy.good}
@@ -181,6 +188,12 @@ def judged(how: Outputs, genome: jax.Array) -> dict[str, float]:
 def solved_positions() -> list[solved_files.Solved]:
     """Positions of Connect Four with the exact score of every move."""
     return solved_files.read(solved_files.MOVE_SCORES)
+
+
+def chance(name: str, quick: bool) -> list[dict[str, Any]]:
+    """What random moves reach, by the judges that ask for one move a position."""
+    del quick
+    return [{"game": name} | judged(make_player("random", jaxgames.make(name)))]
 
 
 class Endings(NamedTuple):
@@ -244,7 +257,7 @@ def memory(name: str, quick: bool) -> list[dict[str, Any]]:
             row |= {"last_against_former": round(float(points[-1, :-1].mean()), 4)}
             row |= {"lost_to_former": int((points[-1, :-1] < 0).sum())}
             row |= {"later_against_earlier": round(float(later.mean()), 4)}
-            rows.append(row | judged(how, kept[seed, -1]))
+            rows.append(row | judged(evolved(how, kept[seed, -1])))
             rows[-1]["points"] = np.round(points, 2).tolist()
             print(json.dumps({key: value for key, value in rows[-1].items() if key != "points"}), flush=True)
     return rows
@@ -293,6 +306,7 @@ PARTS: dict[str, Callable[[str, bool], list[dict[str, Any]]]] = {
     "populations": populations,
     "million": million,
     "memory": memory,
+    "chance": chance,
 }
 
 

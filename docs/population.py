@@ -41,6 +41,8 @@ def populations_table(game: str, part: str = "populations") -> str:
         of_judge = _interval([JUDGED[game][1](row) for row in cell], ".1f")
         size = f"{first['population']:,}", first["games"], f"{first['generations']:,}", f"{first['step_size']:g}"
         rows.append((*size, won, of_judge))
+    for row in rows_of("chance", game):
+        rows.append(("random moves", "", "", "", "", f"{JUDGED[game][1](row):.1f}"))
     return markdown(rows)
 
 
@@ -96,6 +98,8 @@ def draw(path: Path) -> None:
             means, widths = [mean for mean, _ in figures], [width for _, width in figures]
             axis.errorbar(sizes, means, widths, color=colour, marker="o", markersize=4, linewidth=1.2, capsize=2)
             axis.plot([], [], color=colour, label=f"{games} games a candidate")
+        for row in rows_of("chance", game):
+            axis.axhline(of_row(row), color="#5f6b76", linestyle="--", linewidth=1)
         axis.set_xscale("log", base=2)
         axis.set_title(f"{TITLES[game]}: {title}", fontsize=9)
         axis.set_xlabel("candidates of a generation")
