@@ -3,12 +3,12 @@
 `python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES) or `alphazero` for `--minutes` of
 processor time, with all compiling, and lets the network play in solved positions at 20 points on the way, without any
 search. All three have two hidden layers of 256 units. AlphaZero's names an action; the evolved ones are asked what the
-position after each action is worth, as those that name one learned nothing in an hour but to stack one column.
+position after each action is worth, as those that name one did not get better than random moves in trials of minutes.
 
 Candidates play two games, in turn against random moves and against one of 16 former champions. A strategy has as many
-candidates as leave it time for some thousand generations. The step size is the best of those that `--tune` tries for
-two minutes each on another seed, by the points against random moves and not by the judge. The results are in
-`docs/studies/equal_time.json`, from which the page on populations has its table.
+candidates as leave it time for some thousand generations. Both have the same step size, the better of two in such
+trials with `low_rank`, by the points against random moves and not by the judge; `--tune` tries more, for two minutes
+each. The results are in `docs/studies/equal_time.json`, from which the page on populations has its table.
 """
 
 import argparse
