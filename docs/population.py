@@ -16,7 +16,7 @@ NORMAL = 1.96
 """Of the normal distribution, for 95 %."""
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
-METHODS = {"alphazero": "AlphaZero", "low_rank": "LowRankES", "plain": "OpenES"}
+METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
 JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
     "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
     "connect_four": ("good moves in solved positions, %", lambda row: 100 * row["good"]),
@@ -114,7 +114,7 @@ def draw_equal_time(path: Path) -> None:
     for (method, title), colour in zip(METHODS.items(), COLOURS.values(), strict=True):
         points = results[method]["points"]
         minutes = [point["seconds"] / 60 for point in points]
-        axis.plot(minutes, [100 * point["good"] for point in points], color=colour, linewidth=1.4, label=title)
+        axis.plot(minutes, [100 * point["good"] for point in points], color=colour, linewidth=1.4, label=title.strip("`"))
     axis.set_title("Connect Four: good moves in solved positions, %", fontsize=9)
     axis.set_xlabel("minutes of one core")
     axis.legend(fontsize=8)
