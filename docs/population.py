@@ -113,7 +113,8 @@ def draw_equal_time(path: Path) -> None:
     results = json.loads(EQUAL_TIME.read_text("utf-8"))
     for (method, title), colour in zip(METHODS.items(), COLOURS.values(), strict=True):
         points = results[method]["points"]
-        minutes, good = ([scale * point[key] for point in points] for key, scale in (("seconds", 1 / 60), ("good", 100)))
+        minutes = [point["seconds"] / 60 for point in points]
+        good = [100 * point["good"] for point in points]
         axis.plot(minutes, good, color=colour, linewidth=1.4, label=title.strip("`"))
     axis.set_title("Connect Four: good moves in solved positions, %", fontsize=9)
     axis.set_xlabel("minutes of one core")
