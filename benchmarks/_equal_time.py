@@ -88,6 +88,8 @@ def main() -> None:
         right, _ = solved_files.judge_moves(player, solved_positions())
         perfect, good = np.mean(right, axis=0).tolist()
         points.append(done | {"perfect": perfect, "good": good})
+        if options.method in STRATEGIES:
+            points[-1]["won"] = round(float(won_by(POLICY, player.params[None])[0]), 4)
         print(json.dumps(points[-1]), flush=True)
         found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
         result = {"points": points, "good": "".join("01"[ok] for _, ok in right)}
