@@ -63,9 +63,8 @@ def memory_table() -> str:
 
 def equal_time_table() -> str:
     """What each way to learn made of its time, and by how much it is better than the last of them, plain noise."""
-    rows: list[Sequence[object]] = [
-        ("by", "games", "perfect moves, %", "good moves, %", "more good moves than by `OpenES`, of 100 positions")
-    ]
+    head = "minutes of a core", "games", "points against random moves", "perfect moves, %", "good moves, %"
+    rows: list[Sequence[object]] = [("by", *head, "more good moves than `OpenES`, of 100")]
     results = json.loads(EQUAL_TIME.read_text("utf-8"))
     good = {method: [int(digit) for digit in results[method]["good"]] for method in METHODS}
     for method, title in METHODS.items():
@@ -73,7 +72,9 @@ def equal_time_table() -> str:
         more = [100.0 * (ours - theirs) for ours, theirs in zip(good[method], good["plain"], strict=True)]
         width = NORMAL * statistics.stdev(more) / len(more) ** 0.5
         than = "" if method == "plain" else f"{statistics.mean(more):+.1f} ± {width:.1f}"
-        rows.append((title, f"{end['games']:,}", f"{100 * end['perfect']:.1f}", f"{100 * end['good']:.1f}", than))
+        won = f"{end['won']:+.3f}" if "won" in end else ""
+        moves = f"{100 * end['perfect']:.1f}", f"{100 * end['good']:.1f}"
+        rows.append((title, f"{end['seconds'] / 60:.0f}", f"{end['games']:,}", won, *moves, than))
     return markdown(rows)
 
 
