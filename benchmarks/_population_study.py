@@ -8,9 +8,9 @@ against random moves and not by the judge.
 
 `--part million` is the same with four times the games of tic-tac-toe, and so with a million candidates, too.
 `--part memory` evolves networks against themselves, against former champions and against random moves, keeps 32 of
-each, and lets them all meet: does evolution forget? `--part chance --games connect_four,checkers` lets random moves be
-judged. All parts write into `docs/studies/population.json`, from which `docs/generate.py` makes the page's tables, and
-`python docs/population.py` its picture.
+each, and lets them all meet: does evolution forget? `--part chance` lets random moves be judged. All parts write into
+`docs/studies/population.json`, from which `docs/generate.py` makes the page's tables, and `python docs/population.py`
+its picture.
 """
 
 import argparse
@@ -57,10 +57,13 @@ def main() -> None:
     """One part of the study, for some games."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, default="populations")
-    parser.add_argument("--games", type=names(tuple(TOTAL)), default=list(TOTAL), help=",".join(TOTAL))
+    parser.add_argument("--games", type=names(tuple(TOTAL)), help=",".join(TOTAL))
     parser.add_argument("--quick", action="store_true", help="a tiny run, to see that it works; nothing is saved")
     options = parser.parse_args()
-    for name in options.games:
+    possible = OF_SOME_GAMES.get(options.part, tuple(TOTAL))
+    if not set(options.games or ()) <= set(possible):
+        parser.error(f"--part {options.part} is of {','.join(possible)}")
+    for name in options.games or possible:
         rows = PARTS[options.part](name, options.quick)
         if not options.quick:
             found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
@@ -308,6 +311,9 @@ PARTS: dict[str, Callable[[str, bool], list[dict[str, Any]]]] = {
     "memory": memory,
     "chance": chance,
 }
+
+OF_SOME_GAMES = {"million": ("tic_tac_toe",), "chance": ("connect_four", "checkers")}
+"""The parts that are not of all games."""
 
 
 def _lines(found: Any) -> str:
