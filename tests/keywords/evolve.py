@@ -155,7 +155,9 @@ ROWS = {
         opponents=jnp.zeros(3),
     ),
     "algos.evolution.memory.MemoryPlan.check": tried(
-        lambda **k: said(lambda: MemoryPlan(evolution.OpenES(2048, 9)).check(**k)), limit=100
+        lambda **k: said(lambda: MemoryPlan(evolution.OpenES(2048, 9)).check(**{"limit": 66_000} | k)),
+        limit=100,
+        less=[("league_size=1", MemoryPlan(evolution.OpenES(2, 9)))],
     ),
     "algos.evolution.strategies.evosax.Evosax": tried(
         told(evolution.Evosax, name="Open_ES", population=4, dimension=3),

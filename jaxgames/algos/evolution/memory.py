@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -72,8 +72,11 @@ class MemoryPlan:
             scores=SCORES_AT_ONCE * self.devices * self.algorithm.population * 4,
         )
 
-    def check(self, limit: int | None = None) -> MemoryNeeds:
+    def check(self, limit: int | None = None, less: Iterable[tuple[str, "MemoryPlan"]] = ()) -> MemoryNeeds:
         """The bytes needed, if they fit into `limit` (None: this machine's memory).
+
+        `less`: settings of the caller's own that need less memory, by name, and their plans, tried before a smaller
+        population.
 
         Raises ValueError if not; its one line names a setting that fits.
         """
@@ -81,15 +84,15 @@ class MemoryPlan:
         needed = self.needs()
         if needed.total <= limit:
             return needed
-        fits = next((name for name, run in self._smaller() if run.needs().total <= limit), None)
+        fits = next((name for name, run in self._smaller(less) if run.needs().total <= limit), None)
         raise ValueError(
             f"population={self.algorithm.population} needs {needed.total} bytes ({_readable(needed.total)}: state "
             f"{_readable(needed.state)}, genomes {_readable(needed.genomes)}, opponents {_readable(needed.opponents)}, "
             f"games {_readable(needed.games)}), but there are {limit} ({_readable(limit)}); "
-            + (f"{fits} fits" if fits else "no smaller block or population fits")
+            + (f"{fits} fits" if fits else "no smaller setting fits")
         )
 
-    def _smaller(self) -> Iterator[tuple[str, "MemoryPlan"]]:
+    def _smaller(self, less: Iterable[tuple[str, "MemoryPlan"]]) -> Iterator[tuple[str, "MemoryPlan"]]:
         """Settings that need less memory, first those that change the training least."""
         block = block_sizes(self.algorithm.population, self.block, self.devices * self.memories)[1] // 2
         while block:
@@ -97,6 +100,7 @@ class MemoryPlan:
             block //= 2
         if self.devices > 1:
             yield "devices=1", dataclasses.replace(self, devices=1)
+        yield from less
         population = self.algorithm.population
         algorithm: Any = self.algorithm
         while population > 2 and "population" in getattr(algorithm, "__dataclass_fields__", ()):

@@ -192,7 +192,7 @@ def unwrap(array: Array | None) -> Array:
     return array
 
 
-TABLE_BYTES, LEVEL_BYTES = 24, 5
+TABLE_BYTES, LEVEL_BYTES = 24, 4
 """Bytes of a slot's hash and its places in the table, at most; and of one level of a path."""
 
 

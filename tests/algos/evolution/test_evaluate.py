@@ -161,13 +161,13 @@ def test_smaller_blocks_fit_before_smaller_populations():
     run = MemoryPlan(OpenES(65536, 693), block=4096, games=64)
     with pytest.raises(ValueError, match="; block=1024 fits"):
         run.check(100 * 2**20)
-    with pytest.raises(ValueError, match="no smaller block or population fits"):
+    with pytest.raises(ValueError, match="; no smaller setting fits"):
         run.check(1000)
     assert run.check() == run.needs()
     assert 2**28 < machine_bytes() < 2**50
 
 
-def test_the_plan_counts_the_opponents():
+def test_the_plan_counts_the_opponents(monkeypatch):
     """Exactly the bytes of hall and league, and of the networks that are met, on each device."""
     config = OpenESConfig(NetworkConfig("tic_tac_toe"), population=8, block=2, opponents="random*9")
     dimension, usual = config.network.genomes().dimension, config.memory_plan(1).needs()
@@ -184,8 +184,12 @@ def test_the_plan_counts_the_opponents():
     league = [bytes_of(League.of(members, size)) for size in (100, 100_000)]
     larger = former.replace(league_size=100_000).memory_plan(1)
     assert larger.needs().total - former.memory_plan(1).needs().total == league[1] - league[0]
-    with pytest.raises(ValueError, match=r", opponents \d+\.\d MB, games .*; no smaller block or population fits$"):
+    with pytest.raises(ValueError, match=r", opponents \d+\.\d MB, games .*; no smaller setting fits$"):
         larger.check(league[1])
+    # No smaller block or population would do, a smaller league does.
+    monkeypatch.setattr("jaxgames.algos.evolution.memory.machine_bytes", lambda: larger.needs().total - league[1] // 2)
+    with pytest.raises(ValueError, match=r"; league_size=50000 fits$"):
+        former.replace(league_size=100_000).check_memory(1)
 
 
 def test_needs_cover_what_the_compiler_says():

@@ -11,7 +11,7 @@ BATCH, SIMULATIONS = 64, 1000
 
 @pytest.mark.parametrize(("rule", "names"), [(mcts.uct(), 0), (mcts.uct2(), 24)])
 def test_bytes_of_a_search(rule, names):
-    """The trees, 5 bytes for each level of paths, and up to 24 for names; nothing is there twice."""
+    """The trees, 4 bytes for each level of paths, and up to 24 for names; nothing is there twice."""
     game = jaxgames.make("tic_tac_toe")
 
     def search(states, key):
@@ -23,5 +23,5 @@ def test_bytes_of_a_search(rule, names):
         pytest.skip("this backend does not tell")
     slots = SIMULATIONS + 2
     trees = BATCH * slots * mcts.Layout(game, rule).bytes_per_node
-    paths = BATCH * 5 * (SIMULATIONS + 1)
+    paths = BATCH * 4 * (SIMULATIONS + 1)
     assert trees < analysis.temp_size_in_bytes < 1.02 * (trees + BATCH * slots * names + paths) + 64 * 1024

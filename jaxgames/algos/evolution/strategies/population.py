@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -132,7 +132,14 @@ class PopulationConfig(ScoredConfig):
 
     @override
     def check_memory(self, devices: int) -> None:
-        self.memory_plan(devices).check()
+        self.memory_plan(devices).check(less=self._smaller_leagues(devices))
+
+    def _smaller_leagues(self, devices: int) -> Iterator[tuple[str, MemoryPlan]]:
+        """Settings that a message proposes: leagues of a half, of a quarter, ... down to all that are met."""
+        size, least = self.league_size, self.number_of("league")
+        while least and size > least:
+            size = max(least, size // 2)
+            yield f"league_size={size}", self.replace(league_size=size).memory_plan(devices)
 
     def memory_plan(self, devices: int) -> MemoryPlan:
         """What decides how much memory a training on so many devices takes."""
