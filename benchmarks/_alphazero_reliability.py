@@ -35,7 +35,7 @@ from jaxgames.runs import Run
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "alphazero-reliability.json"
 POINTS, LAST = 50, 20
 """How often a training is measured, and the points at the end by which it is judged whether strength is kept."""
-UPDATES = {"tic_tac_toe": 500, "connect_four": 2_250, "checkers": 1_000, "backgammon": 1_000}
+UPDATES = {"tic_tac_toe": 500, "connect_four": 2_250, "checkers": 300, "backgammon": 300}
 SIMULATIONS = 64
 CONVERTED = 100
 """Games against the solver from the start, which the player who begins can win."""

@@ -1,4 +1,4 @@
-"""Looking further ahead in backgammon: what 2 plies gain over 1 with the same trained network, and what a move costs.
+"""Looking further ahead in backgammon: what 2 plies gain over 1 with the same network, and what a move costs.
 
 Matches of pairs with the same dice: 2-ply against 1-ply, and each against pubeval. Then the time of a move, in many
 games at once and in one, for the look-ahead in full and with the best turns only.
@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from _backgammon import positions_of_play
 from _common import begin, compiled, finish, one_line_errors, parsed, parser, short_name, timed
-from _figures import Comparison, Figure, Report, say
+from _figures import Comparison, Figure, Report
 
 import jaxgames
 from jaxgames import players
@@ -20,8 +20,9 @@ from jaxgames.matches import MatchResult, match
 
 TITLE = "Backgammon: 2-ply and 3-ply play with a TD network"
 GAMES = 2000
-FULL, FEW = "@2", "@2,keep=8,within=0.16"
-THREE = "@3,keep=4,within=0.08"
+FULL, FEW, THREE = "@2", "@2,keep=8,within=0.16", "@3,keep=4,within=0.08"
+AHEAD = {FULL: (2,), FEW: (2, 8, 0.16), THREE: (3, 4, 0.08)}
+"""Plies, and of `Expectimax` `keep` and `within`."""
 BATCH = {"": 256, FULL: 256, FEW: 256, THREE: 16}
 ONE_POSITION = (FULL, FEW, THREE)
 
@@ -29,21 +30,17 @@ ONE_POSITION = (FULL, FEW, THREE)
 def main() -> int:
     """The matches, then the moves."""
     options = parser(TITLE, repeats=8)
-    options.add_argument("run", nargs="?", metavar="RUN", help="the folder of a training, such as runs/a")
+    options.add_argument("--player", default="td-gammon-0.0", metavar="SPEC", help="such as runs/a (td-gammon-0.0)")
     options.add_argument("--games", type=int, default=GAMES, help=f"of each match (default {GAMES:,})")
     options = parsed(options)
     if options.quick:
         options.games, options.repeats = 4, 1
-    if options.run is None:
-        say("name a run to measure; train a player first: jaxgames train td-gammon --out runs/a --minutes 10")
-        return 0
     report = Report("backgammon_plies", TITLE)
     begin()
     with one_line_errors():
-        game, run = jaxgames.make("backgammon"), options.run
-        options.run = short_name(run)
-        known = {"pubeval": players.make("pubeval", game)}
-        known |= {ahead: players.make(f"{run}{ahead}", game) for ahead in ("", FULL, FEW, THREE)}
+        game, options.player = jaxgames.make("backgammon"), short_name(spec := options.player)
+        known = {"pubeval": players.make("pubeval", game), "": (plain := players.make(spec, game))}
+        known |= {name: players.generic.look_ahead(plain, name, *ahead) for name, ahead in AHEAD.items()}
     pairs = [(FULL, "")] if options.quick else [(FULL, ""), (FEW, ""), ("", "pubeval"), (FULL, "pubeval")]
     gains = [strength(report, known[a], known[b], named(options, a), named(options, b), options) for a, b in pairs]
     rolled = positions_of_play(game, as_function(known[""]), jax.random.key(options.seed), max(BATCH.values()), 8)
@@ -58,7 +55,7 @@ def main() -> int:
 
 def named(options: argparse.Namespace, ahead: str) -> str:
     """A player as it is called here, without the folders that lead to its run."""
-    return ahead if ahead == "pubeval" else f"{options.run}{ahead}"
+    return ahead if ahead == "pubeval" else f"{options.player}{ahead}"
 
 
 def strength(report: Report, a: Any, b: Any, name: str, against: str, options: argparse.Namespace) -> Figure:

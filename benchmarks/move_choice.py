@@ -24,6 +24,7 @@ from jaxgames.envs.backgammon.board import dice_of_roll
 
 TITLE = "Backgammon: equity lost by players' choices"
 DATA = Path(__file__).parent.parent / "tests" / "data" / "backgammon" / "move_choice_gnubg2ply.jsonl.gz"
+TRAINED = ["td-gammon-0.0", "champion@1", "champion@2"]
 KNOWN = ("pubeval", "simple:3")
 PUBEVAL = 0.041
 PUBLISHED = "pubeval 0.041 and gnubg 0-ply 0.006, by the notes of the data set"
@@ -47,8 +48,10 @@ class Decision(NamedTuple):
 def main() -> int:
     """The players that are named, and others to compare with."""
     options = parser(TITLE)
-    options.add_argument("--player", nargs="+", default=[], metavar="SPEC", help="players: run folders, simple:1, ...")
+    options.add_argument("--player", nargs="+", default=TRAINED, metavar="SPEC", help=f"players ({' '.join(TRAINED)})")
     options = parsed(options)
+    if options.quick:
+        options.player = options.player[:1]
     report = Report("move_choice", TITLE)
     begin()
     decisions = read(DATA)[: 20 if options.quick else None]
@@ -58,7 +61,7 @@ def main() -> int:
     ours = {}
     for spec, player in asked.items():
         lost, name = losses(decisions, of_player(player, decisions)), short_name(spec)
-        ours[name] = add(report, name, "jaxgames", lost, PUBEVAL if Path(spec).is_dir() else None)
+        ours[name] = add(report, name, "jaxgames", lost, PUBEVAL)
     known = {
         spec: add(report, spec, "jaxgames", losses(decisions, of_player(players.make(spec, game), decisions)))
         for spec in (() if options.quick else KNOWN)
