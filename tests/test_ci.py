@@ -52,6 +52,14 @@ def test_users_have_no_upper_bounds():
     assert all(re.fullmatch(r"[\w-]+>=[\d.a]+", one) for one in wanted)
 
 
+def test_the_compilers_environment_has_all_peers():
+    """`make accelerators` and `make bench-gpu` install the extra `bench` alone; a peer that lacks is left out there."""
+    program = (ROOT / "benchmarks" / "accelerators.py").read_text("utf-8")
+    peers = re.findall(r'"(\w+)"', re.search(r'"--against", type=names\(\((.*?)\)', program)[1])
+    there = {one.split(">=")[0] for one in PROJECT["optional-dependencies"]["bench"]}
+    assert {"pgx", "mctx", "evosax"} <= set(peers) <= there
+
+
 def test_the_oldest_are_the_lower_bounds():
     oldest = dict(re.findall(r"^([\w-]+)==([\d.]+)", (ROOT / ".ci" / "oldest.txt").read_text("utf-8"), re.MULTILINE))
     bounds = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"]
