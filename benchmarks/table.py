@@ -71,8 +71,8 @@ SHORT = {
 }
 """The rows of the README: subject and name, and what a newcomer reads."""
 DRAWN = SHORT | {
-    ("policy_loop", "backgammon, policy loop, batch 1,024"): "the same of backgammon",
-    ("search_networks", "Connect Four, Gumbel, residual 3 x 32, 1,024 x 32"): "the same by a residual network",
+    ("policy_loop", "backgammon, policy loop, batch 1,024"): "a network plays 1,024 games of backgammon",
+    ("search_networks", "Connect Four, Gumbel, residual 3 x 32, 1,024 x 32"): "the same search with a residual network",
     ("games", "Connect Four, written, batch 1,024"): "Connect Four, random play; *favourable*: our draw is cheap",
     ("search", "Connect Four, PUCT, 1,024 x 800"): "PUCT, 1,024 x 800; *favourable*: a linear network",
     ("evolution", "tic-tac-toe, 4,096 x 64"): "evolving 4,096 tic-tac-toe networks, 64 opponents each",
