@@ -12,8 +12,6 @@ FILE = HERE / "algorithms" / "alphazero-reliability.json"
 LAST = 20
 PLAYERS = {"policy": "policy alone", "puct": "PUCT, 64 simulations", "gumbel": "Gumbel, 64 simulations"}
 COLOURS = {"policy": "#a8623a", "puct": "#2e8b57", "gumbel": "#1f6fb4"}
-MATCHES = {"checkers": "openspiel:mcts:100", "backgammon": "gnubg:0"}
-"""The programs that judge the other games."""
 
 Points = list[dict[str, Any]]
 
@@ -52,7 +50,7 @@ def matches_table() -> str:
     rows: list[Sequence[object]] = [
         ("game", "seed", "games", "core-minutes", "player", "against", "at the end", "last 20 points: mean (least)")
     ]
-    for game in MATCHES:
+    for game in ("checkers", "backgammon"):
         for seed, points in trainings(game).items():
             for key in (key for key in points[-1] if f"{key} low" in points[-1]):
                 name, against = key.split()
@@ -76,9 +74,9 @@ def draw(path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
     FigureCanvasAgg(figure)
-    (four, three), below = figure.subplots(2, 2, width_ratios=(2, 1))
+    four, three = figure.subplots(1, 2, width_ratios=(2, 1))
     for number, points in enumerate(trainings("connect_four").values()):
         for name, title in PLAYERS.items():
             curve = [point[f"{name}_good"] for point in points]
@@ -90,15 +88,7 @@ def draw(path: Path) -> None:
     for points in trainings("tic_tac_toe").values():
         three.plot(_steps(points), [point["policy_lost"] for point in points], color=COLOURS["policy"], linewidth=1.2)
     three.set_title("Tic-tac-toe: lines of play lost", fontsize=10)
-    played = dict(zip(MATCHES, below, strict=True))
-    for game, axis in played.items():
-        opponent = MATCHES[game]
-        for points in trainings(game).values():
-            curve = [point[f"policy {opponent}"] for point in points]
-            axis.plot(_steps(points), curve, color=COLOURS["policy"], linewidth=1.2)
-        axis.axhline(0, color="#75685a", linestyle="--", linewidth=0.8)
-        axis.set_title(f"{game.capitalize()}: points a game against {opponent}", fontsize=10)
-    for axis in (four, three, *played.values()):
+    for axis in (four, three):
         axis.set_xlabel("updates")
         axis.set_xlim(left=0)
         axis.grid(color="#d9dee3", linewidth=0.7)
