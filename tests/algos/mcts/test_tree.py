@@ -5,6 +5,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
+from jaxgames.algos.mcts.tree import LEVEL_BYTES, TABLE_BYTES
 
 BATCH, SIMULATIONS = 64, 1000
 
@@ -12,6 +13,7 @@ BATCH, SIMULATIONS = 64, 1000
 @pytest.mark.parametrize(("rule", "names"), [(mcts.uct(), 0), (mcts.uct2(), 24)])
 def test_bytes_of_a_search(rule, names):
     """The trees, 4 bytes for each level of paths, and up to 24 for names; nothing is there twice."""
+    assert (TABLE_BYTES, LEVEL_BYTES) == (24, 4)  # what a search is refused by is what is measured here
     game = jaxgames.make("tic_tac_toe")
 
     def search(states, key):
