@@ -9,9 +9,15 @@ from markdown_table import markdown
 
 HERE = Path(__file__).parent
 FILE = HERE / "algorithms" / "alphazero-reliability.json"
-LAST = 20
+KEPT = 0.4
+"""The share of the points, the last ones, by which it is judged whether strength is kept."""
 PLAYERS = {"policy": "policy alone", "puct": "PUCT, 64 simulations", "gumbel": "Gumbel, 64 simulations"}
 COLOURS = {"policy": "#a8623a", "puct": "#2e8b57", "gumbel": "#1f6fb4"}
+
+MATCHES = {
+    "checkers": ("openspiel:mcts:100", "Checkers: points a game against OpenSpiel's search"),
+    "backgammon": ("gnubg:0", "Backgammon: points a game against GNU Backgammon"),
+}
 
 Points = list[dict[str, Any]]
 
@@ -48,9 +54,9 @@ def tic_tac_toe_table() -> str:
 def matches_table() -> str:
     """Points a game against programs of others, at the end and by the mean of the last points."""
     rows: list[Sequence[object]] = [
-        ("game", "seed", "games", "core-minutes", "player", "against", "at the end", "last 20 points: mean (least)")
+        ("game", "seed", "games", "core-minutes", "player", "against", "at the end", "last 4 points: mean (least)")
     ]
-    for game in ("checkers", "backgammon"):
+    for game in MATCHES:
         for seed, points in trainings(game).items():
             for key in (key for key in points[-1] if f"{key} low" in points[-1]):
                 name, against = key.split()
@@ -70,25 +76,29 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def draw(path: Path) -> None:
-    """Draws the picture of the page: strength by updates, a line for each training."""
+    """Draws the picture of the page: strength by updates, a panel for each game and a line for each training."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
     FigureCanvasAgg(figure)
-    four, three = figure.subplots(1, 2, width_ratios=(2, 1))
+    (four, three), below = figure.subplots(2, 2)
     for number, points in enumerate(trainings("connect_four").values()):
-        for name, title in PLAYERS.items():
-            curve = [point[f"{name}_good"] for point in points]
-            label = title if number == 0 else None
-            four.plot(_steps(points), curve, color=COLOURS[name], linewidth=1.2, label=label)
+        for name in PLAYERS:
+            _line(four, points, f"{name}_good", name, number)
     four.axhline(99, color="#75685a", linestyle="--", linewidth=0.8)
     four.set_title("Connect Four: good moves in solved positions, %", fontsize=10)
-    four.legend(fontsize=8)
     for points in trainings("tic_tac_toe").values():
-        three.plot(_steps(points), [point["policy_lost"] for point in points], color=COLOURS["policy"], linewidth=1.2)
+        _line(three, points, "policy_lost", "policy", 1)
     three.set_title("Tic-tac-toe: lines of play lost", fontsize=10)
-    for axis in (four, three):
+    for axis, (game, (opponent, title)) in zip(below, MATCHES.items(), strict=True):
+        for number, points in enumerate(trainings(game).values()):
+            for name in ("policy", "gumbel"):
+                _line(axis, points, f"{name} {opponent}", name, number)
+        axis.set_title(title, fontsize=10)
+    for axis in (four, three, *below):
+        if axis is not three:
+            axis.legend(fontsize=8)
         axis.set_xlabel("updates")
         axis.set_xlim(left=0)
         axis.grid(color="#d9dee3", linewidth=0.7)
@@ -97,8 +107,11 @@ def draw(path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _steps(points: Points) -> list[int]:
-    return [point["step"] for point in points]
+def _line(axis: Any, points: Points, key: str, player: str, number: int) -> None:
+    """The curve of one training where it was measured; the first one of a player names it."""
+    found = [(point["step"], point[key]) for point in points if key in point]
+    label = None if number else PLAYERS[player]
+    axis.plot(*zip(*found, strict=True), color=COLOURS[player], linewidth=1.2, marker=".", markersize=3, label=label)
 
 
 def _length(points: Points) -> tuple[str, str]:
@@ -108,7 +121,7 @@ def _length(points: Points) -> tuple[str, str]:
 
 def _last(points: Points, key: str) -> tuple[float, float, float]:
     """Mean, least and most of the last points."""
-    found = [point[key] for point in points[-LAST:]]
+    found = [point[key] for point in points[-round(KEPT * len(points)) :]]
     return sum(found) / len(found), min(found), max(found)
 
 

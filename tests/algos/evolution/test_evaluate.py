@@ -63,7 +63,8 @@ def state():
 def alone(state):
     """Each candidate scored by itself."""
     numbers = jnp.arange(ES.population)
-    return np.asarray(jax.vmap(lambda n: fitness(ES.ask(state, n[None]), n[None], jax.random.key(1))[0])(numbers))
+    score = jax.jit(jax.vmap(lambda n: fitness(ES.ask(state, n[None]), n[None], jax.random.key(1))[0]))
+    return np.asarray(score(numbers))
 
 
 @pytest.mark.parametrize(("block", "devices"), [(256, None), (7, None), (1000, 2), (7, 2)])

@@ -52,9 +52,11 @@ def test_fitness_is_the_mean_score_of_both_sides():
     fitness = ByPlay(POLICY, Networks(POLICY, rows(1, 3)))
     numbers, key = jnp.arange(4, dtype=jnp.int32), jax.random.key(0)
     matrix = jax.jit(lambda rows: fitness.matrix(rows, numbers, key))(rows(0, 4))
-    scores = SCORES["wins"](jax.jit(lambda rows: play(POLICY, rows, fitness.opponents, key, numbers))(rows(0, 4)))
+    won = jax.jit(lambda rows: SCORES["wins"](play(POLICY, rows, fitness.opponents, key, numbers)))
+    scores = np.asarray(won(rows(0, 4)))
     np.testing.assert_allclose(matrix, (scores[:, :3] + scores[:, 3:]) / 2)
-    np.testing.assert_allclose(fitness(rows(0, 4), numbers, key), matrix.mean(axis=1), rtol=1e-6)
+    found = jax.jit(lambda rows: fitness(rows, numbers, key))(rows(0, 4))
+    np.testing.assert_allclose(found, np.asarray(matrix).mean(axis=1), rtol=1e-6)
 
 
 def test_luck_is_common_or_everyones_own():

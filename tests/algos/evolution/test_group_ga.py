@@ -35,7 +35,7 @@ def play(genome, opponent, place, number, key):
 def test_rounds_equal_the_reference(schedule, cuts):
     crossover = None if cuts is None else Segments(cuts=cuts)
     evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS, crossover=crossover, schedule=schedule)
-    state = evolution.init(KEY)
+    state = jax.jit(evolution.init)(KEY)
     kept = {name: SETTINGS[name] for name in ("keep", "best", "iterations")}
     wanted = reference.Groups(np.asarray(state.genomes), play, **kept, mutation=("multiplicative", 0.2), cuts=cuts)
     asked = []
@@ -78,13 +78,15 @@ def test_parts_that_do_not_fit():
     """Of 7 members 3 are new: 3 parts, of which the last two share 2 members."""
     evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS | dict(members=7, keep=4, iterations=1))
     assert evolution.games == GROUPS * 3 * 3 * 6
-    state, metrics = jax.jit(lambda state: evolution.update(state, play_matrix))(evolution.init(KEY))
+    first = jax.jit(evolution.init)(KEY)
+    state, metrics = jax.jit(lambda state: evolution.update(state, play_matrix))(first)
     opponents = np.asarray(state.genomes)[:-1, :2].reshape(-1, DIMENSION)  # of the last group, after all others
     key = jax.random.fold_in(jax.random.fold_in(KEY, 0), GROUPS - 1)
     shuffled = sorted(range(6), key=lambda i: reference.candidate_word(key_words(folded(key, [2**32 - 1])), i))
     numbers = jnp.arange(21, 28, dtype=jnp.int32)
-    points = play_matrix(evolution.init(KEY).genomes[-1], opponents[shuffled], numbers, jax.random.fold_in(key, 0))
-    np.testing.assert_array_equal(metrics.scores[-1], [*np.sort(np.sum(points, axis=1))[:2:-1], *[np.nan] * 3])
+    group, key = np.asarray(first.genomes)[-1], jax.random.fold_in(key, 0)
+    points = np.asarray(jax.jit(play_matrix)(group, opponents[shuffled], numbers, key))
+    np.testing.assert_array_equal(metrics.scores[-1], [*np.sort(points.sum(axis=1))[:2:-1], *[np.nan] * 3])
 
 
 def test_games_that_are_no_numbers_are_the_worst():
@@ -92,7 +94,7 @@ def test_games_that_are_no_numbers_are_the_worst():
     is left out.
     """
     evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS, schedule="parallel")
-    state = evolution.init(KEY)
+    state = jax.jit(evolution.init)(KEY)
 
     def broken(genomes, opponents, numbers, key):
         of_group = jnp.any(jnp.all(opponents[:, None, None] == state.genomes[None, :, :2], axis=3), axis=2)

@@ -24,7 +24,8 @@ def plain_noise(es, state, pairs):
     """The noise e of each pair as a row, from its definition, in NumPy."""
     key, network = jax.random.fold_in(state.key, state.generation), es.networks.network
     rows = []
-    for drawn in np.asarray(noise(key, jnp.asarray(pairs, jnp.int32), es.noise_numbers), np.float64):
+    drawn = jax.jit(noise, static_argnums=2)(key, jnp.asarray(pairs, jnp.int32), es.noise_numbers)
+    for drawn in np.asarray(drawn, np.float64):
         drawn, row = list(drawn), []
         for outputs, inputs in es.networks.shapes:
             left = np.array([drawn.pop(0) for _ in range(es.rank * outputs)]).reshape(es.rank, outputs)
@@ -42,16 +43,16 @@ def test_candidates_and_gradient_are_the_equations(genomes, rank):
     mean = jnp.linspace(-1.0, 1.0, genomes.dimension)
     state = es.start(jax.random.key(1), mean)._replace(generation=jnp.int32(3))
     e, mean = plain_noise(es, state, np.arange(20)), np.asarray(mean, np.float64)
-    rows = np.asarray(es.ask(state, jnp.arange(40)).rows(), np.float64)
+    rows = np.asarray(jax.jit(lambda state: es.ask(state, jnp.arange(40)).rows())(state), np.float64)
     np.testing.assert_allclose(rows[::2], mean + 0.1 * e, atol=1e-5)
     np.testing.assert_allclose(rows[1::2], mean - 0.1 * e, atol=1e-5)
     scores = np.random.default_rng(0).integers(0, 9, 40).astype(np.float32)
     shaped = np.array([((scores < s).sum() + ((scores == s).sum() - 1) / 2) / 39 - 0.5 for s in scores])
     gradient = ((shaped[::2] - shaped[1::2])[:, None] * e).sum(0) / (40 * 0.1)
-    told = es.tell(state, jnp.asarray(scores))
+    told = jax.jit(es.tell)(state, scores)
     np.testing.assert_allclose(told.mean, mean + 0.5 * (gradient - 0.01 * mean), atol=1e-4)
     two = LowRankES(40, genomes, rank=rank, sigma=0.1, mesh=Mesh(jax.devices()[:2], ("population",)))
-    np.testing.assert_allclose(two.gradient(state, jnp.asarray(scores)), gradient, atol=1e-4)
+    np.testing.assert_allclose(jax.jit(two.gradient)(state, scores), gradient, atol=1e-4)
 
 
 def test_candidates_do_not_depend_on_their_block_and_are_mirrored():
@@ -68,7 +69,8 @@ def test_candidates_do_not_depend_on_their_block_and_are_mirrored():
 
 def test_each_weight_has_variance_one_and_weights_are_uncorrelated():
     es = LowRankES(2**15, NETWORKS, rank=1, sigma=1.0)
-    e = np.asarray(es.ask(es.init(jax.random.key(3)), jnp.arange(0, 2**15, 2)).rows(), np.float64)
+    ask = jax.jit(lambda key: es.ask(es.init(key), jnp.arange(0, 2**15, 2)).rows())
+    e = np.asarray(ask(jax.random.key(3)), np.float64)
     covariance = e.T @ e / len(e)
     # A product of two normal numbers has kurtosis 9, so a variance deviates by sqrt(8 / n).
     assert abs(covariance - np.eye(es.dimension)).max() < 5 * np.sqrt(8 / len(e))
@@ -114,16 +116,17 @@ def test_they_play_as_their_rows_do(kind, opponents, hidden, sides):
     policy, numbers, count = policy_of(kind, hidden), jnp.arange(12), 17
     es = LowRankES(12, policy.genomes, sigma=0.5)
     first = policy.genomes.init(jax.random.key(1), jnp.ones(1, jnp.int32))[0]
-    candidates = es.ask(es.start(jax.random.key(0), first), numbers)
+    candidates = jax.jit(es.ask)(es.start(jax.random.key(0), first), numbers)
+    rows = jax.jit(lambda candidates: candidates.rows())(candidates)
 
     def points(form, opponents, sides):
         function = jax.jit(lambda form: play(policy, form, RandomMoves(opponents), jax.random.key(4), numbers, sides))
         return np.asarray(function(form).points)
 
     found = points(candidates, opponents, sides)
-    np.testing.assert_array_equal(found, points(candidates.rows(), opponents, sides))
+    np.testing.assert_array_equal(found, points(rows, opponents, sides))
     if sides == "first":  # the luck of an opponent does not depend on how many there are
-        np.testing.assert_array_equal(found, points(candidates.rows(), count, sides)[:, :opponents])
+        np.testing.assert_array_equal(found, points(rows, count, sides)[:, :opponents])
     assert len(np.unique(found)) > 1
 
 
@@ -155,12 +158,17 @@ def test_any_network_computes_what_its_rows_do(of, rank):
     chex.assert_trees_all_equal(layout.params(layout.row(params)), params)
     es = LowRankES(6, layout, rank=rank, sigma=0.3)
     state = es.start(key, layout.row(params))
-    candidates = es.ask(state, jnp.arange(6))
-    found = jax.jit(lambda candidates: candidates.each(lambda params: candidate_apply(params, x)))(candidates)
-    expected = [apply(layout.params(row), x) for row in candidates.rows()]
-    np.testing.assert_allclose(found, jnp.stack(expected), atol=1e-5)
-    assert found.std(axis=0).min() > 0.01  # candidates differ
-    more = candidates.each(lambda params, y: candidate_apply(params, x).sum() + y, jnp.arange(6.0))
+    candidates = jax.jit(es.ask)(state, jnp.arange(6))
+
+    @jax.jit
+    def outputs(candidates):
+        plain = jnp.stack([apply(layout.params(row), x) for row in candidates.rows()])
+        more = candidates.each(lambda params, y: candidate_apply(params, x).sum() + y, jnp.arange(6.0))
+        return candidates.each(lambda params: candidate_apply(params, x)), plain, more
+
+    found, expected, more = outputs(candidates)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert np.asarray(found).std(axis=0).min() > 0.01  # candidates differ
     np.testing.assert_allclose(more, np.asarray(found).sum(axis=(1, 2)) + np.arange(6), atol=1e-4)
 
 

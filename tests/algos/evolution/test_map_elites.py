@@ -60,19 +60,20 @@ def test_an_archive_against_plain_python():
 
 def test_children_are_elites_moved_by_noise_and_along_a_line():
     """By NumPy, of parents that are drawn with equal chances; the same ones in any block."""
-    one, other = jnp.zeros((4_000, 3)), jnp.full((4_000, 3), 10.0)
-    bits = operators.candidate_bits(jax.random.key(0), jnp.arange(4_000, dtype=jnp.int32))
-    children = np.asarray(operators.IsoLine(0.1, 0.5)([one, other], bits))
+    parents = [np.full((4_000, 3), value, np.float32) for value in (0, 10)]
+    bits = jax.jit(operators.candidate_bits)(jax.random.key(0), jnp.arange(4_000, dtype=jnp.int32))
+    children = np.asarray(jax.jit(operators.IsoLine(0.1, 0.5))(parents, bits))
     along = children.mean(axis=1, keepdims=True)
     assert np.std(along) == pytest.approx(5, rel=0.04) and abs(np.mean(along)) < 0.3
     assert np.std(children - along) == pytest.approx(0.1 * np.sqrt(2 / 3), rel=0.05)
-    only_line = operators.IsoLine(0.0, 0.5)([one, other], bits)
+    only_line = np.asarray(jax.jit(operators.IsoLine(0.0, 0.5))(parents, bits))
     np.testing.assert_array_equal(only_line, np.tile(only_line[:, :1], 3))
 
     plain = MapElites(600, 1, lambda key, numbers: jnp.zeros((len(numbers), 1)), (0.0,), (1.0,), 8,
                       operators.IsoLine(0.0, 0.0))  # fmt: skip
-    scores = jnp.asarray([1.0, 2.0, 3.0])
-    state = plain.add(plain.init(jax.random.key(1)), scores[:, None], scores, jnp.asarray([[0.1], [0.5], [0.9]]))
+    scores = np.array([1.0, 2.0, 3.0], np.float32)
+    state = jax.jit(plain.init)(jax.random.key(1))
+    state = jax.jit(plain.add)(state, scores[:, None], scores, np.array([[0.1], [0.5], [0.9]], np.float32))
     numbers = jnp.arange(600, dtype=jnp.int32)
     ask = jax.jit(plain.ask)
     asked = np.asarray(ask(state, numbers))[:, 0]

@@ -49,6 +49,11 @@ def checkers():
     return random_rows(CHECKERS)
 
 
+def observed(game, positions):
+    """What the players to act see."""
+    return jax.jit(jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True))))(positions)
+
+
 SMALL = ImitationConfig(NetworkSpec(hidden=(8,)), minibatch=16)
 SIGMOID = {"activation": "bipolar_sigmoid", "output": "bipolar_sigmoid", "initializer": "glorot_uniform"}
 
@@ -61,9 +66,9 @@ def test_metrics_are_those_of_their_equations(four, counts, unit):
     )
     network = ImitationNetwork(FOUR, config)
     params = jax.tree.map(lambda x: 3 * x, network.init(jax.random.key(3)))
-    metrics = metrics_of(network, weighted_sums(network, params, four, None))
-    observation = np.asarray(jax.vmap(lambda p: FOUR.observe_position(p, jnp.bool_(True)))(four.position))
-    logits, value = map(np.asarray, network.apply(params, observation))
+    metrics = jax.jit(lambda params, rows: metrics_of(network, weighted_sums(network, params, rows, None)))(params, four)
+    observation = observed(FOUR, four.position)
+    logits, value = map(np.asarray, jax.jit(network.apply)(params, observation))
     weights = [w if counts else (w > 0).astype(float) for w in (four.policy_weight, four.value_weight)]
     logits = np.where(four.mask, logits, -np.inf)
     log_policy = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
@@ -108,14 +113,15 @@ def test_targets_of_squares_name_the_action(checkers, head):
     actions = np.array([draws.choice(np.flatnonzero(row)) for row in checkers.mask], np.int32)
     policy = np.eye(128, dtype=np.float32)[actions]
     reading = heads_of(CHECKERS)[head]
-    targets = reading.targets(policy, checkers.position)
+    targets_of = jax.jit(reading.targets)
+    targets = targets_of(policy, checkers.position)
     np.testing.assert_array_equal(np.asarray(targets).sum(axis=1), 2)
     rows = jax.tree.map(lambda x: x[None], checkers.position)
     for strict in (False, True):
-        found, legal = reading(targets.T[None], rows, strict)
+        found, legal = jax.jit(reading, static_argnums=2)(targets.T[None], rows, strict)
         np.testing.assert_array_equal(found[0], actions)
         assert np.all(legal)
-    several = reading.targets(checkers.policy.astype(np.float32), checkers.position)
+    several = targets_of(checkers.policy.astype(np.float32), checkers.position)
     assert np.asarray(several).sum(axis=1) == pytest.approx(2, abs=1e-2)
     assert np.asarray(several).max(axis=1).min() < 0.9
 
@@ -125,9 +131,9 @@ def test_encodings_of_observations_are_those_of_positions(request, game, name):
     rules = jaxgames.make(game)
     rows = request.getfixturevalue("checkers" if game == "checkers" else "four")
     encoding = rules.encodings[name]
-    observation = jax.vmap(lambda p: rules.observe_position(p, jnp.bool_(True)))(rows.position)
-    np.testing.assert_array_equal(encoding.from_observation(observation), encoding(rows.position))
-    assert np.abs(encoding(rows.position)).sum() > 100
+    inputs = np.asarray(jax.jit(encoding)(rows.position))
+    np.testing.assert_array_equal(jax.jit(encoding.from_observation)(observed(rules, rows.position)), inputs)
+    assert np.abs(inputs).sum() > 100
 
 
 def test_marks_are_those_of_the_player_who_began():
