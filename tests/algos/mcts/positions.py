@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos import mcts
+from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
 
 
@@ -29,11 +30,15 @@ def network_of(game):
 def middle_positions(game, count, plies):
     """Positions of random games after some plies, some of them near the end."""
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(1), count))
-    step = jax.jit(jax.vmap(lambda s, k: game.step(s, game.draw_action(s._position, jax.random.bits(k)), k)))
+
+    @jax.jit
+    @jax.vmap
+    def step(state, key):
+        after = game.step(state, game.draw_action(state._position, jax.random.bits(key)), key)
+        return select(~(after.terminated | after.truncated), after, state)
+
     for ply in range(plies):
-        after = step(states, jax.random.split(jax.random.key(ply), count))
-        over = after.terminated | after.truncated
-        states = jax.tree.map(lambda x, y, o=over: jnp.where(o.reshape(-1, *(1,) * (x.ndim - 1)), x, y), states, after)
+        states = step(states, jax.random.split(jax.random.key(ply), count))
     return states
 
 

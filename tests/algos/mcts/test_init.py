@@ -1,7 +1,6 @@
 """The two forms of the policy over the legal actions."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.mcts import kernel
@@ -11,15 +10,15 @@ from jaxgames.algos.mcts.init import FEW_ACTIONS, masked_softmax
 def softmax(logits, legal, elsewhere, monkeypatch):
     """As a CPU computes it, or as other devices do."""
     monkeypatch.setattr(kernel, "by_device", lambda *given: given[elsewhere](*given[2:]))
-    return np.asarray(masked_softmax(logits, legal))
+    return np.asarray(jax.jit(lambda *given: masked_softmax(*given))(logits, legal))
 
 
 def test_other_devices_compute_the_same(monkeypatch):
     for actions in (7, FEW_ACTIONS, FEW_ACTIONS + 1):
-        key = jax.random.key(actions)
-        logits, legal = 3 * jax.random.normal(key, (64, actions)), jax.random.bernoulli(key, 0.6, (64, actions))
-        logits = logits.at[:4].set(jnp.asarray([jnp.inf, -jnp.inf, jnp.nan, 0.0])[:, None])  # nothing finite to go by
-        legal = legal.at[:4].set(jnp.arange(actions) < 3).at[4].set(False)
+        rng = np.random.default_rng(actions)
+        logits, legal = (3 * rng.normal(size=(64, actions))).astype(np.float32), rng.random((64, actions)) < 0.6
+        logits[:4] = np.array([np.inf, -np.inf, np.nan, 0.0])[:, None]  # nothing finite to go by
+        legal[:4], legal[4] = np.arange(actions) < 3, False
         cpu, other = (softmax(logits, legal, elsewhere, monkeypatch) for elsewhere in (False, True))
         expected = np.exp(np.where(legal, logits, -np.inf)[5:].astype(np.float64))
         expected /= np.maximum(expected.sum(axis=1, keepdims=True), 1e-30)

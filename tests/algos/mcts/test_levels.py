@@ -13,6 +13,7 @@ from jaxgames.ops.random_bits import fold_in
 from tests.algos.mcts.positions import compiled, middle_positions, network_of
 
 N, C, DISCOUNT = 40, 0.7, 0.9
+share_out, improved = jax.jit(levels.share_out), jax.jit(levels.improved)
 
 
 def plain(game, position, bits, number, c, discount):
@@ -27,7 +28,7 @@ def plain(game, position, bits, number, c, discount):
         policy = np.where(legal, np.exp(logits - logits[legal].max()), 0)
         policy = (policy / policy.sum()).astype(np.float32)
     start = np.float32(int(fold(bits, 1)) >> 8) / np.float32(2**24)
-    counts = np.asarray(levels.share_out(policy[None], jnp.int32([number - 1]), jnp.float32([start])))[0]
+    counts = np.asarray(share_out(policy[None], np.int32([number - 1]), np.float32([start])))[0]
     if number == 1:
         return float(own), policy, counts
     values = np.zeros(len(policy))
@@ -66,11 +67,11 @@ def test_results_are_those_of_a_plain_search(name, plies, count):
     game = jaxgames.make(name)
     states, bits = middle_positions(game, count, plies), jnp.arange(7, 7 + count, dtype=jnp.uint32)
     of = {"select": mcts.recursive(C), "evaluate": network_of(game), "discount": DISCOUNT}
-    found = mcts.search_positions(game, states._position, bits, N, **of)
+    found = jax.device_get(mcts.search_positions(game, states._position, bits, N, **of))
     # In one tree the bits are those of the position and of the tree's number.
-    of_tree = fold_in(bits, jnp.uint32(0))
+    of_tree = np.asarray(jax.jit(fold_in)(bits, jnp.uint32(0)))
     for lane in range(count):
-        position = jax.tree.map(lambda x, lane=lane: x[lane], states._position)
+        position = jax.tree.map(lambda x, lane=lane: x[lane], jax.device_get(states._position))
         value, policy, counts = plain(game, position, of_tree[lane], N, C, DISCOUNT)
         np.testing.assert_array_equal(found.visits[lane], counts[: game.num_actions])
         np.testing.assert_allclose(found.weights[lane], policy[: game.num_actions], atol=2e-5)
@@ -84,7 +85,7 @@ def test_policies_solve_the_equation():
     policy[:, 0] += np.float32(1e-6)
     values = rng.uniform(-3, 3, (500, 9)).astype(np.float32) * (rng.random((500, 1)) < 0.9)
     weight = np.float32(10) ** rng.uniform(-4, 1, 500).astype(np.float32)
-    found = np.asarray(levels.improved(jnp.asarray(policy), jnp.asarray(values), jnp.asarray(weight)))
+    found = np.asarray(improved(policy, values, weight))
     for row, shares, worth, number in zip(found, policy, values, weight, strict=True):
         some = shares > 0
         np.testing.assert_allclose(row[some], solved(shares[some], worth[some], number), atol=1e-4)
@@ -98,13 +99,13 @@ def test_simulations_are_shared_by_the_policy_and_none_is_lost():
     policy[:, 3] += np.float32(0.01)
     policy /= policy.sum(axis=1, keepdims=True)
     number = rng.integers(0, 5000, 2000).astype(np.int32)
-    counts = np.asarray(levels.share_out(policy, number, rng.random(2000, np.float32)))
+    counts = np.asarray(share_out(policy, number, rng.random(2000, np.float32)))
     assert (counts.sum(axis=1) == number).all() and (counts >= 0).all()
     assert not counts[policy == 0].any()
     assert np.abs(counts - policy * number[:, None]).max() < 1.01
     one = np.tile(np.float32([0.25, 0.1, 0.65]), (4096, 1))
     starts = ((np.arange(4096) + 0.5) / 4096).astype(np.float32)
-    means = np.asarray(levels.share_out(one, np.full(4096, 7, np.int32), starts)).mean(axis=0)
+    means = np.asarray(share_out(one, np.full(4096, 7, np.int32), starts)).mean(axis=0)
     np.testing.assert_allclose(means, 7 * one[0], atol=2e-3)
 
 
@@ -139,11 +140,14 @@ def test_bear_offs_are_worth_what_they_are():
 def test_ended_games_and_faults_of_the_network_stay_in_their_lane():
     game = jaxgames.make("tic_tac_toe")
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))
+
+    @jax.jit
+    def with_step(states, actions, lane):
+        return jax.tree.map(lambda x, y: x.at[lane].set(y[lane]), states, jax.vmap(game.step)(states, actions))
+
     for action in (0, 3, 1, 4, 2):
-        after = jax.jit(jax.vmap(game.step, in_axes=(0, None)))(states, jnp.int32(action))
-        states = jax.tree.map(lambda x, y: x.at[1].set(y[1]), states, after)
-    over = jax.jit(jax.vmap(game.step))(states, jnp.int32([8, 5, 4]))
-    states = jax.tree.map(lambda x, y: x.at[2].set(y[2]), states, over)
+        states = with_step(states, np.full(3, action, np.int32), 1)
+    states = with_step(states, np.int32([8, 5, 4]), 2)
 
     def broken(params, seen):
         logits, value = jnp.zeros((len(seen), 9)), jnp.zeros(len(seen))
@@ -152,7 +156,7 @@ def test_ended_games_and_faults_of_the_network_stay_in_their_lane():
     def search(states, bad=broken):
         return mcts.search(game, states, jax.random.key(0), 20, select="recursive", evaluate=mcts.network(bad, ()))
 
-    found = search(states)
+    found, states = jax.device_get((search(states), states))
     assert np.isnan(found.values[2]) and not np.isnan(found.values[1])
     assert found.values[1] == states.rewards[1, states.current_player[1]] != 0
     assert not found.visits[1].any() and not found.weights[1].any() and found.tree is None
@@ -214,6 +218,6 @@ def test_one_simulation_gives_what_the_network_says():
 def test_an_edge_of_hardly_any_share_breaks_nothing():
     policy = jnp.float32([[1e-30, 0.5, 0.5], [1e-30, 1, 0], [1e-30, 1e-30, 1]])
     values = jnp.float32([[1, -1, -1], [1, -1, 0], [-1, 1, -1]])
-    found = np.asarray(levels.improved(policy, values, jnp.float32([0.1, 0.1, 0.1])))
+    found = np.asarray(improved(policy, values, jnp.float32([0.1, 0.1, 0.1])))
     # The others get weight share / (u - value), the best edge all that is left.
     np.testing.assert_allclose(found, [[0.95, 0.025, 0.025], [0.95, 0.05, 0], [0, 0.95, 0.05]], atol=0.01)

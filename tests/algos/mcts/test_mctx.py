@@ -7,6 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
+from jaxgames.ops.pytrees import select
 
 GAME = jaxgames.make("connect_four")
 BATCH, HIDDEN = 256, 32
@@ -32,16 +33,14 @@ def states():
     key = jax.random.key(7)
 
     @jax.jit
-    def play(states, key):
+    def play(states, key, ply):
         words = jax.random.bits(key, (BATCH,))
-        return jax.vmap(GAME.step)(states, jax.vmap(GAME.draw_action)(states._position, words))
+        after = jax.vmap(GAME.step)(states, jax.vmap(GAME.draw_action)(states._position, words))
+        return select((ply < jnp.arange(BATCH) % 25) & ~after.terminated, after, states)
 
     states = jax.jit(jax.vmap(GAME.init))(jax.random.split(key, BATCH))
-    lengths = jnp.arange(BATCH) % 25
     for ply in range(24):
-        after = play(states, jax.random.fold_in(key, ply))
-        on = (ply < lengths) & ~after.terminated
-        states = jax.tree.map(lambda x, y, on=on: jnp.where(on.reshape(-1, *(1,) * (x.ndim - 1)), y, x), states, after)
+        states = play(states, jax.random.fold_in(key, ply), jnp.int32(ply))
     assert not states.terminated.any() and not states.legal_action_mask.all(axis=1).all()
     return states
 

@@ -119,7 +119,7 @@ def test_equal_plays_are_drawn_by_lot(states):
 
 def test_a_turn_out_of_reach_is_chosen_anew(states):
     """As after games were replaced: memory says where other games were going."""
-    player, all_go = players.make("tidy:3", GAME), jnp.ones(TURNS, bool)
+    player, all_go = players.make("simple:3", GAME), jnp.ones(TURNS, bool)
     _, right, _ = act(player, states, jax.random.key(0), player.init_memory(TURNS), all_go)
     wrong = PlayerMemory(jax.tree.map(lambda x: jnp.roll(x, 1), right.target), all_go)
     end, memory, _ = act(player, states, jax.random.key(0), wrong, all_go)
