@@ -223,7 +223,8 @@ def test_two_plies_of_backgammon():
 def test_few_best_turns(count):
     """Those that come first when all turns are sorted by worth, of a game with few actions and of backgammon."""
     own, other, roll = jnp.asarray(DASHES, jnp.int32).T
-    few = DASH.top_turns(Runners(own, other, roll), lambda positions: lead(POINT, positions), count)
+    top = jax.jit(lambda runners: DASH.top_turns(runners, lambda positions: lead(POINT, positions), count))
+    few = jax.device_get(top(Runners(own, other, roll)))
     for number, dash in enumerate(DASHES):
         worths = sorted(dash_turns(*dash, 1), reverse=True)
         assert few.worth[few.exist[:, number], number].tolist() == worths[: few.exist[:, number].sum()]

@@ -34,7 +34,7 @@ def test_the_step_is_the_sum_of_both(method):
     config = config_of(method, plies=1 if method == "exact" else 6)
     parallel = place(make_learner(config), 2)
     update = jax.jit(parallel.update)
-    start = parallel.init(jax.random.key(0))
+    start = jax.jit(parallel.init)(jax.random.key(0))
     for number in range(2):
         start, _ = update(start, jax.random.key(5 + number))
     key = jax.random.key(9)

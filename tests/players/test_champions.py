@@ -144,7 +144,7 @@ def test_weak_players_err_as_often_as_they_say():
     shares = {}
     for probability in (0.0, 0.3, 1.0):
         player = weak(Player("leftmost", TIC_TAC_TOE, Leftmost()), "weak", probability)
-        cells = np.asarray(player.turn(player.params, position, bits).position.cells) >> 16
+        cells = np.asarray(jax.jit(player.turn)(player.params, position, bits).position.cells) >> 16
         shares[probability] = np.bincount(np.log2(cells).astype(int), minlength=9) / 9000
     assert shares[0.0].tolist() == [1] + [0] * 8
     for probability in (0.3, 1.0):

@@ -1,5 +1,7 @@
 """Expected TD(lambda): targets against enumeration in plain Python, the replay, and what is learned from it."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -42,22 +44,29 @@ def later(start, update):
     return states[1:]
 
 
+@functools.cache
+def compiled(network):
+    """The rules of one position, and what the network says of a batch."""
+    return *map(jax.jit, (network.game.chance, network.game.legal, network.game.play)), jax.jit(network.predict)
+
+
 def enumerated(network, params, position, player):
     """What the first player may expect, action by action and number by number."""
     game, total = network.game, 0
+    roll, legal, play, predict = compiled(network)
     for number, chance in enumerate(game.outcome_probabilities):
-        rolled = game.chance(position, jnp.int32(number))
+        rolled = roll(position, jnp.int32(number))
         best, most = None, -np.inf
-        for action in np.flatnonzero(game.legal(rolled)):
-            outcome = game.play(rolled, jnp.int32(action))
+        for action in np.flatnonzero(legal(rolled)):
+            outcome = jax.device_get(play(rolled, jnp.int32(action)))
             mover = player
             after = jax.tree.map(lambda x: x[None], outcome.position)
-            following = jnp.asarray([1 - mover if outcome.turn_passes else mover])
+            following = np.int32([1 - mover if outcome.turn_passes else mover])
             if outcome.over:
                 reward = float(outcome.reward)
                 found = network.outcomes.target(jnp.float32(reward if mover == 0 else -reward))
             else:
-                found = network.predict(params, after, following)[0]
+                found = np.asarray(predict(params, after, following))[0]
             worth = float(network.outcomes.expected(found)) * (1 if mover == 0 else -1)
             if worth > most + 1e-6:
                 best, most = np.asarray(found), worth
@@ -67,9 +76,9 @@ def enumerated(network, params, position, player):
 
 def test_expectations_are_those_of_enumeration(learner, later):
     state, network = later[1], learner.network
-    positions = jax.tree.map(lambda x: x[:24], state.replay.positions)
-    player = jnp.arange(24, dtype=jnp.int32) % 2
-    found = jax.jit(lambda p: expectation(network, p, positions, player))(state.params)
+    positions = jax.tree.map(lambda x: np.asarray(x)[:24], state.replay.positions)
+    player = np.arange(24, dtype=np.int32) % 2
+    found = np.asarray(jax.jit(lambda p: expectation(network, p, positions, player))(state.params))
     going_on = np.asarray(state.replay.weight[:24]) > 0
     assert 10 < going_on.sum()
     for index in np.flatnonzero(going_on):

@@ -57,7 +57,8 @@ def test_results_are_those_of_player_0():
     """The same winning move counts 1 if player 0 makes it, -1 if player 1 does."""
     game = jaxgames.make("tic_tac_toe")
     winning = game.from_string("XX./OO./...")._position
-    games = self_play.Games(jax.tree.map(lambda x: jnp.stack([x, x]), winning), jnp.array([0, 1], jnp.int32))
-    _, ply, _ = self_play.play_ply(game, games, lambda after: jnp.zeros(len(after.cells)), jax.random.key(0))
+    games = self_play.Games(jax.tree.map(lambda x: np.stack([x, x]), winning), np.array([0, 1], np.int32))
+    play = jax.jit(lambda games, key: self_play.play_ply(game, games, lambda after: jnp.zeros(len(after.cells)), key))
+    _, ply, _ = play(games, jax.random.key(0))
     assert ply.over.all()
     assert ply.result.tolist() == [1, -1]

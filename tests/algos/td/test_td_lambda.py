@@ -64,26 +64,26 @@ def test_forward_view_equals_backward_view(lambda_):
     params = network.init(jax.random.key(3))
     rng = np.random.default_rng(2)
     length, ends = 12, {4: 2.0, 11: -1.0}  # after these plies the first player has won or lost
-    places = [jnp.asarray(rng.integers(1, 10, (length, 1)), jnp.int32) for _ in range(2)]
-    track = Track(*places, jnp.zeros((length, 1), jnp.int32))
-    player = jnp.asarray(np.arange(length)[:, None] % 2, jnp.int32)
+    places = [rng.integers(1, 10, (length, 1)).astype(np.int32) for _ in range(2)]
+    track = Track(*places, np.zeros((length, 1), np.int32))
+    player = np.arange(length, dtype=np.int32)[:, None] % 2
     over = np.array([number in ends for number in range(length)])[:, None]
     results = jnp.asarray([[ends.get(number, 0.0)] for number in range(length)], jnp.float32)
     predict, gradients = jax.jit(network.predict), jax.jit(network.gradients)
 
-    values = jnp.stack([predict(params, jax.tree.map(lambda x, t=t: x[t], track), player[t]) for t in range(length)])
-    targets = network.outcomes.target(results)
+    values = np.stack([predict(params, jax.tree.map(lambda x, t=t: x[t], track), player[t]) for t in range(length)])
+    targets = np.asarray(network.outcomes.target(results))
     traces = eligibility_traces(lambda_)
     step = jax.jit(traces.update)
-    memory, total = traces.init(params, 1, 4), jax.tree.map(jnp.zeros_like, params)
+    memory, total = traces.init(params, 1, 4), jax.tree.map(np.zeros_like, params)
     for t in range(length - 1):
         following = targets[t + 1] if over[t + 1] else values[t + 1]
-        errors = jnp.where(over[t], jnp.zeros((1, 4), jnp.float32), following - values[t])
+        errors = np.where(over[t], np.zeros((1, 4), np.float32), following - values[t])
         slopes = gradients(params, jax.tree.map(lambda x, t=t: x[t], track), player[t])
-        change, memory = step(slopes, memory, errors, jnp.asarray(over[t]))
-        total = jax.tree.map(jnp.add, total, change)
+        change, memory = step(slopes, memory, errors, over[t])
+        total = jax.tree.map(np.add, total, jax.device_get(change))
 
-    returns = lambda_returns(values, targets[1:], jnp.asarray(over[1:]), lambda_)
+    returns = np.asarray(jax.jit(lambda_returns, static_argnums=3)(values, targets[1:], over[1:], lambda_))
     ply = Ply(jax.tree.map(lambda x: x[:, 0], track), player[:, 0], over, results)
     layers = layers_of(params)
     wanted = reference.zeros(layers)

@@ -42,11 +42,11 @@ def test_inputs(rows, name, inputs):
     """Seen by the player about to roll, and, swapped, by the other one."""
     boards = np.concatenate([rows[0], random_boards(np.random.default_rng(0), 100)])
     encoding = make_config(encoding=name).network().encoding
-    found = encoding(positions(boards, [()] * len(boards)))
+    found = np.asarray(jax.jit(encoding)(positions(boards, [()] * len(boards))))
     assert found.shape == (len(boards), encoding.size)
     np.testing.assert_allclose(found, [inputs(own, other) for own, other in boards], atol=1e-6)
     swapped = [inputs(other, own, own_acts=False) for own, other in boards]
-    np.testing.assert_allclose(encoding.swap(found), swapped, atol=1e-6)
+    np.testing.assert_allclose(jax.jit(encoding.swap)(found), swapped, atol=1e-6)
 
 
 @pytest.mark.parametrize(("symmetric", "outputs"), [(True, 2), (True, 4), (False, 6)])
@@ -55,7 +55,8 @@ def test_predictions(rows, symmetric, outputs):
     boards = rows[0][:40]
     batch = positions(boards, [()] * len(boards))
     players = np.arange(len(boards), dtype=np.int32) % 2
-    found = made.predict(params, batch, jnp.asarray(players))
+    found = jax.jit(made.predict)(params, batch, players)
+    value_of = jax.jit(lambda params, player, batch: made.value(params, player)(batch))
     wanted = [
         reference.predict(layers_of(params), see_checkers(own, other, player, symmetric))
         for (own, other), player in zip(boards, players, strict=True)
@@ -63,7 +64,7 @@ def test_predictions(rows, symmetric, outputs):
     np.testing.assert_allclose(found, wanted, atol=1e-5)
     # The value is that of the player to act.
     for player in (0, 1):
-        value = made.value(params, jnp.int32(player))(batch)
+        value = value_of(params, jnp.int32(player), batch)
         points = np.array([reference.expected(outputs) for outputs in wanted]) * (1 - 2 * player)
         np.testing.assert_allclose(np.asarray(value)[players == player], points[players == player], atol=2e-5)
 
@@ -73,8 +74,9 @@ def test_exchange_of_the_players(rows, symmetric):
     """What the first player expects in a position, the second one expects when they have changed places."""
     made, params = network(symmetric)
     batch = positions(rows[0][:40], [()] * 40)
-    first, second = (made.predict(params, batch, jnp.full(40, player, jnp.int32)) for player in (0, 1))
-    same = np.abs(np.asarray(first) - made.outcomes.flip(second)).max()
+    predict = jax.jit(made.predict)
+    first, second = (predict(params, batch, np.full(40, player, np.int32)) for player in (0, 1))
+    same = np.abs(np.asarray(first) - jax.jit(made.outcomes.flip)(second)).max()
     assert same < 1e-6 if symmetric else same > 0.01
 
 
@@ -87,7 +89,7 @@ def test_gradients(symmetric):
     player = jnp.asarray([0, 1, 1, 0], jnp.int32)
     ply = Ply(track, player, np.zeros(4, bool), np.zeros(4))
     for value_network, weights in ((made, params), (deep, deep.init(jax.random.key(2)))):
-        found = jax.jit(value_network.gradients)(weights, track, player)
+        found = jax.device_get(jax.jit(value_network.gradients)(weights, track, player))
         found = jax.tree.map(
             lambda x: x.inputs[:, None, :, None] * x.errors[:, :, None, :] if isinstance(x, OuterProduct) else x,
             found,
@@ -149,17 +151,22 @@ def test_nan_weights_choose_legal_plays(rows):
 def test_values_that_are_no_numbers_choose_legal_actions():
     """On the way of all games: no value at all, then one that knows only some positions, then minus infinity."""
     game, heaps = Nim(), Heap(jnp.arange(1, 13, dtype=jnp.int32))
+
+    @jax.jit
+    def always(heaps, left):
+        return Game.best_turn(game, heaps, lambda after: jnp.full(after.left.shape, left))
+
     for left, wanted in ((np.nan, 1), (-np.inf, 1), (np.inf, 1)):
-        outcome, _ = Game.best_turn(game, heaps, lambda after, left=left: jnp.full(after.left.shape, left, jnp.float32))
-        taken = np.asarray(heaps.left - outcome.position.left)
+        outcome, _ = always(heaps, np.float32(left))
+        taken = np.asarray(heaps.left) - np.asarray(outcome.position.left)
         assert ((taken >= wanted) & (taken <= np.minimum(heaps.left, 3))).all()
         assert (taken[:3] == [1, 2, 3]).all() or left < 0  # nothing beats taking the last one
     # A heap of 1 or 2 is worth nothing that is known, of the others the opponent likes 3 less than 4.
-    outcome, score = Game.best_turn(
-        game,
-        Heap(jnp.int32([4, 5, 6])),
-        lambda after: jnp.where(after.left > 2, after.left.astype(jnp.float32), jnp.nan),
-    )
+    @jax.jit
+    def of_some(heaps):
+        return Game.best_turn(game, heaps, lambda after: jnp.where(after.left > 2, after.left.astype("f4"), jnp.nan))
+
+    outcome, score = of_some(Heap(jnp.int32([4, 5, 6])))
     assert outcome.position.left.tolist() == [3, 3, 3] and score.tolist() == [-3, -3, -3]
 
 
