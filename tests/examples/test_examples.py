@@ -33,8 +33,8 @@ def run(folder, *arguments, files=FILES, timeout=600):
     return {said["name"]: said for said in map(json.loads, done.stdout.splitlines())}
 
 
-QUICK = ("alphazero_minimal", "evolve_own_fitness", "mctx_search", "ppo")
-"""What compiles in 15 s. Of the others the quick tier sees that their calls are possible (`docs/test_docs.py`)."""
+QUICK = ("alphazero_minimal", "ppo")
+"""What people copy first. Of the others the quick tier sees that their calls are possible (`docs/test_docs.py`)."""
 
 
 def installed(name):

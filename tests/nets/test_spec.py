@@ -53,7 +53,7 @@ def test_policies_and_values(spec, module):
     made = spec.policy_value(7, BOARD, 3.0)
     assert made == module
     boards = jnp.zeros((2, *BOARD), bool)
-    logits, values = made.apply(made.init(jax.random.key(0), boards), boards)
+    logits, values = jax.jit(lambda key: made.apply(made.init(key, boards), boards))(jax.random.key(0))
     assert logits.shape == (2, 7) and values.shape == (2,)
     np.testing.assert_allclose(values, 0, atol=0.1)
 

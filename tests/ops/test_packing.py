@@ -28,9 +28,9 @@ def same_bits(one, other):
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=str)
 def test_all_dtypes_come_back(shape):
     tree = {str(dtype): batch_of(dtype, shape) for dtype in DTYPES}
-    words = pack(tree)
+    words = jax.jit(pack)(tree)
     assert words.dtype == jnp.uint32 and words.shape == (len(DTYPES) * int(np.prod(shape)), BATCH)
-    jax.tree.map(same_bits, unpack(words, tree), tree)
+    jax.tree.map(same_bits, jax.jit(unpack)(words, tree), tree)
 
 
 def test_numbers_of_64_bits_take_two_words():

@@ -193,10 +193,10 @@ def test_a_network_steers_to_what_it_thinks_is_won(run, form):
     """The center is taken where it is free; with the sign of the values turned, it would be taken nowhere."""
     player = players.make(form.format(run=run), GAME)
     texts = [".../.../...", "X../.../...", "XO./.../...", "XOX/O../.X."]
-    positions = jax.tree.map(lambda *x: jnp.stack(x), *map(GAME.parse, texts))
+    positions = jax.tree.map(lambda *x: np.stack(x), *map(GAME.parse, texts))
     bits = jax.random.bits(jax.random.key(2), (len(texts),))
-    after = player.turn(player.params, positions, bits).position
-    center = jax.vmap(lambda position: GAME.play(position, jnp.int32(CENTER)).position)(positions)
+    after = jax.jit(player.turn)(player.params, positions, bits).position
+    center = jax.jit(jax.vmap(lambda position: GAME.play(position, jnp.int32(CENTER)).position))(positions)
     for one, other in zip(jax.tree.leaves(after), jax.tree.leaves(center), strict=True):
         np.testing.assert_array_equal(one, other)
 
