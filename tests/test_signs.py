@@ -104,14 +104,15 @@ def test_targets_of_alphazero(exact, monkeypatch):
     )
     begun = STATES.replace(terminated=jnp.zeros(12, bool))
     run = jax.jit(lambda states, key: self_play.play(GAME, config, no_network, (), states, key)[1])
-    one, other = run(begun, KEYS[0]), run(exchanged(begun), KEYS[0])
-    number = jax.vmap(jax.vmap(lambda position: jnp.sum(GAME.legal(position))))(one.position)
+    one, other = jax.device_get((run(begun, KEYS[0]), run(exchanged(begun), KEYS[0])))
+    number = jax.jit(jax.vmap(jax.vmap(lambda position: jnp.sum(GAME.legal(position)))))(one.position)
     first = np.cumsum(np.diff(np.asarray(number), axis=0, prepend=99) > 0, axis=0) == 0  # of the first game
     assert first.any() and (np.asarray(one.result)[first] != 0).any()
     same(np.asarray(other.result)[first], -np.asarray(one.result)[first])
     same(np.asarray(other.player)[first], 1 - np.asarray(one.player)[first])
     for share in (1.0, 0.5):
-        targets = [examples_of(GAME, jax.tree.map(lambda x: x[first], plies), share) for plies in (one, other)]
+        of = jax.jit(lambda plies, share=share: examples_of(GAME, plies, share))
+        targets = [of(jax.tree.map(lambda x: x[first], plies)) for plies in (one, other)]
         assert len(np.unique(targets[0].value)) > 1
         same(*targets)
 
@@ -190,6 +191,7 @@ def test_duels():
 def test_matches_in_plain_python():
     """As `match` does, and by the same games."""
     fast, slow = (players.greedy(DASH, name, jnp.float32(lead), Lead().value) for name, lead in (("f", 1), ("s", -1)))
+    turn = jax.jit(fast.turn)
 
     class Host:
         """A turn of `fast`, on the host."""
@@ -197,7 +199,7 @@ def test_matches_in_plain_python():
         on_host = True
 
         def __call__(self, params, positions, bits):
-            return jax.device_get(fast.turn(params, positions, bits))
+            return jax.device_get(turn(params, positions, bits))
 
     host = dataclasses.replace(fast, turn=Host())
     one, other, compiled = match(host, slow, 8), match(slow, host, 8), match(fast, slow, 8)

@@ -99,15 +99,16 @@ def test_highest_output_of_all_or_of_the_legal(name, strict):
 @pytest.mark.parametrize("name", ["tic_tac_toe", "checkers"])
 def test_nan_is_the_worst_but_legal(name):
     game = jaxgames.make(name)
-    positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (3, 1, *x.shape)), game.init_position(jax.random.key(0)))
-    mask = np.asarray(game.legal(game.init_position(jax.random.key(0))))
+    position = jax.jit(game.init_position)(jax.random.key(0))
+    positions = jax.tree.map(lambda x: np.broadcast_to(x, (3, 1, *x.shape)), position)
+    mask = np.asarray(jax.jit(game.legal)(position))
     first, last = np.flatnonzero(mask)[[0, -1]]
     outputs = np.full((3, game.num_actions, 1), np.nan, np.float32)
     outputs[1, last] = -1e30
     outputs[2, :] = -np.inf
-    head = heads_of(game)["highest"]
-    assert np.asarray(head(jnp.asarray(outputs), positions)[0])[:, 0].tolist() == [first, last, first]
-    assert np.asarray(head(jnp.asarray(outputs), positions, True)[0])[:, 0].tolist() == [0, last, 0]
+    head = jax.jit(heads_of(game)["highest"], static_argnums=2)
+    assert np.asarray(head(outputs, positions, False)[0])[:, 0].tolist() == [first, last, first]
+    assert np.asarray(head(outputs, positions, True)[0])[:, 0].tolist() == [0, last, 0]
 
 
 def test_what_networks_see_of_draughts(boards):

@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -32,7 +33,8 @@ def positions(number):
     keys = jax.random.split(jax.random.key(0), number)
     states = jax.jit(jax.vmap(GAME.init))(keys)
     last, _ = jax.jit(lambda states: jaxgames.rollout(GAME, states, jax.random.key(1), 9, auto_reset=True))(states)
-    return last, [jax.tree.map(lambda x, i=i: np.asarray(x[i]), last) for i in range(number)]
+    each = jax.device_get(last)
+    return last, [jax.tree.map(lambda x, i=i: x[i], each) for i in range(number)]
 
 
 @pytest.mark.parametrize("name", ("checkers", "backgammon"))
@@ -66,13 +68,12 @@ def test_onnx_of_a_policy_is_the_same(tmp_path, capsys):
     file = tmp_path / "net.onnx"
     assert cli.main(f"export onnx champion@1 --game connect_four --out {file} --json".split()) == 0
     capsys.readouterr()
-    session, (_, single) = onnxruntime.InferenceSession(str(file)), positions(5)
+    session, (states, _) = onnxruntime.InferenceSession(str(file)), positions(5)
     player = players.make("champion@1", GAME)
-    seen = np.stack(
-        [np.asarray(GAME.observe_position(state._position, np.bool_(True)), np.float32) for state in single]
-    )
+    observe, apply = jax.vmap(lambda position: GAME.observe_position(position, jnp.bool_(True))), player.policy.apply
+    seen = np.asarray(jax.jit(observe)(states._position), np.float32)
     for batch in (seen, seen[:2]):
-        expected = player.policy.apply(player.params, batch)
+        expected = jax.jit(apply)(player.params, batch)
         for found, wanted in zip(session.run(["logits", "values"], {"observations": batch}), expected, strict=True):
             assert np.abs(found - wanted).max() < 1e-5
 

@@ -56,7 +56,7 @@ def waiting(own, other):
     padded = [[*side, *[0] * (25 - len(side))] for side in (own, other)]
     state = make_position(*padded, (2, 1))
     state = state.replace(_position=state._position._replace(dice=jnp.uint32(0)))
-    return state, [int(LOOKUP.offs.number(jnp.asarray(side, jnp.int32))) for side in padded]
+    return state, [int(jax.jit(LOOKUP.offs.number)(np.int32(side))) for side in padded]
 
 
 def test_exact_values_leave_no_luck(table, player_of):

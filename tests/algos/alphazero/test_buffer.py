@@ -6,7 +6,6 @@ import pytest
 
 from jaxgames.algos.alphazero.buffer import Plies, add, init_buffer, results_backwards, sample
 
-
 begin, into = jax.jit(init_buffer, static_argnums=1), jax.jit(add, static_argnums=2)
 backwards = jax.jit(results_backwards, static_argnums=2)
 

@@ -24,8 +24,8 @@ def plain_noise(es, state, pairs):
     """The noise e of each pair as a row, from its definition, in NumPy."""
     key, network = jax.random.fold_in(state.key, state.generation), es.networks.network
     rows = []
-    drawn = jax.jit(noise, static_argnums=2)(key, jnp.asarray(pairs, jnp.int32), es.noise_numbers)
-    for drawn in np.asarray(drawn, np.float64):
+    every = jax.jit(noise, static_argnums=2)(key, jnp.asarray(pairs, jnp.int32), es.noise_numbers)
+    for drawn in np.asarray(every, np.float64):
         drawn, row = list(drawn), []
         for outputs, inputs in es.networks.shapes:
             left = np.array([drawn.pop(0) for _ in range(es.rank * outputs)]).reshape(es.rank, outputs)

@@ -66,7 +66,8 @@ def test_metrics_are_those_of_their_equations(four, counts, unit):
     )
     network = ImitationNetwork(FOUR, config)
     params = jax.tree.map(lambda x: 3 * x, network.init(jax.random.key(3)))
-    metrics = jax.jit(lambda params, rows: metrics_of(network, weighted_sums(network, params, rows, None)))(params, four)
+    sums = jax.jit(lambda params, rows: weighted_sums(network, params, rows, None))(params, four)
+    metrics = metrics_of(network, jax.device_get(sums))
     observation = observed(FOUR, four.position)
     logits, value = map(np.asarray, jax.jit(network.apply)(params, observation))
     weights = [w if counts else (w > 0).astype(float) for w in (four.policy_weight, four.value_weight)]
