@@ -15,8 +15,8 @@ PLAYERS = {"policy": "policy alone", "puct": "PUCT, 64 simulations", "gumbel": "
 COLOURS = {"policy": "#a8623a", "puct": "#2e8b57", "gumbel": "#1f6fb4"}
 
 MATCHES = {
-    "checkers": ("openspiel:mcts:100", "Checkers: points a game against OpenSpiel's search"),
-    "backgammon": ("gnubg:0", "Backgammon: points a game against GNU Backgammon"),
+    "checkers": ("openspiel:mcts:100", "Checkers: points a game against OpenSpiel's search", (-1, 1)),
+    "backgammon": ("gnubg:0", "Backgammon: points a game against gnubg", (-3, 1)),
 }
 
 Points = list[dict[str, Any]]
@@ -91,11 +91,13 @@ def draw(path: Path) -> None:
     for points in trainings("tic_tac_toe").values():
         _line(three, points, "policy_lost", "policy", 1)
     three.set_title("Tic-tac-toe: lines of play lost", fontsize=10)
-    for axis, (game, (opponent, title)) in zip(below, MATCHES.items(), strict=True):
+    for axis, (game, (opponent, title, limits)) in zip(below, MATCHES.items(), strict=True):
         for number, points in enumerate(trainings(game).values()):
             for name in ("policy", "gumbel"):
                 _line(axis, points, f"{name} {opponent}", name, number)
         axis.set_title(title, fontsize=10)
+        axis.set_ylim(limits)
+        axis.axhline(0, color="#75685a", linestyle="--", linewidth=0.8)
     for axis in (four, three, *below):
         if axis is not three:
             axis.legend(fontsize=8)
