@@ -46,7 +46,7 @@ def check(name):
     assert logits.shape == states.legal_action_mask.shape and values.shape == (GAMES,)
     assert logits.dtype == values.dtype == jnp.float32 and np.isfinite(logits).all() and np.isfinite(values).all()
     legal = np.where(states.legal_action_mask, logits, -np.inf)
-    actions = np.asarray(player.act(states, jax.random.key(0), player.init_memory(GAMES))[0])
+    actions = np.asarray(jax.jit(player.act)(states, jax.random.key(0), player.init_memory(GAMES))[0])
     # Checkers of a turn may be moved in another order, for the same points.
     np.testing.assert_allclose(legal[np.arange(GAMES), actions], legal.max(axis=1), atol=1e-6)
     if game.id != "backgammon":

@@ -136,8 +136,8 @@ def test_what_is_no_ending_has_no_number():
     start = ENDINGS.game.from_string("B:W21,22:B1,2")._position
     jumping = ENDINGS.game.step(*first_jump("B:W6,14:BK1"))._position
     batch = jax.tree.map(lambda *x: jnp.stack(x), start, jumping, jumping._replace(opponent=jnp.uint32(0)))
-    assert ENDINGS.locate(batch)[0].tolist() == [-1, -1, -1]
-    assert ENDINGS.covers(batch).tolist() == [False, True, False]
+    assert jax.jit(ENDINGS.locate)(batch)[0].tolist() == [-1, -1, -1]
+    assert jax.jit(ENDINGS.covers)(batch).tolist() == [False, True, False]
 
 
 def test_both_sides_play_to_the_end_in_as_many_turns_as_the_table_says(solved, play):
