@@ -61,12 +61,13 @@ def main() -> None:
 
 def train(name: str, seed: int, folder: Path) -> list[dict[str, Any]]:
     """The points of one training."""
-    game = jaxgames.make(name, **OPTIONS.get(name, {}))
+    rules = OPTIONS.get(name, {})
+    game = jaxgames.make(name, **rules)
     recipe = RECIPES[f"{name.replace('_', '-')}-alphazero"]
     updates, points = UPDATES[name], POINTS[name]
     config = recipe.settings["fast"].replace(updates=updates)
     learner, key = make_learner(game, config), jax.random.key(seed)
-    asked = {"game": name, "seed": seed, "learner": config.to_json()}
+    asked = {"game": name, "options": rules, "seed": seed, "points": points, "learner": config.to_json()}
     run = Run.open(folder) if folder.exists() else Run.create(folder, asked)
     if run.config != asked:
         raise SystemExit(f"{folder} holds another training; expected one of {asked}")

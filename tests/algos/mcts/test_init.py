@@ -10,6 +10,7 @@ from jaxgames.algos.mcts.init import FEW_ACTIONS, masked_softmax
 def softmax(logits, legal, elsewhere, monkeypatch):
     """As a CPU computes it, or as other devices do."""
     monkeypatch.setattr(kernel, "by_device", lambda *given: given[elsewhere](*given[2:]))
+    # A function of its own: jit would remember the other way of the same one.
     return np.asarray(jax.jit(lambda *given: masked_softmax(*given))(logits, legal))
 
 

@@ -103,7 +103,7 @@ def test_lanes_write_where_they_are_told():
 
 def test_flags_are_numbered_as_without_a_kernel():
     flags = jnp.array([False, True, True, False, True])
-    for size in (2, 5):
+    for size in (1, 2, 3, 5):
         found = traced_inside(lambda flags, size=size: kernel.nonzero(flags, size), flags)
         np.testing.assert_array_equal(found, kernel.nonzero(flags, size))
 

@@ -69,9 +69,9 @@ def test_results_are_those_of_a_plain_search(name, plies, count):
     of = {"select": mcts.recursive(C), "evaluate": network_of(game), "discount": DISCOUNT}
     found = jax.device_get(mcts.search_positions(game, states._position, bits, N, **of))
     # In one tree the bits are those of the position and of the tree's number.
-    of_tree = np.asarray(jax.jit(fold_in)(bits, jnp.uint32(0)))
+    of_tree, positions = jax.device_get((jax.jit(fold_in)(bits, jnp.uint32(0)), states._position))
     for lane in range(count):
-        position = jax.tree.map(lambda x, lane=lane: x[lane], jax.device_get(states._position))
+        position = jax.tree.map(lambda x, lane=lane: x[lane], positions)
         value, policy, counts = plain(game, position, of_tree[lane], N, C, DISCOUNT)
         np.testing.assert_array_equal(found.visits[lane], counts[: game.num_actions])
         np.testing.assert_allclose(found.weights[lane], policy[: game.num_actions], atol=2e-5)
