@@ -20,6 +20,7 @@ def test_other_devices_compute_the_same(monkeypatch):
         logits, legal = (3 * rng.normal(size=(64, actions))).astype(np.float32), rng.random((64, actions)) < 0.6
         logits[:4] = np.array([np.inf, -np.inf, np.nan, 0.0])[:, None]  # nothing finite to go by
         legal[:4], legal[4] = np.arange(actions) < 3, False
+        logits[5] += 200  # more than the exponential of a float32 can be taken of
         cpu, other = (softmax(logits, legal, elsewhere, monkeypatch) for elsewhere in (False, True))
         expected = np.exp(np.where(legal, logits, -np.inf)[5:].astype(np.float64))
         expected /= np.maximum(expected.sum(axis=1, keepdims=True), 1e-30)
