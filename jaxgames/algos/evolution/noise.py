@@ -86,14 +86,11 @@ def sum_by_blocks(
         mesh: the devices, along the axis `population`; None: one.
         total: of what a device has added.
     """
-    devices = 1 if mesh is None else mesh.size
-    share = -(-weights.size // devices)
+    share = share_of(weights.size, mesh)
     blocks = -(-share // rows)
-    weights = jnp.pad(weights, (0, share * devices - weights.size))
 
-    def on_each(weights: Float32[Array, " rows"]) -> Any:
+    def on_each(mine: Float32[Array, " share"]) -> Any:
         first = jnp.int32(0) if mesh is None else jax.lax.axis_index(AXIS) * np.int32(share)
-        mine = jax.lax.dynamic_slice(weights, (first,), (share,)) if mesh is not None else weights
         mine = jnp.pad(mine, (0, blocks * rows - share))
         numbers = jax.lax.iota(jnp.int32, rows)
 
@@ -106,8 +103,31 @@ def sum_by_blocks(
 
     if mesh is None:
         return on_each(weights)
-    everywhere = PartitionSpec()
-    return jax.shard_map(on_each, mesh=mesh, in_specs=everywhere, out_specs=everywhere, check_vma=False)(weights)
+    weights = jnp.pad(weights, (0, share * mesh.size - weights.size))
+    each, everywhere = PartitionSpec(AXIS), PartitionSpec()
+    return jax.shard_map(on_each, mesh=mesh, in_specs=each, out_specs=everywhere, check_vma=False)(weights)
+
+
+def share_of(count: int, mesh: Mesh | None) -> int:
+    """How many of so many rows a device of the mesh has; the last ones may have fewer."""
+    return count if mesh is None else -(-count // mesh.size)
+
+
+def by_shares(
+    function: Callable[..., Float32[Array, " share"]],
+    whole: Any,
+    rows: tuple[Float32[Array, " n"], ...],
+    mesh: Mesh | None = None,
+) -> Float32[Array, " n"]:
+    """`function(whole, *rows)`, a number for each row; on the devices of a mesh each for its share of the rows."""
+    if mesh is None:
+        return function(whole, *rows)
+    count = rows[0].size
+    missing = share_of(count, mesh) * mesh.size - count
+    rows = tuple(jnp.pad(row, (0, missing)) for row in rows)
+    each = PartitionSpec(AXIS)
+    specs = (PartitionSpec(), *(each for _ in rows))
+    return jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=each, check_vma=False)(whole, *rows)[:count]
 
 
 def _key_words(key: Key[Array, ""]) -> UInt32[Array, " words"]:

@@ -8,7 +8,7 @@ import pytest
 from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.ranking import centered_ranks, ranks, raw
+from jaxgames.algos.evolution.ranking import SHAPINGS, centered_ranks, ranks, raw
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
 
@@ -71,9 +71,12 @@ def test_pairs_are_mirrored_exactly_in_any_block(big):
     np.testing.assert_allclose(steps, sign * of_pair * np.float32(0.05), rtol=1e-6)
 
 
-def test_gradient_over_devices_is_the_same(big):
-    scores = jax.random.normal(jax.random.key(4), (3002,))
-    one, two = (OpenES(3002, 50, shaping="raw", mesh=mesh) for mesh in (None, Mesh(jax.devices()[:2], ("population",))))
+@pytest.mark.parametrize("shaping", SHAPINGS)
+def test_gradient_over_devices_is_the_same(shaping):
+    """The 1,501 pairs are no whole number for each of two devices."""
+    scores = jnp.round(4 * jax.random.normal(jax.random.key(4), (3002,))).at[::100].set(jnp.nan)
+    meshes = None, Mesh(jax.devices()[:2], ("population",))
+    one, two = (OpenES(3002, 50, shaping=shaping, mesh=mesh) for mesh in meshes)
     state = one.init(jax.random.key(3))
     np.testing.assert_allclose(jax.jit(two.gradient)(state, scores), jax.jit(one.gradient)(state, scores), atol=1e-5)
 
@@ -126,6 +129,12 @@ def test_ranks_share_ties_and_put_nan_last(size):
     shaped = np.asarray(jax.jit(ranks)(scores))
     np.testing.assert_array_equal(shaped, reference_ranks(scores))
     np.testing.assert_allclose(jax.jit(centered_ranks)(scores), shaped / max(1, size - 1) - 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPINGS.values(), ids=SHAPINGS)
+def test_some_are_shaped_as_all(shape):
+    scores = jnp.round(4 * jax.random.normal(jax.random.key(5), (300,))).at[::20].set(jnp.inf).at[7].set(jnp.nan)
+    np.testing.assert_array_equal(jax.jit(shape)(scores[::3], scores), jax.jit(shape)(scores)[::3])
 
 
 def test_raw_keeps_wrong_scores_out():

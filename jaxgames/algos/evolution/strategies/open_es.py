@@ -13,7 +13,7 @@ from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.evolution.evaluate import Algorithm
-from jaxgames.algos.evolution.noise import noise, noise_sum
+from jaxgames.algos.evolution.noise import by_shares, noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
@@ -46,6 +46,7 @@ class MirroredES:
     optimizer: optax.GradientTransformation
     shaping: str
     weight_decay: float
+    mesh: Mesh | None
 
     def _check(self) -> None:
         for name in ("population", "dimension"):
@@ -82,9 +83,14 @@ class MirroredES:
     def gradient(self, state: OpenESState, scores: Float32[Array, " population"]) -> Float32[Array, " dimension"]:
         """The estimate of the gradient of the shaped score at the mean, without weight decay."""
         scores = check_scores(scores, self.population)
-        shaped = SHAPINGS[self.shaping](scores)
+        shaped = SHAPINGS[self.shaping]
+
+        def weigh(scores: Array, plus: Array, minus: Array) -> Float32[Array, " pairs"]:
+            of_plus, of_minus = jnp.split(shaped(jnp.concatenate([plus, minus]), scores), 2)
+            return (of_plus - of_minus) * np.float32(1 / (self.population * self.sigma))
+
         # Slices, and no array of pairs: TPUs pad an axis of 2 to 128.
-        weights = (shaped[::2] - shaped[1::2]) * np.float32(1 / (self.population * self.sigma))
+        weights = by_shares(weigh, scores, (scores[::2], scores[1::2]), self.mesh)
         return self.weighted_noise(self._noise_key(state), weights)
 
     def tell(self, state: OpenESState, scores: Float32[Array, " population"]) -> OpenESState:
