@@ -99,6 +99,15 @@ CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
 """What has to be as committed for a tree to be clean; results may be new."""
 
 
+SAME_ON_CPUS = {
+    "jaxgames/ops/materialize.py": (
+        "823f0405c70aa4b8e3d52214e90e5c37f5a8e2ce",
+        "1aa8afafabea94db0931f0711eb6ebe103f15f33",  # another program for TPUs only
+    ),
+}
+"""Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`."""
+
+
 def commit() -> dict[str, Any]:
     """The commit that is measured, and whether the code is as it was committed; both None outside git."""
     found = git("rev-parse", "HEAD")
@@ -110,7 +119,8 @@ def changed_since(sha: str, paths: tuple[str, ...]) -> str | None:
     """The day on which the code below `paths` changed last since a commit: `2026-11-24`.
 
     "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
-    changed, nor has what Python does not run: comments, docstrings, where a name is imported from.
+    changed, nor has what Python does not run: comments, docstrings, where a name is imported from. Nor has what makes
+    the same programs for CPUs, as `SAME_ON_CPUS` says; what is compiled for other devices is compiled anew then.
     """
     names = differing((sha,), paths)
     if not names:
@@ -134,6 +144,8 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ..
     for line in listed.splitlines():
         found, name = line.split("\t")
         old, new = found.split()[2:4]
+        if {old, new} <= set(SAME_ON_CPUS.get(name, ())):
+            continue
         said, says = committed(name, old), committed(name, new) if len(commits) == 2 else present(name, ROOT)
         before.update(said)
         now.update(says)

@@ -408,6 +408,10 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     day = commit("jaxgames/algos/mcts/f.py", body.replace("+", "-"))
     commit("jaxgames/algos/mcts/f.py", body.replace("+", "-") + "# A comment.\n")
     assert mark(sha) == stale(day)
+    file = "jaxgames/algos/mcts/f.py"
+    numbers = [git(["git", "rev-parse", f"{at}:{file}"]).stdout.strip() for at in (sha, "HEAD")]
+    monkeypatch.setitem(helpers.machine.SAME_ON_CPUS, file, tuple(numbers))
+    assert mark(sha) == ""
     sha = helpers.machine.commit()["commit"]
     (tmp_path / code).write_text("3")
     assert mark(sha) == helpers.table.STALE.format(day=datetime.date.today())
@@ -420,6 +424,8 @@ def test_every_result_names_its_commit_and_code_that_exists(helpers):
     for subject, paths in helpers.table.CODE.items():
         assert all((BENCHMARKS.parent / path).exists() for path in (*paths, f"benchmarks/{subject}.py")), subject
     assert {result["subject"] for result in results} <= helpers.table.CODE.keys()
+    for name, numbers in helpers.machine.SAME_ON_CPUS.items():
+        assert helpers.machine.git("hash-object", name) in numbers, f"{name} has changed: take its line out"
 
 
 @pytest.mark.slow

@@ -4,6 +4,9 @@ XLA:CPU fuses an operation into each of its users. A value that ten arrays use i
 observation of 84 elements 84 times more. `jax.lax.optimization_barrier` does not change that. But XLA never repeats a
 division, as divisions are expensive. So `materialize` divides by a 1 that XLA does not know to be 1: the value stays
 the same, and XLA computes and stores it once. LLVM, which runs after XLA, sees the 1 and drops the division.
+
+A GPU has fewer kernels so, too. A TPU cannot divide whole numbers: its compiler makes long programs of a division, and
+takes up to four times as long. There the value stays as it is, which makes no more operations.
 """
 
 import functools
@@ -16,13 +19,17 @@ from jaxtyping import Array, Bool, Int32
 
 
 def materialize(value: Array, like: Array) -> Array:
-    """The same value, computed once and stored.
+    """The same value, computed once and stored; on a TPU only the same value.
 
     Args:
         value: bool, float32 or whole numbers, of any shape.
         like: Whole numbers that the program gets as an input and does not compute, such as a part of its state. They
             have the shape of `value`, one that broadcasts to it, or that of the first axes of `value`.
     """
+    return lax.platform_dependent(value, like, tpu=lambda value, _: value, default=_stored)
+
+
+def _stored(value: Array, like: Array) -> Array:
     if like.ndim and like.ndim < value.ndim and like.shape == value.shape[: like.ndim]:
         like = like.reshape(*like.shape, *(1,) * (value.ndim - like.ndim))
     like = jnp.broadcast_to(like, value.shape)
