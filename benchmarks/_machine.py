@@ -100,9 +100,13 @@ CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
 
 
 SAME_ON_CPUS = {
+    "jaxgames/envs/core.py": (
+        "1b04728993c45db04c7cf4ea24bf82ac5f57a611",
+        "3f73ccb9631275fa5d5027f5f69b3622427d6137",  # rewards behind a barrier on GPUs
+    ),
     "jaxgames/ops/materialize.py": (
         "823f0405c70aa4b8e3d52214e90e5c37f5a8e2ce",
-        "1aa8afafabea94db0931f0711eb6ebe103f15f33",  # another program for TPUs only
+        "842fb8025db2df175352105f06d65ef123333768",  # barriers on GPUs, nothing on TPUs
     ),
 }
 """Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`."""

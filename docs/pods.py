@@ -76,14 +76,22 @@ PLAYS = 15
 
 
 def sorting(number: float) -> float:
-    """Bytes by which all candidates are ranked: words are sorted pass by pass, each stage reads and writes all."""
-    bits = max(1, math.ceil(math.log2(number)))
-    passes = math.ceil(32 / (32 - bits))
-    return passes * bits * (bits + 1) / 2 * 2 * FLOAT * number
+    """Bytes by which all scores are sorted: each stage reads and writes all words."""
+    bits = _bits(number)
+    return bits * (bits + 1) / 2 * 2 * FLOAT * number
+
+
+def finding(share: float, number: float) -> float:
+    """Bytes by which a share of the scores is looked for among all, by bisection, for both ends of equal ones."""
+    return 2 * _bits(number) * FLOAT * share
+
+
+def _bits(number: float) -> int:
+    return max(1, math.ceil(math.log2(number)))
 
 
 def evolution(share: float, chips: int, low_rank: bool = False) -> Work:
-    """A generation: half of the evaluations are the candidate's, with weights of its own; all chips rank all."""
+    """A generation: half of the evaluations are the candidate's, with weights of its own; all chips sort all scores."""
     layers = list(zip(CONNECT_FOUR, CONNECT_FOUR[1:], strict=False))
     own = sum(a * b + b for a, b in layers)
     if low_rank:  # factors for each matrix, and what they take besides the product that all candidates share
@@ -92,7 +100,8 @@ def evolution(share: float, chips: int, low_rank: bool = False) -> Work:
     extra = 2 * sum(2 * (a + b) for a, b in layers) * games / 2 if low_rank else 0
     played = evaluations(CONNECT_FOUR, games, PLIES)
     per_ply = 2 * POSITION * games + FLOAT * own * share
-    return played + Work(PLIES * extra, PLIES * per_ply, sorting(share * chips))
+    number = share * chips
+    return played + Work(PLIES * extra, PLIES * per_ply + finding(share, number), sorting(number))
 
 
 def td(share: float, chips: int) -> Work:
@@ -169,7 +178,7 @@ class Seconds(NamedTuple):
     @property
     def limit(self) -> str:
         """What takes the most."""
-        parts = {"FLOPs": self.flops, "memory": self.memory, "the ranking": self.alike, "links": self.links}
+        parts = {"FLOPs": self.flops, "memory": self.memory, "the sort": self.alike, "links": self.links}
         return max(parts, key=lambda name: parts[name])
 
 
@@ -226,7 +235,7 @@ def strong(program: Program, found: dict[str, dict[str, Any]]) -> list[str]:
 
 def pods_table() -> str:
     """Each program with the same work for each chip."""
-    times = (f"{part}, ms" for part in ("products", "memory", "ranking", "links"))
+    times = (f"{part}, ms" for part in ("products", "memory", "sort", "links"))
     head = "chips", "bytes of a chip", "collectives", *times, "limit", "efficiency", "on chip"
     found, table = compiled(), []
     for program in PROGRAMS:

@@ -233,7 +233,7 @@ class Game(Generic[Position]):
         over = materialize(~done & (after.over | ~legal), count)
         reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
         reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
-        reward = materialize(reward, count)
+        reward = materialize(reward, count, barrier=True)  # else a GPU plays again for `rewards`
         turn_passes = ~done & legal & after.turn_passes
         truncated = state.truncated
         if self.step_limit is not None:

@@ -5,8 +5,9 @@ observation of 84 elements 84 times more. `jax.lax.optimization_barrier` does no
 division, as divisions are expensive. So `materialize` divides by a 1 that XLA does not know to be 1: the value stays
 the same, and XLA computes and stores it once. LLVM, which runs after XLA, sees the 1 and drops the division.
 
-A GPU has fewer kernels so, too. A TPU cannot divide whole numbers: its compiler makes long programs of a division, and
-takes up to four times as long. There the value stays as it is, which makes no more operations.
+A GPU has fewer kernels so, too. But it repeats even a division in a kernel for an array of another shape; a barrier it
+does not pass. A TPU cannot divide whole numbers: its compiler makes long programs of a division, and takes up to four
+times as long. There the value stays as it is, which makes no more operations.
 """
 
 import functools
@@ -18,15 +19,24 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Int32
 
 
-def materialize(value: Array, like: Array) -> Array:
+def materialize(value: Array, like: Array, barrier: bool = False) -> Array:
     """The same value, computed once and stored; on a TPU only the same value.
 
     Args:
         value: bool, float32 or whole numbers, of any shape.
         like: Whole numbers that the program gets as an input and does not compute, such as a part of its state. They
             have the shape of `value`, one that broadcasts to it, or that of the first axes of `value`.
+        barrier: Whether a GPU stores it by a barrier, for a value that an array of another shape is made of.
     """
-    return lax.platform_dependent(value, like, tpu=lambda value, _: value, default=_stored)
+
+    def as_it_is(value: Array, like: Array) -> Array:
+        return value
+
+    def behind_barrier(value: Array, like: Array) -> Array:
+        return lax.optimization_barrier(value)
+
+    elsewhere = behind_barrier if barrier else _stored
+    return lax.platform_dependent(value, like, cpu=_stored, tpu=as_it_is, default=elsewhere)
 
 
 def _stored(value: Array, like: Array) -> Array:
