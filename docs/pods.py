@@ -77,17 +77,8 @@ PLAYS = 15
 
 def sorting(number: float) -> float:
     """Bytes by which all scores are sorted: each stage reads and writes all words."""
-    bits = _bits(number)
+    bits = max(1, math.ceil(math.log2(number)))
     return bits * (bits + 1) / 2 * 2 * FLOAT * number
-
-
-def finding(share: float, number: float) -> float:
-    """Bytes by which a share of the scores is looked for among all, by bisection, for both ends of equal ones."""
-    return 2 * _bits(number) * FLOAT * share
-
-
-def _bits(number: float) -> int:
-    return max(1, math.ceil(math.log2(number)))
 
 
 def evolution(share: float, chips: int, low_rank: bool = False) -> Work:
@@ -100,8 +91,7 @@ def evolution(share: float, chips: int, low_rank: bool = False) -> Work:
     extra = 2 * sum(2 * (a + b) for a, b in layers) * games / 2 if low_rank else 0
     played = evaluations(CONNECT_FOUR, games, PLIES)
     per_ply = 2 * POSITION * games + FLOAT * own * share
-    number = share * chips
-    return played + Work(PLIES * extra, PLIES * per_ply + finding(share, number), sorting(number))
+    return played + Work(PLIES * extra, PLIES * per_ply, sorting(share * chips))
 
 
 def td(share: float, chips: int) -> Work:

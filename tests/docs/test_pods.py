@@ -25,11 +25,10 @@ def test_an_evaluation_is_two_flops_for_a_weight():
     assert pods.Work(1, 2, 3) + pods.Work(10, 20, 30) == pods.Work(11, 22, 33)
 
 
-def test_scores_are_sorted_in_stages_and_found_by_halves():
-    """Those of 4,096 candidates in 78 stages, of 1,048,576 in 210; 20 halves for each end."""
+def test_scores_are_sorted_in_stages():
+    """Those of 4,096 candidates in 78 stages, of 1,048,576 in 210."""
     assert pods.sorting(4096) == 78 * 8 * 4096
     assert pods.sorting(2**20) == 210 * 8 * 2**20
-    assert pods.finding(4096, 2**20) == 2 * 20 * 4 * 4096
 
 
 def test_a_ring_sends_all_but_ones_own():
