@@ -21,7 +21,7 @@ from _figures import Comparison, Figure, Report
 from _games_timing import in_turn
 from _machine import cores
 
-from jaxgames.algos.evolution import ByPlay, LowRankES, Networks, OpenES, RandomMoves, generation, play
+from jaxgames.algos.evolution import ByPlay, LowRankES, Networks, OpenES, RandomMoves, generation, play, population_mesh
 
 TITLE = "Evolution with two games a candidate: candidates per second"
 SMALL, LARGE = (16,), (256, 256)
@@ -99,19 +99,24 @@ def measured(
 
 def algorithm(kind: str, hidden: tuple[int, ...], population: int) -> Any:
     """A strategy."""
-    networks = policy("connect_four", hidden).genomes
-    return LowRankES(population, networks) if kind == LOW_RANK else OpenES(population, networks.dimension)
+    networks, mesh = policy("connect_four", hidden).genomes, population_mesh()
+    if kind == LOW_RANK:
+        return LowRankES(population, networks, mesh=mesh)
+    return OpenES(population, networks.dimension, mesh=mesh)
 
 
 def ours(kind: str, hidden: tuple[int, ...], population: int, met: jax.Array | None = None) -> Generations:
-    """Generations of ours; each candidate meets random moves from both sides, or each of two networks once."""
+    """Generations of ours, each core of a CPU a device, as `jaxgames train` has it.
+
+    Each candidate meets random moves from both sides, or each of two networks once.
+    """
     strategy, how = algorithm(kind, hidden, population), policy("connect_four", hidden)
     first = how.genomes.init(jax.random.key(0), jnp.zeros(1, jnp.int32))[0]
 
     def run(state, met, key):
         opponents = Networks(how, met) if len(met) else RandomMoves(1)
         fitness = ByPlay(how, opponents, "points", "alternate" if len(met) else "both")
-        return generation(strategy, fitness, state, key)[0]
+        return generation(strategy, fitness, state, key, mesh=strategy.mesh)[0]
 
     met = jnp.zeros((0, how.dimension), jnp.float32) if met is None else met
     return Generations(f"{OURS}, {kind}", run, strategy.start(jax.random.key(0), first), met, population)
@@ -146,7 +151,7 @@ def million(report: Report, options: argparse.Namespace) -> None:
 
 def _generation(strategy: Any) -> Callable[[Any, jax.Array], Any]:
     fitness = ByPlay(policy("connect_four", LARGE), RandomMoves(1))
-    return lambda state, key: generation(strategy, fitness, state, key)
+    return lambda state, key: generation(strategy, fitness, state, key, mesh=strategy.mesh)
 
 
 if __name__ == "__main__":

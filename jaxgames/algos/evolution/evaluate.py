@@ -13,12 +13,14 @@ from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.ops import checks
 from jaxgames.ops.devices import device_mesh
 
-MANY_GAMES = 16
-"""From so many games a candidate on, larger blocks than 256 are no faster."""
-BLOCK, MOST_IN_BLOCK, BYTES_IN_CACHE = 256, 1024, 2**20
-"""Candidates of a block: at least, at most, and the bytes of those in between."""
+BLOCK, BYTES_IN_CACHE, BYTES_FOR_ALL = 256, 2**20, 2**23
+"""Candidates of a block, at most. On a CPU also the bytes of their genomes: of a core's own block, which it reads from
+its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle.
+"""
 GPUS, GAMES_AT_ONCE, BYTES_AT_ONCE = ("gpu", "cuda", "rocm"), 2**17, 2**26
 """On these kinds of devices at most so many games of a block, and so many bytes of its genomes."""
+USUAL_GAMES = 16
+"""Of a candidate, where their number is not known."""
 
 
 class Fitness(Protocol):
@@ -81,16 +83,17 @@ def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
     return blocks, -(-population // (blocks * devices))
 
 
-def usual_block(candidates: Any, games: int | None, platform: str = "cpu") -> int:
+def usual_block(candidates: Any, games: int | None, platform: str = "cpu", alone: bool = False) -> int:
     """How many candidates are best scored at a time.
 
-    On a CPU these are as many as stay in the cache with their games. A GPU starts as many kernels for a small block as
-    for a large one, so there it is large. TPUs take small blocks, too: a large one is compiled for many minutes.
+    On a CPU these are as many as stay in the cache. A GPU starts as many kernels for a small block as for a large one,
+    so there it is large. TPUs take small blocks: a large one is compiled for many minutes.
 
     Args:
         candidates: some of them, in the form that plays; shapes are enough.
         games: of each; None where that is not known.
         platform: the kind of device.
+        alone: whether one device has all cores of a CPU, and not each core a device.
     """
     if isinstance(candidates, LowRank):
         numbers = candidates.numbers.shape[0]
@@ -99,11 +102,11 @@ def usual_block(candidates: Any, games: int | None, platform: str = "cpu") -> in
     else:
         return BLOCK
     if platform in GPUS:
-        return max(1, min(GAMES_AT_ONCE // (games or MANY_GAMES), BYTES_AT_ONCE // (4 * numbers)))
-    if games is None or games >= MANY_GAMES:
+        return max(1, min(GAMES_AT_ONCE // (games or USUAL_GAMES), BYTES_AT_ONCE // (4 * numbers)))
+    if platform != "cpu":
         return BLOCK
-    most = BYTES_IN_CACHE // (4 * numbers)
-    return int(min(max(2 ** max(0, most.bit_length() - 1), BLOCK), MOST_IN_BLOCK))
+    most = (BYTES_FOR_ALL if alone else BYTES_IN_CACHE) // (4 * numbers)
+    return min(BLOCK, 1 << max(0, most.bit_length() - 1))
 
 
 def platform_of(mesh: Mesh | None) -> str:
@@ -143,7 +146,7 @@ def evaluate(
         raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
     if block is None:
         asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
-        block = usual_block(asked, getattr(fitness, "games", None), platform_of(mesh))
+        block = usual_block(asked, getattr(fitness, "games", None), platform_of(mesh), alone=mesh is None)
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
     devices = 1 if mesh is None else mesh.size

@@ -12,6 +12,7 @@ from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.ops import checks
 
 FEW_INPUTS = 20
+"""Layers of so many inputs, or fewer, are summed input by input; others are matrix products."""
 
 
 class LayerWeights(NamedTuple):
@@ -31,6 +32,22 @@ class Candidates(Protocol):
     def dense(self, layer: int, x: Float32[Array, "inputs games n"]) -> Float32[Array, "outputs games n"]:
         """kernel x + bias of each network's layer with this number."""
         ...
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Apart:
+    """Networks as rows, with the kernels of their matrix products beside them, for games of many plies.
+
+    In a loop XLA would copy these kernels out of the rows in every round, which took up to half of the time.
+    """
+
+    rows: Float32[Array, "n dimension"]
+    kernels: tuple[Float32[Array, "n outputs inputs"] | None, ...]
+    """Of each layer; None where it is summed input by input, out of the rows."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,9 +136,18 @@ class Genomes:
         rows = (LayerWeights(layer["kernel"].T[None], layer.get("bias", nothing)[None]) for layer in layers_of(params))
         return self.of_layers(tuple(rows))[0]
 
+    def apart(self, genomes: Float32[Array, "n dimension"]) -> Apart:
+        """These rows, with the kernels of the layers that are matrix products."""
+        kernels: list[Array | None] = []
+        for (outputs, inputs), part in zip(self.shapes, self.layer_slices, strict=True):
+            end = part.start + outputs * inputs
+            many = inputs > FEW_INPUTS
+            kernels.append(genomes[:, part.start : end].reshape(-1, outputs, inputs) if many else None)
+        return Apart(genomes, tuple(kernels))
+
     def apply(
         self,
-        genomes: Float32[Array, "n dimension"],
+        genomes: Float32[Array, "n dimension"] | Apart,
         inputs: Float32[Array, "n inputs games"],
         monotone: bool = False,
     ) -> Float32[Array, "n outputs games"]:
@@ -130,9 +156,12 @@ class Genomes:
         With `monotone` only the order of the outputs is right: the last layer's function is left out, since it is
         increasing. (One that is flat in parts, relu, is kept.)
         """
-        x, layers = inputs, zip(self.shapes, self.layer_slices, self._functions(monotone), strict=True)
-        for (outputs, _), part, function in layers:
-            x = function(_dense(genomes, part, outputs, x, self.network.biases))
+        apart = genomes if isinstance(genomes, Apart) else self.apart(genomes)
+        x, functions = inputs, self._functions(monotone)
+        for (outputs, _), part, kernel, function in zip(
+            self.shapes, self.layer_slices, apart.kernels, functions, strict=True
+        ):
+            x = function(_dense(apart.rows, kernel, part, outputs, x, self.network.biases))
         return x
 
     def apply_last(
@@ -152,8 +181,18 @@ class Genomes:
         return [hidden] * (len(self.shapes) - 1) + [last]
 
 
+def in_rows(candidates: Any) -> bool:
+    """Whether the networks of these candidates come first, and not last."""
+    return isinstance(candidates, Apart) or checks.is_array(candidates)
+
+
 def _dense(
-    genomes: Float32[Array, "n dimension"], part: slice, outputs: int, x: Float32[Array, "n inputs games"], biases: bool
+    genomes: Float32[Array, "n dimension"],
+    kernel: Float32[Array, "n outputs inputs"] | None,
+    part: slice,
+    outputs: int,
+    x: Float32[Array, "n inputs games"],
+    biases: bool,
 ) -> Float32[Array, "n outputs games"]:
     """kernel x + bias of each network, for the layer that is this part of the rows.
 
@@ -164,8 +203,7 @@ def _dense(
     n, inputs, games = x.shape
     end = part.stop - outputs * biases
     bias = genomes[:, end : part.stop, None] if biases else jnp.zeros((n, outputs, 1), genomes.dtype)
-    if inputs > FEW_INPUTS:
-        kernel = genomes[:, part.start : end].reshape(n, outputs, inputs)
+    if kernel is not None:
         return jnp.einsum("pji,pig->pjg", kernel, x) + bias
     terms = (genomes[:, part.start + i : end : inputs, None] * x[:, None, i] for i in range(inputs))
     return sum(terms, start=jnp.broadcast_to(bias, (n, outputs, games)))

@@ -15,7 +15,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
-from jaxgames.algos.evolution.genomes import Genomes
+from jaxgames.algos.evolution.genomes import Genomes, in_rows
 from jaxgames.algos.evolution.policies import (
     LANES,
     POLICY,
@@ -271,7 +271,7 @@ def play(
     form = _in_form(policy, genomes, games)
     turn_last: Any = getattr(policy, "turn_last", None)  # of policies that take such forms
     n = len(form)
-    order = _Order(n, games, last=not checks.is_array(form))
+    order = _Order(n, games, last=not in_rows(form))
     # Copies of games would cost more than turning them over, where they are many.
     as_they_stand = order.last or (getattr(opponents, "any_order", False) and 4 * len(order.filled) <= 5 * games)
     numbers = checks.integers("numbers", numbers, (n,))
@@ -386,9 +386,13 @@ def _in_form(policy: Policy, genomes: Any, games: int) -> Any:
     small, few = isinstance(inner, Genomes) and fit_columns(inner), games < LANES
     if isinstance(genomes, LowRank):
         checks.array("genomes", genomes.shared, jnp.floating, (policy.dimension,))
-        return genomes if takes_forms and (few or not small) else genomes.rows()
+        if takes_forms and (few or not small):
+            return genomes
+        genomes = genomes.rows()
     checks.array("genomes", genomes, jnp.floating, (None, policy.dimension))
-    return Columns(genomes.T, inner) if takes_forms and small and few else genomes
+    if not takes_forms or not isinstance(inner, Genomes):
+        return genomes
+    return Columns(genomes.T, inner) if small and few else inner.apart(genomes)
 
 
 def _begin(

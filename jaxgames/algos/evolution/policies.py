@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from typing_extensions import override
 
-from jaxgames.algos.evolution.genomes import Candidates, Genomes
+from jaxgames.algos.evolution.genomes import Apart, Candidates, Genomes, in_rows
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.heads import best_of, heads_of
@@ -100,7 +100,7 @@ class _Networks:
         return seen.reshape(len(seen), first, -1)
 
     def outputs(
-        self, genomes: Float32[Array, "n dimension"], positions: Positions
+        self, genomes: Float32[Array, "n dimension"] | Apart, positions: Positions
     ) -> Float32[Array, "n outputs games"]:
         """The networks' outputs for their positions, up to an increasing function."""
         n, games = jax.tree.leaves(positions)[0].shape[:2]
@@ -116,7 +116,7 @@ class _Networks:
 
     def turn(self, genomes: Any, positions: Positions, bits: UInt32[Array, "n games"]) -> Decision:
         """One turn in each position; no random bits are used."""
-        if checks.is_array(genomes):
+        if in_rows(genomes):
             return self._choose(genomes, positions, last=False)
         positions = jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), positions)
         return jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), self.turn_last(genomes, positions, bits.T))

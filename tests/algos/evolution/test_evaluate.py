@@ -84,11 +84,13 @@ def test_blocks_are_as_equal_as_can_be():
 
 
 def test_blocks_by_device():
-    """A GPU has as many games at a time as it takes, or genomes; CPUs and TPUs as many as stay in a cache."""
+    """A GPU has as many games at a time as it takes, or genomes; a CPU genomes that stay in the cache; a TPU a few."""
     small, large = jax.ShapeDtypeStruct((1, 693), jnp.float32), jax.ShapeDtypeStruct((1, 100_000), jnp.float32)
     assert [usual_block(small, 32, platform) for platform in ("cpu", "tpu", "gpu", "cuda")] == [256, 256, 4096, 4096]
     assert usual_block(small, 2, "gpu") == 2**24 // 693 and usual_block(large, 2, "gpu") == 2**24 // 100_000
     assert usual_block(small, 2**20, "gpu") == 1
+    assert [usual_block(large, 2, platform) for platform in ("cpu", "tpu")] == [2, 256]
+    assert [usual_block(large, None, alone=alone) for alone in (False, True)] == [2, 16]
     assert platform_of(None) == platform_of(population_mesh(2)) == "cpu"
 
 

@@ -122,13 +122,14 @@ class PopulationConfig(ScoredConfig):
         """What is worth a picture of an algorithm's state, if there is anything."""
         return None
 
-    def candidates_at_once(self, algorithm: Algorithm, platform: str) -> int:
-        """The candidates of a block, on a kind of device."""
+    def candidates_at_once(self, algorithm: Algorithm, mesh: Mesh | None) -> int:
+        """The candidates of a block of each device."""
         if self.block is not None:
             return self.block
         state, numbers = jax.eval_shape(algorithm.init, jax.random.key(0)), jax.ShapeDtypeStruct((1,), jnp.int32)
         games = sum(one.number for one in self.opponent_specs) * self.games_per_opponent
-        return usual_block(jax.eval_shape(algorithm.ask, state, numbers), games, platform)
+        asked = jax.eval_shape(algorithm.ask, state, numbers)
+        return usual_block(asked, games, platform_of(mesh), alone=mesh is None)
 
     @override
     def check_memory(self, devices: int) -> None:
@@ -149,7 +150,7 @@ class PopulationConfig(ScoredConfig):
         memories = jax.process_count() if jax.default_backend() == "cpu" else devices
         return MemoryPlan(
             population.algorithm,
-            self.candidates_at_once(self.algorithm(None), platform_of(mesh)),
+            self.candidates_at_once(self.algorithm(None), mesh),
             devices=max(1, devices // memories),
             memories=memories,
             games=sum(one.number for one in self.opponent_specs) * self.games_per_opponent,
@@ -233,7 +234,7 @@ class Population(Strategy):
         fitness: Any = judged
         asking: Any = _WithNetworks(self.algorithm, config.population, columns)
         met = self.networks_met(state, key)
-        block = config.candidates_at_once(self.algorithm, platform_of(self.mesh))
+        block = config.candidates_at_once(self.algorithm, self.mesh)
         told = evaluate(fitness, asking, (state.algorithm, met), key, block, self.mesh)
         scores, league = told, state.league
         if league is not None:
