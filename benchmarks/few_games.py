@@ -23,7 +23,6 @@ from _machine import cores
 from jax.sharding import PartitionSpec
 
 from jaxgames.algos.evolution import ByPlay, LowRankES, Networks, OpenES, RandomMoves, generation, play, population_mesh
-from jaxgames.algos.evolution.evaluate import block_sizes
 
 TITLE = "Evolution with two games a candidate: candidates per second"
 SMALL, LARGE = (16,), (256, 256)
@@ -135,7 +134,8 @@ def alone(hidden: tuple[int, ...], population: int) -> Generations:
 def _alone(hidden: tuple[int, ...], population: int, block: int) -> Generations:
     how, mesh = policy("connect_four", hidden), population_mesh()
     genome = how.genomes.init(jax.random.key(0), jnp.zeros(1, jnp.int32))
-    blocks, size = block_sizes(population, block, mesh.size)
+    blocks = -(-population // (block * mesh.size))
+    size = -(-population // (blocks * mesh.size))
 
     def run(state, met, key):
         def play_block(number):

@@ -13,9 +13,10 @@ from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.ops import checks
 from jaxgames.ops.devices import device_mesh
 
-BLOCK, BYTES_IN_CACHE, BYTES_FOR_ALL = 256, 2**20, 2**23
+BLOCK, BYTES_IN_CACHE, BYTES_FOR_ALL, TIMES_OPPONENTS = 256, 2**20, 2**23, 4
 """Candidates of a block, at most. On a CPU also the bytes of their genomes: of a core's own block, which it reads from
-its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle.
+its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle. Where they
+meet networks, which each block reads anew, they may be so many times those.
 """
 GPUS, GAMES_AT_ONCE, BYTES_AT_ONCE = ("gpu", "cuda", "rocm"), 2**17, 2**26
 """On these kinds of devices at most so many games of a block, and so many bytes of its genomes."""
@@ -83,7 +84,9 @@ def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
     return blocks, -(-population // (blocks * devices))
 
 
-def usual_block(candidates: Any, games: int | None, platform: str = "cpu", alone: bool = False) -> int:
+def usual_block(
+    candidates: Any, games: int | None, platform: str = "cpu", alone: bool = False, opponents: int | None = None
+) -> int:
     """How many candidates are best scored at a time.
 
     On a CPU these are as many as stay in the cache. A GPU starts as many kernels for a small block as for a large one,
@@ -94,6 +97,8 @@ def usual_block(candidates: Any, games: int | None, platform: str = "cpu", alone
         games: of each; None where that is not known.
         platform: the kind of device.
         alone: whether one device has all cores of a CPU, and not each core a device.
+        opponents: bytes of the networks that the candidates meet; None: they meet more than networks and random moves,
+            or nobody knows. A player that calculates does so in large batches best.
     """
     if isinstance(candidates, LowRank):
         numbers = candidates.numbers.shape[0]
@@ -103,9 +108,9 @@ def usual_block(candidates: Any, games: int | None, platform: str = "cpu", alone
         return BLOCK
     if platform in GPUS:
         return max(1, min(GAMES_AT_ONCE // (games or USUAL_GAMES), BYTES_AT_ONCE // (4 * numbers)))
-    if platform != "cpu":
+    if platform != "cpu" or opponents is None:
         return BLOCK
-    most = (BYTES_FOR_ALL if alone else BYTES_IN_CACHE) // (4 * numbers)
+    most = max(BYTES_FOR_ALL if alone else BYTES_IN_CACHE, TIMES_OPPONENTS * opponents) // (4 * numbers)
     return min(BLOCK, 1 << max(0, most.bit_length() - 1))
 
 
@@ -146,7 +151,8 @@ def evaluate(
         raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
     if block is None:
         asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
-        block = usual_block(asked, getattr(fitness, "games", None), platform_of(mesh), alone=mesh is None)
+        games, opponents = (getattr(fitness, name, None) for name in ("games", "opponent_bytes"))
+        block = usual_block(asked, games, platform_of(mesh), mesh is None, opponents)
     if checks.whole("block", block, None) < 1:
         raise ValueError(f"block={block} is smaller than 1")
     devices = 1 if mesh is None else mesh.size

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.measures import MEASURES
-from jaxgames.algos.evolution.play import Opponents, Results, check_sides, play
+from jaxgames.algos.evolution.play import Networks, Opponents, RandomMoves, Results, check_sides, play
 from jaxgames.algos.evolution.policies import POLICY, POLICY_PARTS, Policy
 from jaxgames.ops import checks
 
@@ -134,6 +134,13 @@ class ByPlay:
     def games(self) -> int:
         """Games of each candidate."""
         return self.opponents.count * (2 if self.sides == "both" else 1)
+
+    @property
+    def opponent_bytes(self) -> int | None:
+        """Bytes of the networks that are met; None where other players are."""
+        if isinstance(self.opponents, Networks):
+            return 4 * self.opponents.genomes.size
+        return 0 if isinstance(self.opponents, RandomMoves) else None
 
     def __call__(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]

@@ -89,8 +89,9 @@ def test_blocks_by_device():
     assert [usual_block(small, 32, platform) for platform in ("cpu", "tpu", "gpu", "cuda")] == [256, 256, 4096, 4096]
     assert usual_block(small, 2, "gpu") == 2**24 // 693 and usual_block(large, 2, "gpu") == 2**24 // 100_000
     assert usual_block(small, 2**20, "gpu") == 1
-    assert [usual_block(large, 2, platform) for platform in ("cpu", "tpu")] == [2, 256]
-    assert [usual_block(large, None, alone=alone) for alone in (False, True)] == [2, 16]
+    assert [usual_block(large, 2, platform, opponents=0) for platform in ("cpu", "tpu")] == [2, 256]
+    assert [usual_block(large, 2, alone=alone, opponents=0) for alone in (False, True)] == [2, 16]
+    assert [usual_block(large, 64, opponents=opponents) for opponents in (8 * 400_000, 2**30, None)] == [32, 256, 256]
     assert platform_of(None) == platform_of(population_mesh(2)) == "cpu"
 
 

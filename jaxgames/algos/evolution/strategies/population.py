@@ -129,7 +129,10 @@ class PopulationConfig(ScoredConfig):
         state, numbers = jax.eval_shape(algorithm.init, jax.random.key(0)), jax.ShapeDtypeStruct((1,), jnp.int32)
         games = sum(one.number for one in self.opponent_specs) * self.games_per_opponent
         asked = jax.eval_shape(algorithm.ask, state, numbers)
-        return usual_block(asked, games, platform_of(mesh), alone=mesh is None)
+        players = {one.name for one in self.opponent_specs} - {*FORMER, "others", "random"}
+        networks = sum(one.number for one in self.opponent_specs if one.name in (*FORMER, "others"))
+        opponents = None if players else 4 * networks * algorithm.dimension
+        return usual_block(asked, games, platform_of(mesh), mesh is None, opponents)
 
     @override
     def check_memory(self, devices: int) -> None:
