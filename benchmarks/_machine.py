@@ -100,6 +100,10 @@ CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
 
 
 SAME_ON_CPUS = {
+    "jaxgames/algos/evolution/genomes.py": (
+        "dcffa0e9f628409c9c1756a912b45c1d8e5774e7",
+        "b3a19337d4d8afbe82b5d443763ed0d7786c7dd9",  # all layers are matrix products on TPUs
+    ),
     "jaxgames/envs/core.py": (
         "1b04728993c45db04c7cf4ea24bf82ac5f57a611",
         "3f73ccb9631275fa5d5027f5f69b3622427d6137",  # rewards behind a barrier on GPUs

@@ -61,6 +61,7 @@ def test_materialize_keeps_the_value():
     extremes = np.array([0, 1, 2**16, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1], np.uint32)
     for like in (extremes, extremes.view(np.int32)):
         assert (materialize(extremes, like) == extremes).all()
+        assert (materialize(extremes, like, barrier=True) == extremes).all()
         assert (materialize(extremes.view(np.int32), like) == extremes.view(np.int32)).all()
         assert (materialize(extremes > 5, like) == (extremes > 5)).all()
         numbers = np.array([0, -1, 0.1, 1e30, np.inf, -np.inf, 3], np.float32)
