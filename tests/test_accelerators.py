@@ -113,8 +113,8 @@ WHOLE = {
     "Connect Four, Recursive, linear network, 16 x 8": 241,
     "Connect Four, one round, linear network, 16 x 10": 142,
     "Connect Four, UCT with rollouts, 16 x 8": 99,
-    "tic-tac-toe, evolution by OpenES, 64 x 4": 325,
-    "tic-tac-toe, evolution by low rank, 64 x 4": 281,
+    "tic-tac-toe, evolution by OpenES, 64 x 4": 210,
+    "tic-tac-toe, evolution by low rank, 64 x 4": 168,
     "TD by n steps": 85,
     "AlphaZero": 308,
 }
