@@ -21,11 +21,14 @@ from jaxgames.algos.evolution.evaluate import (
     population_mesh,
     usual_block,
 )
+from jaxgames.algos.evolution.fitness import ByPlay
 from jaxgames.algos.evolution.hall import HallOfFame, League
 from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
+from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
+from jaxgames.nets import NetworkSpec
 from jaxgames.ops.device_memory import machine_bytes
 from jaxgames.runs.processes import spread
 
@@ -93,6 +96,20 @@ def test_blocks_by_device():
     assert [usual_block(large, 2, alone=alone, opponents=0) for alone in (False, True)] == [2, 16]
     assert [usual_block(large, 64, opponents=opponents) for opponents in (8 * 400_000, 2**30, None)] == [32, 256, 256]
     assert platform_of(None) == platform_of(population_mesh(2)) == "cpu"
+
+
+def test_blocks_by_opponents():
+    """Random moves cost nothing, networks their bytes; players that calculate have large blocks."""
+    network = NetworkConfig("connect_four", layers=NetworkSpec(hidden=(256, 256)))
+    of_large = OpenESConfig(network=network, population=512)
+    for opponents, block in (("random*2", 2), ("random*2+hall*8", 32), ("league*64", 256), ("uct:8*1+random*2", 256)):
+        config = of_large.replace(opponents=opponents)
+        assert config.candidates_at_once(config.algorithm(None), population_mesh(2)) == block
+    policy = network.policy()
+    met = Networks(policy, jnp.zeros((8, policy.dimension), jnp.float32))
+    player = FixedPlayer(lambda params, positions, bits: None, (), 2)
+    found = [ByPlay(policy, opponents).opponent_bytes for opponents in (RandomMoves(2), met, player)]
+    assert found == [0, 8 * 4 * policy.dimension, None]
 
 
 def test_wrong_splits_are_refused(state):
