@@ -123,24 +123,24 @@ def commit() -> dict[str, Any]:
     return {"commit": found, "clean": None if found is None or changed is None else not changed}
 
 
-def changed_since(sha: str, paths: tuple[str, ...]) -> str | None:
+def changed_since(sha: str, paths: tuple[str, ...], on_cpus: bool = True) -> str | None:
     """The day on which the code below `paths` changed last since a commit: `2026-11-24`.
 
     "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
-    changed, nor has what Python does not run: comments, docstrings, where a name is imported from. Nor has what makes
-    the same programs for CPUs, as `SAME_ON_CPUS` says; what is compiled for other devices is compiled anew then.
+    changed, nor has what Python does not run: comments, docstrings, where a name is imported from. For what
+    runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says.
     """
-    names = differing((sha,), paths)
+    names = differing((sha,), paths, on_cpus)
     if not names:
         return names if names is None else ""
     for line in (git("log", "--format=%H %as", f"{sha}..", "--", *names) or "").splitlines():
         later, day = line.split()
-        if differing((f"{later}~1", later), names):
+        if differing((f"{later}~1", later), names, on_cpus):
             return day
     return datetime.date.today().isoformat()  # not committed yet
 
 
-def differing(commits: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...] | None:
+def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = True) -> tuple[str, ...] | None:
     """The files that say other things at one commit than at another, or than now; none where code only moved."""
     # A file that was renamed is listed twice: as gone and as new.
     listed = git("diff", "--raw", "--no-renames", "--no-abbrev", *commits, "--", *paths)
@@ -152,7 +152,7 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ..
     for line in listed.splitlines():
         found, name = line.split("\t")
         old, new = found.split()[2:4]
-        if {old, new} <= set(SAME_ON_CPUS.get(name, ())):
+        if on_cpus and {old, new} <= set(SAME_ON_CPUS.get(name, ())):
             continue
         said, says = committed(name, old), committed(name, new) if len(commits) == 2 else present(name, ROOT)
         before.update(said)

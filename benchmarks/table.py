@@ -2,7 +2,7 @@
 
 By default all of them, as in `docs/benchmarks.md`: a table for each machine, in it a column for each series of JAX
 (`jax 0.12`); peer and ratio of a row are those of its newest. `--short` prints the few rows of the README, of the
-processor that measured last. A row is marked stale where its code has changed since the commit on which it was
+processor that measured most of them. A row is marked stale where its code has changed since the commit on which it was
 measured, with the day of the last change; code that only moved to another file has not changed.
 """
 
@@ -155,8 +155,8 @@ def head(titles: list[str]) -> tuple[str, str]:
 
 
 def short(results: list[dict[str, Any]]) -> str:
-    """The table of the README, of the processor that measured last."""
-    found = list(chosen(by_machine(of_processors(results))[0], SHORT))
+    """The table of the README, of the processor that measured most of its rows, or of them the last."""
+    found = max((list(chosen(one, SHORT)) for one in by_machine(of_processors(results))), key=len)
     rows = [row({(name := series(result)): (one, result)}, [name], title) for title, one, result in found]
     used = [result for result in results if any(result is one for _, _, one in found)]
     return "\n".join([*head(["jaxgames"]), *rows, "", conditions(used)])
@@ -193,7 +193,8 @@ def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
     sha = comparison.get("commit") or result.get("commit")
     name = f"{result['subject']} {comparison.get('what', '')}"
     games = tuple(folder for game, folder in GAMES.items() if game in name)
-    day = changed(result["subject"], games, sha, code_of(result["subject"], name)) if sha else None
+    on_cpus = result["subject"] != COMPILED and not on_device(result)
+    day = changed(result["subject"], games, sha, code_of(result["subject"], name), on_cpus) if sha else None
     return STALE.format(day=day) if day else ""
 
 
@@ -205,7 +206,7 @@ def code_of(subject: str, name: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ...]) -> str | None:
+def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ...], on_cpus: bool) -> str | None:
     """When the code of a subject changed last since a commit, see `changed_since`.
 
     Without `games` with the rules of all games.
@@ -213,7 +214,7 @@ def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ..
     code = ("jaxgames/envs", *paths)
     others = [f":(exclude)jaxgames/envs/{folder}" for folder in GAMES.values() if games and folder not in games]
     others.append(":(exclude)jaxgames/envs/testing")
-    return changed_since(sha, (*code, *ops_of(code), f"benchmarks/{subject}.py", *others))
+    return changed_since(sha, (*code, *ops_of(code), f"benchmarks/{subject}.py", *others), on_cpus)
 
 
 @functools.cache

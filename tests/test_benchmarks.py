@@ -377,7 +377,7 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     def mark(sha, what="", subject="search"):
         for cached in (helpers.table.changed, helpers.table.ops_of, helpers.machine.present):
             cached.cache_clear()
-        return helpers.table.mark({"what": what, "commit": sha}, {"subject": subject, "commit": None})
+        return helpers.table.mark({"what": what, "commit": sha}, {"subject": subject, "commit": None, "machine": {}})
 
     def stale(day):
         return helpers.table.STALE.format(day=f"2026-01-{day:02}")
@@ -412,7 +412,7 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     numbers = [git(["git", "rev-parse", f"{at}:{file}"]).stdout.strip() for at in ("HEAD~2", "HEAD")]
     assert mark("HEAD~2") == stale(day)
     monkeypatch.setitem(helpers.machine.SAME_ON_CPUS, file, tuple(numbers))
-    assert mark("HEAD~2") == ""
+    assert mark("HEAD~2") == "" and mark("HEAD~2", subject="accelerators") == stale(day)
     sha = helpers.machine.commit()["commit"]
     (tmp_path / code).write_text("3")
     assert mark(sha) == helpers.table.STALE.format(day=datetime.date.today())

@@ -15,8 +15,8 @@ from jaxgames.ops.devices import device_mesh
 
 BLOCK, BYTES_IN_CACHE, BYTES_FOR_ALL, TIMES_OPPONENTS = 256, 2**20, 2**23, 4
 """Candidates of a block, at most. On a CPU also the bytes of their genomes: of a core's own block, which it reads from
-its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle. Where they
-meet networks, which each block reads anew, they may be so many times those.
+its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle. Each block
+also reads the networks that it meets anew: its genomes may be so many times as large as those, at least.
 """
 GPUS, GAMES_AT_ONCE, BYTES_AT_ONCE = ("gpu", "cuda", "rocm"), 2**17, 2**26
 """On these kinds of devices at most so many games of a block, and so many bytes of its genomes."""
