@@ -112,6 +112,25 @@ def test_blocks_by_opponents():
     assert found == [0, 8 * 4 * policy.dimension, None]
 
 
+def test_blocks_are_those_of_the_devices_and_the_opponents():
+    """What a fitness gets at a time, of 64 candidates of 400,000 bytes, on one device and on two."""
+    seen, strategy = [], OpenES(64, 100_000)
+
+    def of_zeros(genomes, numbers, key):
+        seen.append(len(genomes))
+        return jnp.zeros(len(genomes), jnp.float32)
+
+    state = jax.eval_shape(strategy.init, jax.random.key(0))
+    for mesh, met in ((None, 0), (population_mesh(2), 0), (population_mesh(2), 3_200_000), (population_mesh(2), None)):
+        of_zeros.games, of_zeros.opponent_bytes = 2, met
+        jax.eval_shape(
+            lambda state, key, mesh=mesh: evaluate(of_zeros, strategy, state, key, mesh=mesh), state, jax.random.key(1)
+        )
+    assert seen == [16, 2, 32, 32]  # the last two have half of the candidates each, in one block
+    config = OpenESConfig(network=NetworkConfig("connect_four", layers=NetworkSpec(hidden=(256, 256))))
+    assert config.replace(opponents="random*2").candidates_at_once(config.algorithm(None), None) == 16
+
+
 def test_wrong_splits_are_refused(state):
     with pytest.raises(ValueError, match="block=0"):
         evaluate(fitness, ES, state, jax.random.key(1), 0)
