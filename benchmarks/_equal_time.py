@@ -1,10 +1,10 @@
-"""Evolution beside AlphaZero at equal time: what do 30 minutes of one core teach a network of Connect Four?
+"""Evolution and AlphaZero at equal time: what do some minutes of one core teach a network of Connect Four?
 
-`python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES) or `alphazero` for `--minutes` of
-processor time, with all compiling, and lets the network play in solved positions at 20 points on the way, without any
-search. All three have two hidden layers of 256 units. AlphaZero's names an action; the evolved ones are asked what the
-position after each action is worth: those that name one were in such positions no better than random moves after some
-minutes of trials.
+`python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES), `alphazero` as its recipe has it, or
+AlphaZero by another of its searches, for `--minutes` of processor time, with all compiling, and lets the network play
+in solved positions at 20 points on the way, without any search. All have two hidden layers of 256 units. AlphaZero's
+names an action; the evolved ones are asked what the position after each action is worth: those that name one were in
+such positions no better than random moves after some minutes of trials.
 
 Candidates play two games, in turn against random moves and against one of 16 former champions. A strategy has as many
 candidates as leave it time for some thousand generations. Both have the same step size: in trials of three minutes 0.03
@@ -58,44 +58,55 @@ POPULATIONS, RATES = (64, 256), (0.003, 0.01, 0.03)
 CHOSEN = {"low_rank": (256, 0.01), "plain": (64, 0.01)}
 """Candidates, so many that there is time for some thousand generations, and the first step size, which falls to a tenth
 of it by the end."""
-SEED, TUNING_SEED, TUNING_MINUTES = 0, 100, 2
+TUNING_SEED, TUNING_MINUTES = 100, 2
 POINTS, GENERATIONS, TIMED_UPDATES = 20, 16, 8
 """How often a network is judged, generations from one champion that is kept to the next, and updates that are timed."""
-Network = tuple[Player, dict[str, Any]]
+SEARCHES = {"gumbel": 32, "recursive": 32, "one_round": GAME.num_actions + GAME.num_actions // 2}
+"""Of AlphaZero, and the simulations of each: as many as the recipe has, or the most that there can be."""
+Network = tuple[Player, dict[str, Any], bool]
+"""A player on the way, what was done for it, and whether it is the last one."""
 
 
 def main() -> None:
     """One method, or its tuning."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("method", choices=(*STRATEGIES, "alphazero"))
+    parser.add_argument("method", choices=(*STRATEGIES, "alphazero", *SEARCHES))
     parser.add_argument("--minutes", type=float, default=30, help="of processor time")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tune", action="store_true", help="tries populations and step sizes; saves nothing")
     options = parser.parse_args()
     if options.tune:
         for population, rate in itertools.product(POPULATIONS, RATES):
-            *_, (player, done) = evolution(options.method, population, rate, 60 * TUNING_MINUTES, TUNING_SEED)
+            *_, (player, done, _) = evolution(options.method, population, rate, 60 * TUNING_MINUTES, TUNING_SEED)
             won = float(won_by(POLICY, player.params[None])[0])
             print(json.dumps({"population": population, "step_size": rate, "won": round(won, 4)} | done), flush=True)
         return
     seconds = 60 * options.minutes
-    if options.method == "alphazero":
-        way = alphazero(seconds, SEED)
+    if options.method in STRATEGIES:
+        way = evolution(options.method, *CHOSEN[options.method], seconds, options.seed)
     else:
-        way = evolution(options.method, *CHOSEN[options.method], seconds, SEED)
-    points, due = [], 0.0
-    for player, done in way:
-        if done["seconds"] < min(due, round(seconds)):
+        way = alphazero(options.method, seconds, options.seed)
+    points, good, due = list[dict[str, Any]](), "", 0.0
+    for player, done, last in way:
+        if done["seconds"] < due and not last:
             continue
         due = done["seconds"] + seconds / POINTS
         right, _ = solved_files.judge_moves(player, solved_positions())
-        perfect, good = np.mean(right, axis=0).tolist()
-        points.append(done | {"perfect": perfect, "good": good})
+        perfect, of_good = np.mean(right, axis=0).tolist()
+        points.append(done | {"perfect": perfect, "good": of_good})
+        good = "".join("01"[ok] for _, ok in right)
         if options.method in STRATEGIES:
             points[-1]["won"] = round(float(won_by(POLICY, player.params[None])[0]), 4)
         print(json.dumps(points[-1]), flush=True)
-        found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
-        result = {"points": points, "good": "".join("01"[ok] for _, ok in right)}
-        FILE.write_text(json.dumps(found | {"machine": machine(), options.method: result}, indent=1) + "\n", "utf-8")
+    save(options.method, {"seed": options.seed, "points": points, "good": good})
+
+
+def save(method: str, result: dict[str, Any]) -> None:
+    """Puts a training among those of its method, in place of the one of the same seed."""
+    found = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+    others = [one for one in found.get(method, []) if one["seed"] != result["seed"]]
+    runs = sorted([*others, result | {"machine": machine()}], key=lambda one: one["seed"])
+    FILE.write_text(json.dumps(found | {method: runs}, indent=1) + "\n", "utf-8")
 
 
 def evolution(method: str, population: int, rate: float, seconds: float, seed: int) -> Iterator[Network]:
@@ -128,13 +139,16 @@ def evolution(method: str, population: int, rate: float, seconds: float, seed: i
         spent = time.process_time() - began
         player = Player(method, GAME, NetworkTurn(POLICY), strategy.champion(state))
         generations = number * GENERATIONS
-        yield player, {"seconds": round(spent), "generations": generations, "games": GAMES * generations * population}
+        done = {"seconds": round(spent), "generations": generations, "games": GAMES * generations * population}
+        yield player, done, spent >= seconds
         began = time.process_time() - spent  # without what the judge took
 
 
-def alphazero(seconds: float, seed: int) -> Iterator[Network]:
-    """The network after each update, by the settings of the recipe but for its layers and length."""
+def alphazero(method: str, seconds: float, seed: int) -> Iterator[Network]:
+    """The network after each update, by the settings of the recipe but for its layers, length, and the search named."""
     config = RECIPES["connect-four-alphazero"].settings["fast"].replace(form="mlp", hidden=HIDDEN)
+    if method in SEARCHES:
+        config = config.replace(search=method, reuse=False, simulations=SEARCHES[method])
     before, each = _times(config)  # tried first, since the step size falls over all updates
     learner = make_learner(GAME, config.replace(updates=round((seconds - before) / each)))
     key, began, games = jax.random.key(seed), time.process_time(), 0
@@ -144,7 +158,8 @@ def alphazero(seconds: float, seed: int) -> Iterator[Network]:
         games += int(metrics["games"])
         spent = time.process_time() - began
         player = by_policy("alphazero", GAME, learner.network.apply, state.mean_params, learner.config.discount)
-        yield player, {"seconds": round(spent), "updates": number + 1, "games": games}
+        last = number + 1 == learner.config.updates
+        yield player, {"seconds": round(spent), "updates": number + 1, "games": games}, last
         began = time.process_time() - spent  # without what the judge took
 
 

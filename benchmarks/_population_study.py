@@ -131,7 +131,7 @@ def pairs_apart(by_play: ByPlay, games: int) -> Callable:
     def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
         return by_play(candidates, numbers >> 1, key)
 
-    fitness.games = games  # by which blocks have their size
+    fitness.games, fitness.opponent_bytes = games, by_play.opponent_bytes  # by which blocks have their size
     return fitness
 
 

@@ -20,7 +20,9 @@ from _machine import ROOT, changed_since, machine_name, series
 
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
-CODE = {
+DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution.py")
+"""Networks of dense layers alone."""
+CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
     "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets"),
@@ -28,8 +30,8 @@ CODE = {
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
     "device_trace": ("jaxgames/algos", "jaxgames/nets"),
-    "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
-    "few_games": ("jaxgames/algos/evolution", "jaxgames/nets"),
+    "evolution": ("jaxgames/algos/evolution", *DENSE),
+    "few_games": ("jaxgames/algos/evolution", *DENSE),
     "games": (),
     "move_choice": ("jaxgames/players", "jaxgames/nets"),
     "policy_loop": (),
@@ -37,16 +39,16 @@ CODE = {
     "processes": ("jaxgames/algos", "jaxgames/nets", "jaxgames/runs/processes.py"),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
-    "strong_backgammon": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
-    "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", "jaxgames/nets"),
-    "td_strength": ("jaxgames/algos/td", "jaxgames/nets", "jaxgames/players", "jaxgames/matches"),
+    "strong_backgammon": ("jaxgames/algos/td", *DENSE, "jaxgames/players", "jaxgames/matches"),
+    "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", *DENSE),
+    "td_strength": ("jaxgames/algos/td", *DENSE, "jaxgames/players", "jaxgames/matches"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
 OF_COMPILED = {
     "policy": (),
     "`rollout`": (),
-    "evolution": ("jaxgames/algos/evolution", "jaxgames/nets"),
-    "TD": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", "jaxgames/nets"),
+    "evolution": CODE["evolution"],
+    "TD": CODE["td_speed"],
     "AlphaZero": CODE["alphazero"],
     "": ("jaxgames/algos/mcts",),
 }

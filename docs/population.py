@@ -14,11 +14,11 @@ T_OF_FOUR = 2.776
 """Student's t for 95 % with four degrees of freedom: five seeds."""
 NORMAL = 1.96
 """Of the normal distribution, for 95 %."""
-LATE = 1.05
-"""Points are compared that are at most so much later than the others."""
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
 METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
+SEARCHES = ("gumbel", "recursive", "one_round")
+MOVES = "perfect moves, %", "good moves, %"
 JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
     "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
     "connect_four": ("good moves in solved positions, %", lambda row: 100 * row["good"]),
@@ -64,27 +64,52 @@ def memory_table() -> str:
 
 
 def equal_time_table() -> str:
-    """What each way to learn made of the time that all of them had."""
+    """What each way to learn made of the time that all of them had: the means of its trainings."""
     rows: list[Sequence[object]] = [
-        ("by", "minutes of a core", "games", "points against random moves", "perfect moves, %", "good moves, %")
+        ("by", "trainings", "minutes of a core", "games", "points against random moves", *MOVES)
     ]
-    results = json.loads(EQUAL_TIME.read_text("utf-8"))
-    least = min(results[method]["points"][-1]["seconds"] for method in METHODS)
     for method, title in METHODS.items():
-        end = [point for point in results[method]["points"] if point["seconds"] <= LATE * least][-1]
-        won = f"{end['won']:+.3f}" if "won" in end else ""
-        moves = f"{100 * end['perfect']:.1f}", f"{100 * end['good']:.1f}"
-        rows.append((title, f"{end['seconds'] / 60:.0f}", f"{end['games']:,}", won, *moves))
+        ends = [one["points"][-1] for one in trainings(method)]
+        won = f"{statistics.mean(end['won'] for end in ends):+.3f}" if "won" in ends[0] else ""
+        rows.append((title, *_done(ends), won, *_moves(ends)))
     return markdown(rows)
+
+
+def searches_table() -> str:
+    """What AlphaZero makes of equal time with each search: the means of its trainings, and what each of them has."""
+    rows: list[Sequence[object]] = [("search", "trainings", "minutes of a core", "games", *MOVES, "good moves of each, %")]
+    for method in SEARCHES:
+        ends = [one["points"][-1] for one in trainings(method)]
+        each = ", ".join(f"{100 * end['good']:.1f}" for end in ends)
+        rows.append((f"`{method}`", *_done(ends), *_moves(ends), each))
+    return markdown(rows)
+
+
+def trainings(method: str) -> list[Row]:
+    """The trainings of a method, one for each seed."""
+    return json.loads(EQUAL_TIME.read_text("utf-8"))[method]
+
+
+def _done(ends: list[Row]) -> tuple[object, ...]:
+    minutes, games = (statistics.mean(end[name] for end in ends) for name in ("seconds", "games"))
+    return len(ends), f"{minutes / 60:.0f}", f"{games:,.0f}"
+
+
+def _moves(ends: list[Row]) -> tuple[str, ...]:
+    return tuple(f"{100 * statistics.mean(end[name] for end in ends):.1f}" for name in ("perfect", "good"))
 
 
 def more_good_moves() -> str:
     """How many more good moves of 100 low-rank noise makes than plain noise, in the same positions."""
-    results = json.loads(EQUAL_TIME.read_text("utf-8"))
-    pairs = zip(results["low_rank"]["good"], results["plain"]["good"], strict=True)
-    more = [100.0 * (int(low_rank) - int(plain)) for low_rank, plain in pairs]
+    low_rank, plain = ([sum(map(int, of)) / len(of) for of in _by_position(method)] for method in ("low_rank", "plain"))
+    more = [100.0 * (ours - other) for ours, other in zip(low_rank, plain, strict=True)]
     width = NORMAL * statistics.stdev(more) / len(more) ** 0.5
     return f"More good moves by `LowRankES` than by `OpenES`, of 100: {statistics.mean(more):+.1f} ± {width:.1f}.\n"
+
+
+def _by_position(method: str) -> list[tuple[str, ...]]:
+    """For each position whether the move is good, by each training."""
+    return list(zip(*(one["good"] for one in trainings(method)), strict=True))
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -93,6 +118,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "population_checkers": lambda: populations_table("checkers"),
     "population_million": lambda: populations_table("tic_tac_toe", "million"),
     "population_memory": memory_table,
+    "alphazero_searches": searches_table,
     "population_equal_time": lambda: f"{equal_time_table()}\n{more_good_moves()}",
 }
 
@@ -120,12 +146,11 @@ def draw(path: Path) -> None:
 def draw_equal_time(path: Path) -> None:
     """Draws the second picture: what each way to learn makes of its time."""
     figure, (axis,) = _figure(1)
-    results = json.loads(EQUAL_TIME.read_text("utf-8"))
     for (method, title), colour in zip(METHODS.items(), COLOURS.values(), strict=True):
-        points = results[method]["points"]
-        minutes = [point["seconds"] / 60 for point in points]
-        good = [100 * point["good"] for point in points]
-        axis.plot(minutes, good, color=colour, linewidth=1.4, label=title.strip("`"))
+        for number, training in enumerate(trainings(method)):
+            minutes = [point["seconds"] / 60 for point in training["points"]]
+            good = [100 * point["good"] for point in training["points"]]
+            axis.plot(minutes, good, color=colour, linewidth=1.4, label=None if number else title.strip("`"))
     axis.set_title("Connect Four: good moves in solved positions, %", fontsize=9)
     axis.set_xlabel("minutes of one core")
     axis.legend(fontsize=8)

@@ -1,6 +1,7 @@
 """Networks in flax.linen, described as settings: multilayer perceptrons, and networks with a policy and a value."""
 
 from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS, Activation, activation, output_activation
+from jaxgames.nets.convolution import convolution
 from jaxgames.nets.initializers import INITIALIZERS, Initializer, initializer
 from jaxgames.nets.mlp import MLP, first_layer
 from jaxgames.nets.policy_value import InBlocks, PolicyValueNet, ResidualTower, Windows
@@ -21,6 +22,7 @@ __all__ = [
     "ResidualTower",
     "Windows",
     "activation",
+    "convolution",
     "first_layer",
     "initializer",
     "output_activation",

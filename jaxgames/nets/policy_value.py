@@ -12,6 +12,7 @@ from jax import lax
 from jaxtyping import Array, Float32
 
 from jaxgames.nets.activations import activation, output_activation
+from jaxgames.nets.convolution import convolution
 from jaxgames.nets.initializers import initializer
 
 
@@ -78,7 +79,8 @@ class PolicyValueNet(nn.Module):
 def _patches(x: Array) -> Array:
     """The 3 x 3 squares around each, [batch, rows, columns, 9 planes], zeros beyond the edge.
 
-    A dense layer on them is a convolution. Inside a loop XLA:CPU makes fast code of products, not of convolutions.
+    A dense layer on them is a convolution. In a loop XLA:CPU makes fast code of products, but not of the gradients of
+    convolutions: see `nets.convolution`.
     """
     rows, columns = x.shape[1:3]
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
@@ -145,18 +147,19 @@ class ResidualTower(nn.Module):
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations [batch, rows, columns, planes]."""
 
-        def convolution(x, channels, size=3):
-            return nn.Conv(channels, (size, size), use_bias=False, dtype=self.dtype)(x)
+        def conv(x, channels, size=3):
+            layer = nn.Conv(channels, (size, size), use_bias=False, dtype=self.dtype, conv_general_dilated=convolution)
+            return layer(x)
 
-        x = convolution(observation.astype(self.dtype), self.channels)
+        x = conv(observation.astype(self.dtype), self.channels)
         for _ in range(self.blocks):
-            y = convolution(nn.relu(nn.LayerNorm(dtype=self.dtype)(x)), self.channels)
-            x += convolution(nn.relu(nn.LayerNorm(dtype=self.dtype)(y)), self.channels)
+            y = conv(nn.relu(nn.LayerNorm(dtype=self.dtype)(x)), self.channels)
+            x += conv(nn.relu(nn.LayerNorm(dtype=self.dtype)(y)), self.channels)
         x = nn.relu(nn.LayerNorm(dtype=self.dtype)(x))
         small = nn.initializers.normal(0.01)
 
         def head(channels, outputs):
-            flat = nn.relu(convolution(x, channels, 1)).reshape(x.shape[0], -1)
+            flat = nn.relu(conv(x, channels, 1)).reshape(x.shape[0], -1)
             return nn.Dense(outputs, dtype=self.dtype, kernel_init=small)(flat)
 
         return _heads(head(4, self.num_actions), head(2, 1)[:, 0], self.max_value)

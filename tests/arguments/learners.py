@@ -169,6 +169,29 @@ LEARNERS = {
             }
         },
     ),
+    "nets.convolution": Row(
+        nets.convolution,
+        {"boards": jnp.zeros((2, 4, 5, 3)), "kernel": jnp.zeros((3, 3, 3, 1))},
+        {
+            "boards": {
+                "list": ([0.0], TypeError, "boards a list: expected float32[n, n, n, n]"),
+                "flat": (jnp.zeros(3), ValueError, "boards float32[3]: expected float32[n, n, n, n]"),
+                "flags": (jnp.zeros((2, 4, 5, 3), bool), ValueError, "boards bool[2, 4, 5, 3]: expected float32"),
+            },
+            "kernel": {
+                "None": (None, TypeError, "kernel None: expected float32[n, n, 3, n]"),
+                "other planes": (jnp.zeros((3, 3, 2, 1)), ValueError, "kernel float32[3, 3, 2, 1]: expected float32"),
+                "other dtype": (jnp.zeros((3, 3, 3, 1), jnp.bfloat16), ValueError, "kernel bfloat16[3, 3, 3, 1]"),
+            },
+            "strides": {"wide": ((2, 1), ValueError, "expected flax.linen.Conv's own for these")},
+            "padding": {
+                "unknown": ("CAUSAL", ValueError, "padding 'CAUSAL': expected SAME, VALID or ((top, bottom)"),
+                "number": (1, ValueError, "padding 1: expected SAME, VALID or ((top, bottom), (left, right))"),
+                "flat": ((1, 1), ValueError, "padding (1, 1): expected SAME, VALID"),
+            },
+            "others": {},
+        },
+    ),
     "nets.NetworkSpec": settings(nets.NetworkSpec),
     "alphazero.AlphaZeroConfig": settings(alphazero.AlphaZeroConfig),
     "alphazero.make_learner": Row(

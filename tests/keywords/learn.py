@@ -302,6 +302,11 @@ ROWS = {
     "algos.td.step_sizes.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),
+    "nets.convolution.convolution": tried(
+        lambda **k: said(lambda: nets.convolution(jnp.ones((1, 3, 3, 1)), jnp.ones((2, 2, 1, 1)), **k)),
+        strides=(2, 2),
+        padding="VALID",
+    ),
     "nets.mlp.MLP": tried(
         applied(nets.MLP, (2, 5)), sizes=(3, 2), activation="tanh", output="tanh", initializer="zeros", biases=False
     ),
