@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, Shaped, UInt32
 
 from jaxgames.envs.checks import any_states, one_state
@@ -235,7 +236,8 @@ class Game(Generic[Position]):
         reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
         reward = materialize(reward, count, barrier=True)  # else a GPU plays again for `rewards`
         turn_passes = ~done & legal & after.turn_passes
-        truncated = state.truncated
+        # The same flags. A GPU copies in a kernel of its own what a step passes on, but not what it computes.
+        truncated = lax.platform_dependent(state.truncated, done, cpu=lambda flags, _: flags, default=jnp.logical_and)
         if self.step_limit is not None:
             truncated |= ~done & ~over & (count + 1 >= self.step_limit)
         return state.replace(
@@ -256,8 +258,16 @@ class Game(Generic[Position]):
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
         """An outcome of chance drawn by 32 random bits."""
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
-        bounds_32 = np.round(bounds * 2**32).astype(np.uint32).reshape((1,) * jnp.ndim(bits) + (-1,))
-        return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
+        bounds_32 = np.round(bounds * 2**32).astype(np.uint32)
+
+        def at_once(bits: Array) -> Array:
+            return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
+
+        def one_by_one(bits: Array) -> Array:  # a GPU draws the bits in the same kernel then
+            return sum(((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32))
+
+        found: Array = lax.platform_dependent(bits, cpu=at_once, tpu=at_once, default=one_by_one)
+        return found
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Shaped[Array, "..."]:
         """What `player_id` (by default the current player) sees of one state."""
