@@ -23,7 +23,7 @@ import jaxgames
 from jaxgames.algos import evolution
 from jaxgames.algos.evolution import operators
 from jaxgames.algos.self_play_backprop import PopulationMLP
-from jaxgames.algos.td.step_sizes import TESTS, first_tests
+from jaxgames.algos.td.config import TESTS, first_tests
 from jaxgames.cli import terminal
 from jaxgames.data_sets import endings
 from jaxgames.interop import gymnasium, pettingzoo, spaces

@@ -1,4 +1,7 @@
-"""What layers are made of, by name: activation functions; initial weights and biases, with an optional size: "uniform:0.1"."""
+"""What layers are made of, by name: activation functions, and initial weights and biases.
+
+Initial ones with an optional size: "uniform", "uniform:0.1", "zeros", ...
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.expectimax import Expectimax
-from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.algos.imitation.config import ImitationNetwork
 from jaxgames.algos.self_play_backprop import Params, SelfPlayBackprop, SelfPlaySettings
 from jaxgames.envs.core import Game, Outcome, Value
 from jaxgames.envs.registry import make

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from jaxgames.algos.td.step_sizes import GAMES_PER_TEST, Tests
+from jaxgames.algos.td.config import GAMES_PER_TEST, Tests
 from jaxgames.matches import every_line, match
 from jaxgames.players.player import Player
 from jaxgames.recipes.report import Report

@@ -10,7 +10,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import load_network
-from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.algos.imitation.config import ImitationNetwork
 from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
+from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
 from jaxgames.envs.backgammon import board
 from jaxgames.matches.knockout import BEHIND
 from jaxgames.players.generic import greedy
