@@ -125,7 +125,7 @@ ROWS = {
     "envs.rollout.auto_reset": tried(auto_reset_step, with_final=True),
     "envs.testing.conformance.check_game": tried(conformance_begun, num_games=5, seed=1, max_actions=7),
     "envs.rollout.rollout": tried(rolled_out, policy=first_player, auto_reset=True, games_at_once=1, keep=rewards_only),
-    "envs.animation.save_svg_animation": tried(
+    "envs.svg.save_svg_animation": tried(
         written(lambda file, **k: jaxgames.save_svg_animation([STATE, LATE], file, **k)),
         theme="dark",
         frame_duration_seconds=1.0,

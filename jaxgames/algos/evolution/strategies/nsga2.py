@@ -1,6 +1,7 @@
 """NSGA-II: a genetic algorithm for several objectives, which keeps the networks that no other one beats in all.
 
-Fronts of candidates that no other one dominates, their crowding, and the strategy that is made of both."""
+First which candidates are best where several scores count: fronts of those that no other one dominates, and crowding.
+"""
 
 import dataclasses
 import re

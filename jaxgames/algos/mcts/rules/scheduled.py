@@ -1,4 +1,4 @@
-"""Rules of searches that go their own ways: one round of `mcts.halving`, and RMCTS, level by level, in `mcts.levels`."""
+"""Rules of searches that go their own ways: one round of `mcts.halving`, and RMCTS, level by level in `mcts.levels`."""
 
 import dataclasses
 from typing import ClassVar
