@@ -160,7 +160,7 @@ ROWS = {
     "envs.backgammon.game.make_position": tried(
         lambda **k: backgammon.make_position(MEN, MEN, [1, 2], **k).current_player, current_player=1
     ),
-    "envs.backgammon.listing.plays": tried(listed, capacity=4096, wanted=jnp.asarray([True, False])),
+    "envs.backgammon.play_lists.plays": tried(listed, capacity=4096, wanted=jnp.asarray([True, False])),
     "envs.checkers.game.Checkers": tried(
         lambda **k: Program(lambda key: {"all": played(jaxgames.make("checkers", **k))}, KEY),
         draw_after=50,
