@@ -25,7 +25,7 @@ from jaxgames.matches.knockout import Meeting
 from jaxgames.players import backgammon as measures
 from jaxgames.players import generic
 from jaxgames.records import format_for, load, loads
-from jaxgames.runs.curves import Panel
+from jaxgames.runs.figures import Panel
 from jaxgames.sessions import Session
 from jaxgames.tables import BearOffs, TicTacToeIndex, bearoff, build, folder, one_sided, solve_whole, whole_games
 from jaxgames.tables.connect_four_solver import Solver

@@ -1,4 +1,4 @@
-"""Backgammon: rules (`game`), positions as words (`board`), whole turns (`play_lists`), notation, drawing, encodings."""
+"""Backgammon: rules (`game`), positions as words (`board`), turns (`play_lists`), notation, drawing, encodings."""
 
 from jaxgames.envs.backgammon.board import Position
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon, make_position
