@@ -411,7 +411,7 @@ ROWS = {
     "players.host.python_player": tried(
         of_entry(lambda **k: players.python_player(first_action, **k)), help="mine", game="tic_tac_toe", chance=False
     ),
-    "players.backgammon.measures.pips": tried(
+    "players.backgammon.simple.pips": tried(
         lambda **k: measures.pips(jaxgames.make("backgammon").init_position(KEY).own, **k), to=6
     ),
     "records.format_for": tried(lambda **k: said(lambda: format_for("a.pdn", **k)), game_id="backgammon"),

@@ -13,7 +13,7 @@ from jaxgames.envs.backgammon.best import best_plays
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.ops.pytrees import select
 from jaxgames.players import make
-from jaxgames.players.backgammon.measures import checkers_off, contact
+from jaxgames.players.backgammon.simple import checkers_off, contact
 from jaxgames.players.player import Player
 from jaxgames.recipes.reproduce.rows import Row, share_row
 from jaxgames.recipes.reproduce.study import Study
