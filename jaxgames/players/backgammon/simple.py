@@ -1,4 +1,4 @@
-"""Simple players of backgammon: no look-ahead and no learning, only a heuristic; and what it counts on the board's words.
+"""Simple players of backgammon: no look-ahead and no learning, only a heuristic, of what they count on the board.
 
 A *block* is a point with two or more own checkers. A player compares the boards after its possible plays:
 
