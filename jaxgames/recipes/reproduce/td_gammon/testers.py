@@ -20,7 +20,8 @@ from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon.tables import OURS, games_of, meet_ours, train_ours
 from jaxgames.recipes.reproduce.td_gammon.trained import LEARNER, meet, player
 
-GAMES, PLIES = 256, 400
+AT_ONCE, PLIES = 256, 400
+"""Games of bear-off turns, and plies of each."""
 
 
 @functools.partial(jax.jit, static_argnames=("plies",))
@@ -29,11 +30,11 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
     than the most that the roll allows.
     """
     rules = a.game
-    positions = jax.vmap(rules.init_position)(jax.random.split(key, GAMES))
+    positions = jax.vmap(rules.init_position)(jax.random.split(key, AT_ONCE))
 
     def ply(carry: Any, key: Any) -> Any:
         positions, turns, errors = carry
-        bits = jax.random.bits(key, (3, GAMES), jnp.uint32)
+        bits = jax.random.bits(key, (3, AT_ONCE), jnp.uint32)
         own, opponent = positions.own, positions.opponent
         home = ((board.occupied(own) >> jnp.uint32(7)) == 0) & ~contact(own, opponent)
 
@@ -46,7 +47,7 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
         turns += jnp.sum(home, dtype=jnp.int32)
         errors += jnp.sum(home & fewer, dtype=jnp.int32)
         rolled = jax.vmap(rules.chance)(outcome.position, rules.draw_outcome(bits[1]))
-        fresh = jax.vmap(rules.init_position)(jax.random.split(jax.random.fold_in(key, 1), GAMES))
+        fresh = jax.vmap(rules.init_position)(jax.random.split(jax.random.fold_in(key, 1), AT_ONCE))
         return (select(outcome.over, fresh, rolled), turns, errors), None
 
     start = positions, jnp.int32(0), jnp.int32(0)
