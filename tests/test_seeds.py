@@ -184,7 +184,7 @@ PROGRAMS = {
     "algos.evolution.strategies.evosax.Evosax.init": "evolution: evosax: init",
     "algos.evolution.strategies.neuroevolution.Neuroevolution.init": "evolution: neuroevolution: init",
     "algos.evolution.fitness.ByPlay.results": "evolution: generation",
-    "algos.evolution.hall.League.draw": "evolution: league",
+    "algos.evolution.strategies.population.League.draw": "evolution: league",
     "algos.imitation.learner.ImitationLearner.init": "imitation: init",
     "algos.imitation.learner.ImitationLearner.update": "imitation: update",
     "algos.mcts.search.search": "search: noise",
