@@ -426,8 +426,8 @@ ROWS = {
     "runs.run.Run.draw_curve": tried(
         in_folder(drawn), x="step", panels=[Panel("p", {})], references=[("r", 1.0)], title="t"
     ),
-    "runs.data_set.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
-    "runs.data_set.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
+    "runs.folder.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
+    "runs.folder.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
     "data_sets.makers.make_data": tried(in_folder(made_on_disk), progress=Heard()),
     "data_sets.makers.merge_data": tried(
         in_folder(merged),

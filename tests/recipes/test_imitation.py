@@ -18,7 +18,7 @@ from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 
 GAME = jaxgames.make("tic_tac_toe")
 SETTINGS = "--set hidden=32 --set minibatch=16 --set step_size=0.01 --final-games 40 --json".split()
