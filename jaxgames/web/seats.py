@@ -112,7 +112,7 @@ def same(one: str | None, other: str | None) -> bool:
 
 
 GAMES = 10
-"""In a row."""
+"""Of a challenge, in a row."""
 
 
 def check_challenge(seats: Sequence[Mapping[str, Any]], options: Mapping[str, Any], position: str | None) -> None:
