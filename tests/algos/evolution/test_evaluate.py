@@ -227,8 +227,8 @@ def test_the_plan_counts_the_opponents(monkeypatch):
     with pytest.raises(ValueError, match=r", opponents \d+\.\d MB, games .*; no smaller setting fits$"):
         larger.check(league[1])
     # No smaller block or population would do, a smaller league does.
-    most = larger.needs().total - league[1] // 2
-    monkeypatch.setattr("jaxgames.algos.evolution.evaluate.machine_bytes", lambda: most)
+    module = sys.modules[MemoryPlan.__module__]
+    monkeypatch.setattr(module, "machine_bytes", lambda: larger.needs().total - league[1] // 2)
     with pytest.raises(ValueError, match=r"; league_size=50000 fits$"):
         former.replace(league_size=100_000).check_memory(1)
 

@@ -21,7 +21,7 @@ from jaxgames.algos.td import (
     make_config,
     make_learner,
 )
-from jaxgames.algos.td.config import STEP_SIZES, TestedStepSizes
+from jaxgames.algos.td import config as td
 from jaxgames.algos.td.methods import config_of, with_method
 
 
@@ -201,7 +201,7 @@ def test_each_method_has_its_learner():
 
 
 def test_step_sizes_fall_when_25_tests_in_a_row_are_lost():
-    schedule = TestedStepSizes()
+    schedule = td.TestedStepSizes()
     assert schedule.step_size == 0.25
     for _ in range(24):
         schedule = schedule.after_test(-10.0)
@@ -213,16 +213,16 @@ def test_step_sizes_fall_when_25_tests_in_a_row_are_lost():
 
 
 def test_step_sizes_stay_while_the_player_gets_better():
-    schedule = TestedStepSizes()
+    schedule = td.TestedStepSizes()
     for number in range(100):
         schedule = schedule.after_test(30.0 if number % 3 == 0 else -14.0)
     assert schedule.step_size == 0.25 and len(schedule.recent) == 25
 
 
 def test_the_last_step_size_stays():
-    schedule, seen = TestedStepSizes(), []
+    schedule, seen = td.TestedStepSizes(), []
     for _ in range(12 * 25):
         seen.append(schedule.step_size)
         schedule = schedule.after_test(-1.0)
-    assert tuple(dict.fromkeys(seen)) == STEP_SIZES and seen[-1] == 0.001
-    assert [seen.count(size) for size in STEP_SIZES[:-1]] == [25] * 7
+    assert tuple(dict.fromkeys(seen)) == td.STEP_SIZES and seen[-1] == 0.001
+    assert [seen.count(size) for size in td.STEP_SIZES[:-1]] == [25] * 7
