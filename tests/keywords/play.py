@@ -205,7 +205,7 @@ def drawn(path, **keywords):
     """What a curve is made of."""
     run = runs.Run.create(path / "run", {})
     run.log({"step": 1, "games": 5})
-    with mock.patch.object(runs.run.curves, "draw") as draw:
+    with mock.patch.object(runs.run.figures, "draw") as draw:
         run.draw_curve(**keywords)
     return draw.call_args.kwargs
 
