@@ -35,7 +35,7 @@ from jaxgames.players import make as make_player
 from jaxgames.recipes import solved
 from jaxgames.recipes.training import run_updates
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.curves import draw
+from jaxgames.runs.figures import draw
 
 FILE = Path(__file__).parents[1] / "docs" / "algorithms" / "alphazero.json"
 PICTURE = FILE.parents[1] / "images" / "alphazero-trials.png"

@@ -20,7 +20,7 @@ from strong_backgammon import DECISIONS
 import jaxgames
 from jaxgames import players
 from jaxgames.algos.td import TDConfig, make_learner
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.methods import config_of
 from jaxgames.players import champions
 from jaxgames.recipes.backgammon_strong import SECOND
 

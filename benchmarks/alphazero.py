@@ -20,9 +20,8 @@ from _figures import Comparison, Figure, Report
 from _games_timing import in_turn
 
 from jaxgames.algos.alphazero import AlphaZeroConfig, AlphaZeroLearner, make_learner
-from jaxgames.algos.alphazero.buffer import Plies, results_backwards
 from jaxgames.algos.alphazero.learner import Examples
-from jaxgames.algos.alphazero.self_play import draw
+from jaxgames.algos.alphazero.self_play import Plies, draw, results_backwards
 from jaxgames.nets import NetworkSpec
 from jaxgames.ops.pytrees import select
 

@@ -36,7 +36,7 @@ from _machine import cores
 import jaxgames
 from jaxgames.algos import parallel
 from jaxgames.algos.td import TDConfig, load_player_value, make_learner
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.methods import config_of
 from jaxgames.envs import rollout
 from jaxgames.envs.backgammon.play_lists import pairs, repeats
 from jaxgames.recipes import recipe_named

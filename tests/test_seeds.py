@@ -23,7 +23,7 @@ import jaxgames
 from jaxgames.algos import evolution
 from jaxgames.algos.evolution import operators
 from jaxgames.algos.self_play_backprop import PopulationMLP
-from jaxgames.algos.td.step_sizes import TESTS, first_tests
+from jaxgames.algos.td.config import TESTS, first_tests
 from jaxgames.cli import terminal
 from jaxgames.data_sets import endings
 from jaxgames.interop import gymnasium, pettingzoo, spaces
@@ -184,7 +184,7 @@ PROGRAMS = {
     "algos.evolution.strategies.evosax.Evosax.init": "evolution: evosax: init",
     "algos.evolution.strategies.neuroevolution.Neuroevolution.init": "evolution: neuroevolution: init",
     "algos.evolution.fitness.ByPlay.results": "evolution: generation",
-    "algos.evolution.hall.League.draw": "evolution: league",
+    "algos.evolution.strategies.population.League.draw": "evolution: league",
     "algos.imitation.learner.ImitationLearner.init": "imitation: init",
     "algos.imitation.learner.ImitationLearner.update": "imitation: update",
     "algos.mcts.search.search": "search: noise",

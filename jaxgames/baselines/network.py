@@ -8,10 +8,15 @@ plays. What they are depends on the network:
   `value` the best of them;
 - where outputs name actions, they are these outputs. Outputs that name two squares give 0 to the action that they name
   and the lowest number to all others. There is no value: it is 0.
+
+Some look for positions in observations: the inverse of each game's `observe_position`. What is not observed is as in a
+new game: in checkers Black is to act, and the last move was a capture.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from json import JSONDecodeError
+from pathlib import Path
 from typing import Any, Protocol
 
 import jax
@@ -20,17 +25,20 @@ import numpy as np
 from jaxtyping import Array, Float32, Shaped
 
 from jaxgames.algos.evolution.policies import Outputs
-from jaxgames.baselines import hugging_face
-from jaxgames.baselines.positions import check_observations, positions_of
+from jaxgames.envs import backgammon, checkers, connect_four, tic_tac_toe
+from jaxgames.envs.backgammon.board import from_counts
+from jaxgames.envs.checkers.board import PLACE, status
+from jaxgames.envs.checkers.plain_board import SQUARES, row_and_column
 from jaxgames.envs.core import Game
 from jaxgames.envs.heads import ArgmaxHead, heads_of
 from jaxgames.envs.registry import as_game, make
 from jaxgames.envs.turns.best import turn_worth
-from jaxgames.ops import checks
+from jaxgames.ops import checks, json_text
+from jaxgames.ops.bits import top_index, union
 from jaxgames.ops.pytrees import take
 from jaxgames.players import champions, from_folder
 from jaxgames.players.generic import GreedyTurn, LogitsTurn, PolicyTurn, SelfPlayTurn
-from jaxgames.players.packaged import PUBLISHED, published_card
+from jaxgames.players.packaged import PUBLISHED, Packaged, published_card
 from jaxgames.players.player import Player
 from jaxgames.players.registry import as_players
 
@@ -83,8 +91,8 @@ def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
         if wanted.id != name:
             raise ValueError(f"{name} is the champion of {name}, not of {wanted.id}")
         player = from_folder.load_named(champions.CHAMPION, wanted)
-    elif name.startswith(hugging_face.ADDRESS):
-        player = hugging_face.load(name, game)
+    elif name.startswith(ADDRESS):
+        player = _from_hub(name, game)
     else:
         (player,) = as_players(name, game=game)
     apply, params = from_player(player)
@@ -186,3 +194,106 @@ class _Evolved:
             named = actions[:, None] == jnp.arange(policy.game.num_actions, dtype=jnp.int32)[None]
             logits = jnp.where(named, jnp.float32(0), LOWEST)
         return logits, jnp.zeros(len(observation), jnp.float32)
+
+
+# Files of the Hugging Face Hub: those of a baseline, `NAME.safetensors` and its card `NAME.json`
+
+ADDRESS, WEIGHTS = "hf://", ".safetensors"
+
+
+def _from_hub(name: str, game: Game | str | None = None) -> Player:
+    """The player whose weights are `hf://OWNER/REPOSITORY/NAME.safetensors`; what was fetched before is not again.
+
+    Raises `ImportError` without `huggingface_hub`, `ValueError` where there are no such files, no way to them, or they
+    are not those of a baseline.
+    """
+    owner, _, rest = name.removeprefix(ADDRESS).removesuffix(WEIGHTS).partition("/")
+    repository, _, file = rest.partition("/")
+    if not (owner and repository and file and name.endswith(WEIGHTS)):
+        raise ValueError(f"{name}: expected hf://OWNER/REPOSITORY/NAME.safetensors")
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError:
+        raise ImportError("not installed: huggingface_hub; install with: pip install 'jaxgames[huggingface]'") from None
+    try:
+        card, weights = (Path(hf_hub_download(f"{owner}/{repository}", file + kind)) for kind in (".json", WEIGHTS))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{name} cannot be had: {reason}") from None
+    try:
+        facts = json_text.loads(card.read_bytes())
+        run = Packaged(weights.parent, weights.name.removesuffix(WEIGHTS), facts, f"ask {owner} for both files")
+        return from_folder.load_run(run, name, as_game(facts["game"] if game is None else game))
+    except (KeyError, TypeError, AttributeError, JSONDecodeError) as error:
+        raise ValueError(f"{name}: {card.name} is no card of a baseline ({type(error).__name__}: {error})") from None
+
+
+# Positions from observations
+
+ROWS, COLUMNS = np.transpose([row_and_column(square) for square in range(1, SQUARES + 1)])
+"""Of the squares of draughts."""
+
+
+def positions_of(game: Game, observations: Shaped[Array, "batch ..."]) -> Any:
+    """The positions in which the player to act observes this.
+
+    Raises `ValueError` for a game that is not known here, and as `check_observations`.
+    """
+    if game.id not in POSITION_OF:
+        known = ", ".join(POSITION_OF)
+        raise ValueError(f"positions of {game.id} are not known from observations; those of {known} are")
+    check_observations(game, observations)
+    return jax.vmap(lambda observation: POSITION_OF[game.id](game, observation))(observations)
+
+
+def check_observations(game: Game, observations: Any) -> None:
+    """Raises `ValueError` or `TypeError` for all that is no batch of observations of the game."""
+    one = jax.eval_shape(lambda key: game.init(key).observation, jax.random.key(0))
+    checks.array("observation", observations, one.dtype, (None, *one.shape), f"of {game.id}")
+
+
+def _word(flags: Array, places: Any) -> Array:
+    """The set whose bit `places[i]` is flag i, where that is below 32."""
+    bit_of = np.where(places < 32, np.uint32(1) << (places % 32).astype(np.uint32), np.uint32(0))
+    return union(jnp.where(flags.astype(bool), jnp.asarray(bit_of), jnp.uint32(0)))
+
+
+def _of_tic_tac_toe(game: Any, observation: Array) -> tic_tac_toe.Position:
+    own, other = (_word(observation[..., plane].ravel(), np.arange(9)) for plane in (0, 1))
+    return tic_tac_toe.Position(own | other << 16)
+
+
+def _of_connect_four(game: Any, observation: Array) -> connect_four.Position:
+    empty = game.init_position(jax.random.key(0))
+    squares = game.stones(empty).places
+
+    def words(plane: int) -> tuple[Array, ...]:
+        stones = observation[..., plane].ravel()
+        return tuple(_word(stones & (squares >= 32 * k), np.abs(squares - 32 * k)) for k in range(len(empty.own)))
+
+    return connect_four.Position(words(0), words(1))
+
+
+def _of_checkers(game: Any, observation: Array) -> checkers.Position:
+    planes = (_word(observation[ROWS, COLUMNS, plane], PLACE) for plane in range(5))
+    men, kings, other_men, other_kings, jumper = planes
+    place = jnp.where(jumper != 0, 64 + top_index(jumper), jnp.uint32(0))
+    board = men | kings, other_men | other_kings, kings | other_kings
+    return checkers.Position(*board, status(jnp.bool_(False), place, jnp.uint32(0)))
+
+
+def _of_backgammon(game: Any, observation: Array) -> backgammon.Position:
+    points, bar, dice = (observation[part].astype(jnp.int32) for part in (slice(24), slice(24, 26), slice(28, 34)))
+    own = jnp.append(jnp.maximum(points[::-1], 0), bar[0])
+    other = jnp.append(jnp.maximum(-points, 0), -bar[1])
+    digits = dice.astype(jnp.uint32) << (jnp.uint32(4) * jnp.arange(6, dtype=jnp.uint32))
+    return backgammon.Position(from_counts(own), from_counts(other), jnp.sum(digits, dtype=jnp.uint32))
+
+
+POSITION_OF: Mapping[str, Callable[[Any, Array], Any]] = {
+    "tic_tac_toe": _of_tic_tac_toe,
+    "connect_four": _of_connect_four,
+    "checkers": _of_checkers,
+    "backgammon": _of_backgammon,
+}
+"""By the id of the game."""

@@ -88,7 +88,7 @@ def _info(options: argparse.Namespace) -> None:
 def _merge(options: argparse.Namespace) -> None:
     from jaxgames import make
     from jaxgames.data_sets import merge_data
-    from jaxgames.runs.data_set import DataSetFolder
+    from jaxgames.runs.folder import DataSetFolder
 
     header = DataSetFolder.open_complete(options.data[0]).header
     game = make(header["game"], **header["options"])

@@ -11,7 +11,7 @@ import numpy as np
 from jaxgames import records
 from jaxgames.cli.common import of_system
 from jaxgames.players import Player
-from jaxgames.players.wrappers import advisor
+from jaxgames.players.generic import advisor
 from jaxgames.sessions.record import GameRecord
 from jaxgames.sessions.session import Session
 

@@ -32,7 +32,7 @@ from jaxgames.ops.pytrees import equal, num_rows, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
 from jaxgames.records import load as load_records
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 from jaxgames.sessions.record import GameRecord, game_options
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
 from jaxgames.tables.lookup import Knowledge, known_turns, lookup_of

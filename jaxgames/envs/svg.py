@@ -1,4 +1,4 @@
-"""What the pictures of all games share: themes, SVG elements, documents, grids of boards.
+"""What the pictures of all games share: themes, SVG elements, documents, grids of boards, games as moving pictures.
 
 A game draws a `Picture`: its size and a list of SVG elements, coordinates from the top left corner. `document` makes an
 SVG document of it, `grid_svg` puts many into one. No element has an id, so that many documents fit into one page.
@@ -8,8 +8,15 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
+
+import jax
+
+from jaxgames.envs.checks import a_state
+from jaxgames.envs.state import State
+from jaxgames.ops import checks
 
 __all__ = [
     "FONT",
@@ -230,6 +237,37 @@ def animation_svg(boards: Sequence[str], seconds: float, theme: str = "light") -
         frames.append(element("g", turn, _placed(board, 0, 0, *size), visibility=shown[0][1]))
     width, height = (max(lengths) for lengths in zip(*sizes, strict=True))
     return document(Picture(width, height, frames, f"{count} boards, one after the other"), theme)
+
+
+def save_svg_animation(
+    states: Sequence[State] | State, filename: str | Path, theme: str = "light", frame_duration_seconds: float = 0.2
+) -> None:
+    """Writes an SVG file that shows states one after the other, each for so many seconds, and begins again.
+
+    Browsers and most viewers of pictures play it; others show the first board.
+
+    Args:
+        states: a list of states, batches of which are drawn as grids; or states with an axis of steps in front, such as
+            `transitions.states` of a `rollout`.
+        filename: the file, which is replaced if it is there.
+        theme: `light` or `dark`.
+        frame_duration_seconds: how long each is seen, above 0.
+
+    Raises `TypeError` for what are no states, and `ValueError` for no states, an unknown theme or other seconds.
+    """
+    seconds = checks.number(
+        "frame_duration_seconds", frame_duration_seconds, "a number above 0", lambda number: 0 < number < float("inf")
+    )
+    if isinstance(states, State):
+        if a_state(states, "states").terminated.ndim == 0:
+            raise ValueError("one state is no animation: give a list of states, or states of shape [steps, ...]")
+        states = [jax.tree.map(lambda x, step=step: x[step], states) for step in range(len(states.terminated))]
+    if not isinstance(states, list | tuple):
+        raise TypeError(f"states {checks.describe(states)}: expected a list of states")
+    if not isinstance(filename, Path):
+        checks.text("filename", filename)
+    boards = [a_state(state, f"states[{number}]").to_svg(theme) for number, state in enumerate(states)]
+    Path(filename).write_text(animation_svg(boards, seconds, theme), "utf-8")
 
 
 _SVG_TAG = re.compile(r'<svg\b[^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')

@@ -19,8 +19,8 @@ from jaxgames.matches.intervals import Z95
 from jaxgames.matches.match import MatchResult, PairedGames, match
 from jaxgames.ops.pytrees import take
 from jaxgames.players import Player, as_players, generic
+from jaxgames.runs.files import JsonLines
 from jaxgames.runs.folder import Folder
-from jaxgames.runs.json_lines import JsonLines
 from jaxgames.sessions.record import GameRecord
 
 Pair = tuple[int, int]

@@ -1,8 +1,16 @@
 """Networks in flax.linen, described as settings: multilayer perceptrons, and networks with a policy and a value."""
 
-from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS, Activation, activation, output_activation
 from jaxgames.nets.convolution import convolution
-from jaxgames.nets.initializers import INITIALIZERS, Initializer, initializer
+from jaxgames.nets.layers import (
+    ACTIVATIONS,
+    INITIALIZERS,
+    OUTPUT_ACTIVATIONS,
+    Activation,
+    Initializer,
+    activation,
+    initializer,
+    output_activation,
+)
 from jaxgames.nets.mlp import MLP, first_layer
 from jaxgames.nets.policy_value import InBlocks, PolicyValueNet, ResidualTower, Windows
 from jaxgames.nets.spec import MLP_ONLY, POLICY_VALUE, NetworkSpec

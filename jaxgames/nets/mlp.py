@@ -8,8 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from jaxgames.nets.activations import activation, output_activation
-from jaxgames.nets.initializers import initializer
+from jaxgames.nets.layers import activation, initializer, output_activation
 from jaxgames.ops import checks
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float32
 
-from jaxgames.nets.activations import activation, output_activation
 from jaxgames.nets.convolution import convolution
-from jaxgames.nets.initializers import initializer
+from jaxgames.nets.layers import activation, initializer, output_activation
 
 
 class PolicyValueNet(nn.Module):

@@ -6,8 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from jaxgames.nets.activations import ACTIVATIONS, OUTPUT_ACTIVATIONS
-from jaxgames.nets.initializers import initializer
+from jaxgames.nets.layers import ACTIVATIONS, OUTPUT_ACTIVATIONS, initializer
 from jaxgames.nets.mlp import MLP
 from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower
 from jaxgames.ops.settings import Settings, setting

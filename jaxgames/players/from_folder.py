@@ -13,7 +13,7 @@ from jaxgames.algos.evolution import saved as evolution_saved
 from jaxgames.algos.imitation import load_network as load_imitation
 from jaxgames.algos.self_play_backprop import load_self_play
 from jaxgames.algos.td import SequentialConfig, load_player_value, make_learner
-from jaxgames.algos.td.saved import config_of, template
+from jaxgames.algos.td.methods import config_of, template
 from jaxgames.envs.core import Game, Value
 from jaxgames.players import champions, packaged
 from jaxgames.players.generic import by_policy, evolved, greedy, imitating, self_play

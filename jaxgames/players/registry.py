@@ -14,11 +14,11 @@ from jaxgames.envs.registry import GAMES, as_game, available_games
 from jaxgames.envs.registry import make as make_game
 from jaxgames.ops import checks
 from jaxgames.players import backgammon, champions, from_folder, generic, mcts, minimax, specs
+from jaxgames.players.generic import exact, perfect, weak
 from jaxgames.players.host import entry_of
 from jaxgames.players.packaged import PUBLISHED
 from jaxgames.players.player import Player
 from jaxgames.players.specs import REST, PlayerEntry
-from jaxgames.players.wrappers import exact, perfect, weak
 from jaxgames.tables.lookup import LOOKUPS, is_small
 
 MOST_PLIES = 5

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from jaxgames.algos.parallel import mesh_of
 from jaxgames.algos.td import TDConfig, make_config
-from jaxgames.algos.td.saved import TDCheckpoint, config_of
+from jaxgames.algos.td.methods import TDCheckpoint, config_of
 from jaxgames.algos.td.value import repeated
 from jaxgames.ops.settings import Setting, parse, settable
 from jaxgames.recipes.recipe import Plan

@@ -28,7 +28,7 @@ from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Block, Job, run_updates
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 from jaxgames.sessions.record import game_options
 
 SECONDS_BETWEEN_PICTURES = 10.0

@@ -6,11 +6,11 @@ from typing import Any
 
 import jax
 
-from jaxgames.algos.td.step_sizes import GAMES_PER_TEST, Tests
+from jaxgames.algos.td.config import GAMES_PER_TEST, Tests
 from jaxgames.matches import every_line, match
 from jaxgames.players.player import Player
 from jaxgames.recipes.report import Report
-from jaxgames.runs.curves import Panel
+from jaxgames.runs.figures import Panel
 
 
 def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from typing_extensions import override
 
 from jaxgames.algos.parallel import devices_for, mesh_of, place
 from jaxgames.algos.td import Learner, SequentialConfig, TDConfig, make_config, make_learner
-from jaxgames.algos.td.methods import with_method
-from jaxgames.algos.td.saved import TDCheckpoint, config_of, first_checkpoint, template
-from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS
+from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS
+from jaxgames.algos.td.methods import TDCheckpoint, config_of, first_checkpoint, template, with_method
 from jaxgames.envs.registry import make
 from jaxgames.matches import every_line
 from jaxgames.players import make as make_player

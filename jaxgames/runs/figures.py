@@ -1,6 +1,11 @@
-"""One look for all figures, written at once or not at all. matplotlib is imported only where something is drawn."""
+"""Figures as PNG, of one look, written at once or not at all; and learning curves from a run's metrics.
+
+matplotlib is imported only where something is drawn.
+"""
 
 import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +45,142 @@ def save(figure: Any, path: Path) -> None:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=PNG_DPI)
     replace(path, buffer.getvalue())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One diagram: `lines` maps metric keys to labels, `references` are horizontal lines (label, value).
+
+    Where the metrics also hold `<key>_low` and `<key>_high`, the band between them is shaded.
+    """
+
+    label: str
+    lines: Mapping[str, str]
+    references: Sequence[tuple[str, float]] = ()
+    height: float = 1.0
+    from_zero: bool = False
+    signed: bool = False
+
+
+def default_panels(metrics: Sequence[Mapping[str, Any]], references: Sequence[tuple[str, float]] = ()) -> list[Panel]:
+    """Points per game against every opponent (`ppg_<opponent>`), loss and games per second, as far as measured."""
+    keys = dict.fromkeys(key for line in metrics for key in line)
+    opponents = {key: "against " + key.removeprefix("ppg_") for key in keys if _is_opponent(key)}
+    panels = (
+        [Panel("points per game", opponents, references, height=2.6, signed=True)] if opponents or references else []
+    )
+    if "loss" in keys:
+        panels.append(Panel("loss", {"loss": "loss"}))
+    if "games_per_second" in keys:
+        panels.append(Panel("games / s", {"games_per_second": "games per second"}, from_zero=True))
+    return panels
+
+
+def draw(
+    metrics: Sequence[Mapping[str, Any]],
+    path: str | Path,
+    x: str = "games",
+    panels: Sequence[Panel] | None = None,
+    references: Sequence[tuple[str, float]] = (),
+    title: str = "",
+) -> None:
+    """Draws `metrics` (a list of JSON objects) over their entry `x` into the PNG `path`, replaced atomically.
+
+    Each line is drawn through the entries that have its key; null breaks it. `panels` defaults to `default_panels`
+    with `references` in the first. Raises ValueError if there is nothing to draw.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    panels = default_panels(metrics, references) if panels is None else list(panels)
+    if not panels or not any(x in line for line in metrics):
+        raise ValueError(f"nothing to draw: no metrics over {x!r} yet")
+    heights = [panel.height for panel in panels]
+    figure = Figure(figsize=(9.0, 1.1 + 1.45 * sum(heights)), layout=ConstrainedLayoutEngine(hspace=0.06))
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axis, panel in zip(axes, panels, strict=True):
+        _draw_panel(axis, panel, metrics, x)
+    axes[-1].set_xlabel(x.replace("_", " "), color=GREY)
+    axes[-1].xaxis.set_major_formatter(_short_number)
+    if title:
+        figure.suptitle(title, x=0.015, ha="left", fontsize=13, fontweight="bold", color=DARK)
+    figure.align_ylabels()
+    save(figure, Path(path))
+
+
+def _is_opponent(key: str) -> bool:
+    return key.startswith("ppg_") and not key.endswith(("_low", "_high"))
+
+
+def _draw_panel(axis: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], x: str) -> None:
+    for spine in ("top", "right"):
+        axis.spines[spine].set_visible(False)
+    for spine in ("left", "bottom"):
+        axis.spines[spine].set_color(LIGHT)
+    axis.grid(axis="y", color=LIGHT, linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.tick_params(colors=GREY, labelsize=9, length=0)
+    axis.set_ylabel(panel.label, color=GREY)
+    axis.yaxis.set_major_formatter(_short_number)
+    ends = []
+    for i, (key, label) in enumerate(panel.lines.items()):
+        color = LINE_COLORS[i % len(LINE_COLORS)]
+        lines = [line for line in metrics if key in line and line.get(x) is not None]
+        places, values, few = _column(lines, x), _column(lines, key), len(lines) <= 40
+        axis.plot(places, values, color=color, linewidth=1.8 if few else 1.1, marker="o" if few else "", markersize=3)
+        axis.fill_between(
+            places, _column(lines, key + "_low"), _column(lines, key + "_high"), color=color, alpha=0.15, linewidth=0
+        )
+        known = [value for value in values if value == value]
+        if known:
+            name = f"{label}  " if len(panel.lines) > 1 or panel.signed else ""
+            ends.append((known[-1], name + _value(known[-1], panel), color))
+    for label, value in panel.references:
+        axis.axhline(value, color=GREY, linewidth=1.0, linestyle=(0, (5, 3)))
+        ends.append((value, f"{label}  {_value(value, panel)}", GREY))
+    if panel.from_zero:
+        axis.set_ylim(0, axis.get_ylim()[1] * 1.05)
+    if panel.signed:
+        axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
+    axis.margins(x=0.01)
+    _label_ends(axis, ends, panel)
+
+
+def _label_ends(axis: Any, ends: list[tuple[float, str, str]], panel: Panel) -> None:
+    """Names beside the right ends of the lines, pushed apart so that none covers another."""
+    low, high = axis.get_ylim()
+    gap = (high - low) * 0.115 / panel.height
+    ends = sorted(ends)
+    places = [value for value, _, _ in ends]
+    for _ in range(100):
+        for i in range(len(places) - 1):
+            overlap = gap - (places[i + 1] - places[i])
+            if overlap > 0:
+                places[i] -= overlap / 2
+                places[i + 1] += overlap / 2
+    for place, (_, label, color) in zip(places, ends, strict=True):
+        axis.annotate(
+            label, (1.0, place), xycoords=("axes fraction", "data"), xytext=(8, 0), textcoords="offset points",
+            va="center", color=color, fontsize=9, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _column(lines: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    return [float("nan") if line.get(key) is None else float(line[key]) for line in lines]
+
+
+def _short_number(value: float, _: Any = None) -> str:
+    """1500000 -> 1.5M, 20000 -> 20k; small numbers as they are."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:.4g}"
+
+
+def _value(value: float, panel: Panel) -> str:
+    """A measured value in print: +0.302 points, a loss of 0.0214, 2,055 games."""
+    if panel.signed:
+        return f"{value:+.3f}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -12,10 +12,9 @@ from typing import Any, Self, TypeVar
 import jax
 import numpy as np
 
-from jaxgames.runs import archive, checkpoints, curves
-from jaxgames.runs.files import plain
+from jaxgames.runs import archive, checkpoints, figures
+from jaxgames.runs.files import JsonLines, plain
 from jaxgames.runs.folder import Folder
-from jaxgames.runs.json_lines import JsonLines
 
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "jaxgames")
 EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint"}
@@ -169,13 +168,13 @@ class Run(Folder):
     def draw_curve(
         self,
         x: str = "games",
-        panels: Sequence[curves.Panel] | None = None,
+        panels: Sequence[figures.Panel] | None = None,
         references: Sequence[tuple[str, float]] = (),
         title: str | None = None,
     ) -> Path:
-        """Draws the learning curves from the metrics into curve.png and returns its path; see `curves.draw`."""
+        """Draws the learning curves from the metrics into curve.png and returns its path; see `figures.draw`."""
         path = self.path / "curve.png"
-        curves.draw(
+        figures.draw(
             self.metrics(), path, x=x, panels=panels, references=references, title=title or self.path.resolve().name
         )
         return path

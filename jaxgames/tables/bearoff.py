@@ -18,7 +18,7 @@ from jaxtyping import Array, Float32, Float64, Int32
 
 from jaxgames.envs.backgammon.board import BAR, CHECKERS, Position, Side, dice_of_roll, from_counts, to_counts
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
-from jaxgames.envs.backgammon.listing import plays
+from jaxgames.envs.backgammon.play_lists import plays
 from jaxgames.ops import subsets
 
 BATCH = 8192

@@ -18,9 +18,8 @@ from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import Position as Stones
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game
-from jaxgames.envs.tic_tac_toe.board import FULL
-from jaxgames.envs.tic_tac_toe.board import Position as Cells
-from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.envs.tic_tac_toe.game import FULL, TicTacToe
+from jaxgames.envs.tic_tac_toe.game import Position as Cells
 from jaxgames.ops import bits
 from jaxgames.tables.connect_four_threats import Threats
 

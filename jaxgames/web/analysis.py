@@ -10,9 +10,8 @@ import jax
 import numpy as np
 
 from jaxgames.envs.core import State
-from jaxgames.players.generic import GreedyTurn, look_ahead
+from jaxgames.players.generic import GreedyTurn, look_ahead, sighted
 from jaxgames.players.player import Player
-from jaxgames.players.wrappers import sighted
 from jaxgames.sessions.session import Session, after_actions
 from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, grows
 

@@ -21,7 +21,7 @@ from jaxgames.envs.connect_four import notation as connect_four
 from jaxgames.envs.connect_four.board import to_plain as connect_four_plain
 from jaxgames.envs.core import State
 from jaxgames.envs.tic_tac_toe import notation as tic_tac_toe
-from jaxgames.envs.tic_tac_toe.board import to_plain as tic_tac_toe_plain
+from jaxgames.envs.tic_tac_toe.game import to_plain as tic_tac_toe_plain
 from jaxgames.sessions.session import GameEnd
 from jaxgames.web.clocks import TIME_UP
 from jaxgames.web.messages import listing, whole

@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxgames.envs.core import Game
 from jaxgames.sessions.session import Session
-from jaxgames.web import consent, hints, saved_games
+from jaxgames.web import consent, hints, keeping
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.clocks import TIME_UP, control_of
 from jaxgames.web.connection import Client
@@ -348,8 +348,8 @@ async def _invite(room: Room, client: Client, message: Message) -> None:
 
 
 async def _load(room: Room, client: Client, message: Message) -> None:
-    record = await saved_games.read(room, message["text"], message["format"], message["game_number"])
-    choice, session, first = await saved_games.replay(room, record)
+    record = await keeping.read(room, message["text"], message["format"], message["game_number"])
+    choice, session, first = await keeping.replay(room, record)
     chairs = await chairs_for(room, client, choice.game, None)
 
     def act() -> None:
@@ -362,7 +362,7 @@ async def _load(room: Room, client: Client, message: Message) -> None:
 
 
 async def _save(room: Room, client: Client, message: Message) -> None:
-    client.put({"type": "file", "id": message["id"], **await saved_games.write(room, message["format"])})
+    client.put({"type": "file", "id": message["id"], **await keeping.write(room, message["format"])})
 
 
 async def _match(room: Room, client: Client, message: Message) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jaxgames.envs.core import State
+from jaxgames.players.generic import advisor
 from jaxgames.players.player import Player
-from jaxgames.players.wrappers import advisor
 from jaxgames.sessions.session import Session
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding, has_values

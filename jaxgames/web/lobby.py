@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from jaxgames.web.boards import VIEWS
-from jaxgames.web.challenges import GAMES, check_challenge, standings
 from jaxgames.web.clocks import control_of
 from jaxgames.web.commands import Commands
 from jaxgames.web.connection import Client
@@ -20,7 +19,7 @@ from jaxgames.web.keeping import RoomKeeper, file_of, listed, restore
 from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
-from jaxgames.web.seats import MatchScore
+from jaxgames.web.seats import GAMES, MatchScore, check_challenge, standings
 
 SWEEP_SECONDS = 20.0
 _LOG = logging.getLogger("jaxgames.web")

@@ -21,8 +21,8 @@ from jaxgames.algos import mcts
 from jaxgames.algos.mcts.rules.rule import Rule
 from jaxgames.envs.core import MOST_ACTIONS, Game, State
 from jaxgames.ops.pytrees import equal, select
+from jaxgames.players.generic import sighted
 from jaxgames.players.player import Player
-from jaxgames.players.wrappers import sighted
 from jaxgames.sessions.session import choose_turn
 
 SEARCH_BATCHES = (1, 8, 32)

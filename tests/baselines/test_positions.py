@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.baselines.positions import POSITION_OF, positions_of
+from jaxgames.baselines.network import POSITION_OF, positions_of
 from tests.players.dash import GAME as DASH
 
 UNOPTIMIZED = {"xla_backend_optimization_level": "0"}  # compiled quickly

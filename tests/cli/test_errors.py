@@ -16,7 +16,7 @@ import pytest
 
 from jaxgames import cli
 from jaxgames.algos.td import make_learner
-from jaxgames.algos.td.saved import config_of, template
+from jaxgames.algos.td.methods import config_of, template
 from jaxgames.cli import common, train
 from jaxgames.records import json_lines
 from jaxgames.runs import Run, console, files, folder, run

@@ -7,7 +7,7 @@ import optax
 from jaxgames import nets
 from jaxgames.algos import evolution
 from jaxgames.algos.evolution import operators
-from jaxgames.algos.evolution.memory import MemoryPlan
+from jaxgames.algos.evolution.evaluate import MemoryPlan
 from tests.keywords.learn import BITS, TTT, program
 from tests.keywords.rows import held, said, tried
 
@@ -145,7 +145,7 @@ ROWS = {
         ),
         monotone=True,
     ),
-    "algos.evolution.memory.MemoryPlan": tried(
+    "algos.evolution.evaluate.MemoryPlan": tried(
         lambda **k: MemoryPlan(evolution.OpenES(2048, 9), **k).needs(),
         block=128,
         devices=2,
@@ -154,7 +154,7 @@ ROWS = {
         game_bytes=99,
         opponents=jnp.zeros(3),
     ),
-    "algos.evolution.memory.MemoryPlan.check": tried(
+    "algos.evolution.evaluate.MemoryPlan.check": tried(
         lambda **k: said(lambda: MemoryPlan(evolution.OpenES(2048, 9)).check(**{"limit": 66_000} | k)),
         limit=100,
         less=[("league_size=1", MemoryPlan(evolution.OpenES(2, 9)))],

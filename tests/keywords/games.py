@@ -125,7 +125,7 @@ ROWS = {
     "envs.rollout.auto_reset": tried(auto_reset_step, with_final=True),
     "envs.testing.conformance.check_game": tried(conformance_begun, num_games=5, seed=1, max_actions=7),
     "envs.rollout.rollout": tried(rolled_out, policy=first_player, auto_reset=True, games_at_once=1, keep=rewards_only),
-    "envs.animation.save_svg_animation": tried(
+    "envs.svg.save_svg_animation": tried(
         written(lambda file, **k: jaxgames.save_svg_animation([STATE, LATE], file, **k)),
         theme="dark",
         frame_duration_seconds=1.0,
@@ -160,7 +160,7 @@ ROWS = {
     "envs.backgammon.game.make_position": tried(
         lambda **k: backgammon.make_position(MEN, MEN, [1, 2], **k).current_player, current_player=1
     ),
-    "envs.backgammon.listing.plays": tried(listed, capacity=4096, wanted=jnp.asarray([True, False])),
+    "envs.backgammon.play_lists.plays": tried(listed, capacity=4096, wanted=jnp.asarray([True, False])),
     "envs.checkers.game.Checkers": tried(
         lambda **k: Program(lambda key: {"all": played(jaxgames.make("checkers", **k))}, KEY),
         draw_after=50,

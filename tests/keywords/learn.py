@@ -13,8 +13,8 @@ from jaxgames import nets
 from jaxgames.algos import alphazero, imitation, mcts, minimax, parallel, td
 from jaxgames.algos.self_play_backprop import FIRST, PopulationMLP, SelfPlayBackprop, SelfPlaySettings, encode_with
 from jaxgames.algos.td import lambda_returns
-from jaxgames.algos.td.saved import load_player_value
-from jaxgames.algos.td.step_sizes import TestedStepSizes
+from jaxgames.algos.td.config import TestedStepSizes
+from jaxgames.algos.td.methods import load_player_value
 from jaxgames.algos.td.value import Outcomes, ValueNetwork
 from jaxgames.recipes import Plan
 from jaxgames.recipes.report import Report
@@ -113,7 +113,7 @@ def restored(load):
                     "jaxgames.algos.imitation.learner.ImitationConfig.from_json",
                     return_value=imitation.ImitationConfig(SMALL_NET),
                 ),
-                mock.patch("jaxgames.algos.td.saved.config_of", return_value=td_config("n_step")),
+                mock.patch("jaxgames.algos.td.methods.config_of", return_value=td_config("n_step")),
             ):
                 stack.enter_context(patch)
             load(run, **keywords)
@@ -253,7 +253,7 @@ ROWS = {
     "algos.imitation.learner.load_network": tried(
         restored(lambda run, **k: imitation.load_network(run, TTT, **k)), step=3
     ),
-    "algos.td.saved.load_player_value": tried(restored(load_player_value), step=3),
+    "algos.td.methods.load_player_value": tried(restored(load_player_value), step=3),
     "algos.imitation.learner.make_learner": tried(
         lambda **k: imitation.make_learner(TTT, **k), config=imitation.ImitationConfig(SMALL_NET)
     ),
@@ -299,7 +299,7 @@ ROWS = {
     ),
     "algos.td.methods.make_config": tried(lambda **k: td.make_config(**k), method="exact"),
     "algos.parallel.place": tried(lambda **k: parallel.place(td.make_learner(td_config("n_step")), **k), devices=2),
-    "algos.td.step_sizes.TestedStepSizes": tried(
+    "algos.td.config.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),
     "nets.convolution.convolution": tried(

@@ -25,7 +25,7 @@ from jaxgames.matches.knockout import Meeting
 from jaxgames.players import backgammon as measures
 from jaxgames.players import generic
 from jaxgames.records import format_for, load, loads
-from jaxgames.runs.curves import Panel
+from jaxgames.runs.figures import Panel
 from jaxgames.sessions import Session
 from jaxgames.tables import BearOffs, TicTacToeIndex, bearoff, build, folder, one_sided, solve_whole, whole_games
 from jaxgames.tables.connect_four_solver import Solver
@@ -205,7 +205,7 @@ def drawn(path, **keywords):
     """What a curve is made of."""
     run = runs.Run.create(path / "run", {})
     run.log({"step": 1, "games": 5})
-    with mock.patch.object(runs.run.curves, "draw") as draw:
+    with mock.patch.object(runs.run.figures, "draw") as draw:
         run.draw_curve(**keywords)
     return draw.call_args.kwargs
 
@@ -411,7 +411,7 @@ ROWS = {
     "players.host.python_player": tried(
         of_entry(lambda **k: players.python_player(first_action, **k)), help="mine", game="tic_tac_toe", chance=False
     ),
-    "players.backgammon.measures.pips": tried(
+    "players.backgammon.simple.pips": tried(
         lambda **k: measures.pips(jaxgames.make("backgammon").init_position(KEY).own, **k), to=6
     ),
     "records.format_for": tried(lambda **k: said(lambda: format_for("a.pdn", **k)), game_id="backgammon"),
@@ -426,8 +426,8 @@ ROWS = {
     "runs.run.Run.draw_curve": tried(
         in_folder(drawn), x="step", panels=[Panel("p", {})], references=[("r", 1.0)], title="t"
     ),
-    "runs.data_set.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
-    "runs.data_set.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
+    "runs.folder.DataSetFolder.read": tried(some_arrays(lambda data, **k: data.read(0, **k)), names=("value",)),
+    "runs.folder.DataSetFolder.read_all": tried(some_arrays(lambda data, **k: data.read_all(**k)), names=("value",)),
     "data_sets.makers.make_data": tried(in_folder(made_on_disk), progress=Heard()),
     "data_sets.makers.merge_data": tried(
         in_folder(merged),

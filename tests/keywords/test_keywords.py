@@ -39,7 +39,7 @@ DATA = {
     "recipes.reproduce.report.Table",
     "recipes.reproduce.rows.Row",
     "records.RecordFormat",
-    "runs.curves.Panel",
+    "runs.figures.Panel",
     "sessions.record.GameRecord",
     "sessions.record.RecordedTurn",
 }

@@ -14,8 +14,8 @@ import jaxgames
 from jaxgames import players
 from jaxgames.matches import every_line, match, solved
 from jaxgames.players import champions
+from jaxgames.players.generic import weak
 from jaxgames.players.player import Player
-from jaxgames.players.wrappers import weak
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
 from jaxgames.runs import safetensors

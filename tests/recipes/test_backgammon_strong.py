@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.td.saved import TDCheckpoint, config_of
+from jaxgames.algos.td.methods import TDCheckpoint, config_of
 from jaxgames.algos.td.value import apart
 from jaxgames.envs import registry
 from jaxgames.players import champions

@@ -10,7 +10,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import load_network
-from jaxgames.algos.imitation.network import ImitationNetwork
+from jaxgames.algos.imitation.config import ImitationNetwork
 from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
@@ -18,7 +18,7 @@ from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 
 GAME = jaxgames.make("tic_tac_toe")
 SETTINGS = "--set hidden=32 --set minibatch=16 --set step_size=0.01 --final-games 40 --json".split()

@@ -10,9 +10,10 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
-from jaxgames.algos.td import make_config, make_learner, saved
-from jaxgames.algos.td.saved import template
-from jaxgames.algos.td.step_sizes import STEP_SIZES, TESTS
+from jaxgames.algos.td import config as td_config
+from jaxgames.algos.td import make_config, make_learner
+from jaxgames.algos.td.config import STEP_SIZES, TESTS
+from jaxgames.algos.td.methods import template
 from jaxgames.envs.registry import available_games
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
@@ -98,7 +99,7 @@ def test_a_worse_player_than_its_younger_self_lowers_the_step_size(now, younger,
     def weights(size, *lead):
         return jax.tree.map(lambda x: jnp.full((*lead, *x.shape), size, x.dtype), shapes.state.params)
 
-    tests = saved.Tests(
+    tests = td_config.Tests(
         younger=weights(younger, TESTS),
         points=jnp.zeros(TESTS, jnp.float32),
         known=jnp.int32(TESTS - 1),

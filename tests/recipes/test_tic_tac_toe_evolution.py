@@ -16,8 +16,7 @@ from jaxgames.algos.evolution.saved import champions_template
 from jaxgames.algos.evolution.strategies import config_of
 from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
-from jaxgames.players.generic import evolved
-from jaxgames.players.wrappers import weak
+from jaxgames.players.generic import evolved, weak
 from jaxgames.recipes import RECIPES
 from jaxgames.recipes.evolution import EvolutionCheckpoint, evolution_of, networks_file
 from jaxgames.recipes.tic_tac_toe_evolution import (

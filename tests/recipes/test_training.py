@@ -28,7 +28,7 @@ from jaxgames import cli
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.td import METHODS, NStepTD, make_learner
-from jaxgames.algos.td.saved import config_of, template
+from jaxgames.algos.td.methods import config_of, template
 from jaxgames.players import make as make_player
 from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures

@@ -9,7 +9,7 @@ import pytest
 
 from jaxgames.matches.tournament import TournamentFolder
 from jaxgames.runs import Run, folder
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 from jaxgames.tables.folder import TableFolder
 
 DATA = {"game": "tic_tac_toe", "options": {}, "version": "v1", "made": {"by": "test"}, "shards": 1}

@@ -13,7 +13,7 @@ import numpy as np
 import jaxgames
 from jaxgames.algos import alphazero, imitation, mcts, td
 from jaxgames.algos.self_play_backprop import CYCLE, SelfPlayConfig, SelfPlaySettings, SquareFeatures
-from jaxgames.algos.td.saved import first_checkpoint
+from jaxgames.algos.td.methods import first_checkpoint
 from jaxgames.nets import NetworkSpec
 from jaxgames.players.generic import imitating
 from jaxgames.recipes import Plan

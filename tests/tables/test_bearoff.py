@@ -13,7 +13,7 @@ import pytest
 from jaxgames import make as make_game
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
-from jaxgames.envs.backgammon.listing import list_plays
+from jaxgames.envs.backgammon.play_lists import list_plays
 from jaxgames.players import make
 from jaxgames.tables import bearoff
 from jaxgames.tables.bearoff import BearOffs, one_sided, two_sided

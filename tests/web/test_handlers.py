@@ -1,4 +1,4 @@
-"""Games over the WebSocket: persons, programs, tokens, offers, saved_games."""
+"""Games over the WebSocket: persons, programs, tokens, offers, saved games."""
 
 import re
 import threading

@@ -12,9 +12,17 @@ import optax
 from jax.sharding import PartitionSpec
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
-from jaxgames.algos.alphazero.buffer import Plies, ReplayBuffer, add, check_room, init_buffer, sample
 from jaxgames.algos.alphazero.config import AlphaZeroConfig
-from jaxgames.algos.alphazero.self_play import begin_games, play
+from jaxgames.algos.alphazero.self_play import (
+    Plies,
+    ReplayBuffer,
+    add,
+    begin_games,
+    check_room,
+    init_buffer,
+    play,
+    sample,
+)
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, State
 from jaxgames.nets import InBlocks

@@ -5,15 +5,12 @@ that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm,
 """
 
 from jaxgames.algos.evolution import operators
-from jaxgames.algos.evolution.candidates import LowRank
+from jaxgames.algos.evolution.candidates import LowRank, Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.duel import duel
-from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, evaluate, generation, population_mesh
+from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, MemoryPlan, evaluate, generation, population_mesh
 from jaxgames.algos.evolution.fitness import SCORES, ByPlay
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.evolution.hall import HallOfFame, League
 from jaxgames.algos.evolution.measures import MEASURES
-from jaxgames.algos.evolution.memory import MemoryPlan
-from jaxgames.algos.evolution.parameters import Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.strategies.evosax import Evosax
@@ -24,6 +21,7 @@ from jaxgames.algos.evolution.strategies.map_elites import MapElites
 from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
 from jaxgames.algos.evolution.strategies.nsga2 import NSGA2
 from jaxgames.algos.evolution.strategies.open_es import OpenES
+from jaxgames.algos.evolution.strategies.population import HallOfFame, League
 
 __all__ = [
     "MEASURES",

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt8
 from jaxgames.envs.core import Game
 from jaxgames.ops.device_memory import free_bytes
 from jaxgames.ops.pytrees import concatenate, num_rows, take
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 
 
 class LabeledPositions(NamedTuple):

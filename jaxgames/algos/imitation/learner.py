@@ -13,9 +13,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.imitation.config import ImitationConfig
+from jaxgames.algos.imitation.config import ImitationConfig, ImitationNetwork
 from jaxgames.algos.imitation.data import LabeledPositions
-from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks

@@ -9,17 +9,17 @@ from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, exac
 from jaxgames.algos.mcts.evaluators.last_good_reply import LastGoodReply as last_good_reply
 from jaxgames.algos.mcts.evaluators.mast import mast
 from jaxgames.algos.mcts.evaluators.rollout import Rollout as rollout
+from jaxgames.algos.mcts.init import advance
 from jaxgames.algos.mcts.path import SelectedLeaf
-from jaxgames.algos.mcts.reuse import advance
 from jaxgames.algos.mcts.rules.amaf import AMAF as amaf
 from jaxgames.algos.mcts.rules.amaf import RAVE as rave
 from jaxgames.algos.mcts.rules.bounded import Bounded as bounded
 from jaxgames.algos.mcts.rules.gumbel import Gumbel as gumbel
-from jaxgames.algos.mcts.rules.one_round import OneRound as one_round
-from jaxgames.algos.mcts.rules.recursive import Recursive as recursive
 from jaxgames.algos.mcts.rules.rule import PUCT as puct
 from jaxgames.algos.mcts.rules.rule import UCT as uct
 from jaxgames.algos.mcts.rules.rule import Rule
+from jaxgames.algos.mcts.rules.scheduled import OneRound as one_round
+from jaxgames.algos.mcts.rules.scheduled import Recursive as recursive
 from jaxgames.algos.mcts.rules.ucd import UCD as ucd
 from jaxgames.algos.mcts.rules.ucd import uct1, uct2, uct3
 from jaxgames.algos.mcts.search import Noise, SearchResult, search, search_positions

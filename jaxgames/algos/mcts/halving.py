@@ -17,8 +17,8 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
-from jaxgames.algos.mcts.rules.one_round import OneRound
 from jaxgames.algos.mcts.rules.rule import Score
+from jaxgames.algos.mcts.rules.scheduled import OneRound
 from jaxgames.algos.mcts.simulate import play_edge, sanitize
 from jaxgames.algos.mcts.tree import Tree, unwrap
 from jaxgames.envs.core import Game

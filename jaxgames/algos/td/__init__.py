@@ -6,7 +6,7 @@ state = learner.init(key)
 state, metrics = learner.update(state, key)
 """
 
-from jaxgames.algos.td.config import TDConfig
+from jaxgames.algos.td.config import TDConfig, TestedStepSizes
 from jaxgames.algos.td.expected import ExpectedConfig, ExpectedTD
 from jaxgames.algos.td.learner import (
     ExactConfig,
@@ -18,10 +18,8 @@ from jaxgames.algos.td.learner import (
     NStepConfig,
     NStepTD,
 )
-from jaxgames.algos.td.methods import METHODS, make_config, make_learner
-from jaxgames.algos.td.saved import load_player_value
+from jaxgames.algos.td.methods import METHODS, load_player_value, make_config, make_learner
 from jaxgames.algos.td.sequential import SequentialBackprop, SequentialConfig, SequentialTD
-from jaxgames.algos.td.step_sizes import TestedStepSizes
 from jaxgames.algos.td.td_lambda import eligibility_traces, lambda_returns
 from jaxgames.algos.td.value import Outcomes, ValueNetwork
 

@@ -1,8 +1,8 @@
-"""Backgammon: rules (`game`), positions as words (`board`), whole turns (`listing`), notation, drawing, encodings."""
+"""Backgammon: rules (`game`), positions as words (`board`), turns (`play_lists`), notation, drawing, encodings."""
 
 from jaxgames.envs.backgammon.board import Position
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon, make_position
-from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
+from jaxgames.envs.backgammon.play_lists import BatchPlays, PlayList, list_plays, plays
 
 __all__ = [
     "ROLLS",

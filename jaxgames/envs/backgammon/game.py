@@ -31,7 +31,7 @@ from jaxgames.envs.backgammon.best import (
 )
 from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
-from jaxgames.envs.backgammon.listing import BatchPlays, PlayList, list_plays, plays
+from jaxgames.envs.backgammon.play_lists import BatchPlays, PlayList, list_plays, plays
 from jaxgames.envs.backgammon.turn import Turn
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value

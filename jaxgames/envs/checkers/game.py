@@ -12,8 +12,7 @@ from typing_extensions import override
 
 from jaxgames.envs.checkers import board, drawing, moves, notation
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
-from jaxgames.envs.checkers.encoding import Board64, OneSquare, Pieces
-from jaxgames.envs.checkers.heads import ActionsHead, SquaresHead, TargetHead
+from jaxgames.envs.checkers.encoding import ActionsHead, Board64, OneSquare, Pieces, SquaresHead, TargetHead
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.turns.best import best_of_legal

@@ -1,6 +1,5 @@
 """Tic-tac-toe: rules (`game`), positions as words, notation, drawing."""
 
-from jaxgames.envs.tic_tac_toe.board import Position
-from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.envs.tic_tac_toe.game import Position, TicTacToe
 
 __all__ = ["Position", "TicTacToe"]

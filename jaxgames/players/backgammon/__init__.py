@@ -3,9 +3,8 @@
 import numpy as np
 
 from jaxgames.envs.core import Game
-from jaxgames.players.backgammon.measures import pips
 from jaxgames.players.backgammon.pubeval import PubevalTurn, tesauro_weights
-from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn
+from jaxgames.players.backgammon.simple import LEVELS, SimpleTurn, pips
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry
 

@@ -21,7 +21,7 @@ from jaxgames.envs.backgammon.board import Position, Side
 from jaxgames.envs.backgammon.play_lists import after
 from jaxgames.envs.core import Outcome
 from jaxgames.ops import bits, json_text
-from jaxgames.players.backgammon.measures import contact
+from jaxgames.players.backgammon.simple import contact
 
 WON = np.float32(99999999.0)  # the original's value of having borne off all
 

@@ -19,9 +19,8 @@ from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
-from jaxgames.runs.files import plain, replace, to_json
+from jaxgames.runs.files import JsonLines, plain, replace, to_json
 from jaxgames.runs.folder import Folder
-from jaxgames.runs.json_lines import JsonLines
 
 T = TypeVar("T")
 

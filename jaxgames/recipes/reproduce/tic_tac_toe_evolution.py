@@ -12,7 +12,7 @@ import numpy as np
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.matches.intervals import Z95, share_margin
-from jaxgames.nets.activations import activation
+from jaxgames.nets.layers import activation
 from jaxgames.recipes.evolution import networks_file
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System

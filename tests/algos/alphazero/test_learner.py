@@ -11,9 +11,8 @@ import pytest
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
-from jaxgames.algos.alphazero.buffer import Plies
 from jaxgames.algos.alphazero.learner import Examples, _clip, examples_of, loss, turn
-from jaxgames.algos.alphazero.self_play import begin_games, draw, play
+from jaxgames.algos.alphazero.self_play import Plies, begin_games, draw, play
 from jaxgames.nets import NetworkSpec
 
 GAME = jaxgames.make("tic_tac_toe")

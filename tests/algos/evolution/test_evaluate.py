@@ -14,6 +14,7 @@ import pytest
 from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.evaluate import (
+    MemoryPlan,
     block_sizes,
     evaluate,
     generation,
@@ -22,12 +23,11 @@ from jaxgames.algos.evolution.evaluate import (
     usual_block,
 )
 from jaxgames.algos.evolution.fitness import ByPlay
-from jaxgames.algos.evolution.hall import HallOfFame, League
-from jaxgames.algos.evolution.memory import MemoryPlan
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
+from jaxgames.algos.evolution.strategies.population import HallOfFame, League
 from jaxgames.nets import NetworkSpec
 from jaxgames.ops.device_memory import machine_bytes
 from jaxgames.runs.processes import spread
@@ -227,7 +227,8 @@ def test_the_plan_counts_the_opponents(monkeypatch):
     with pytest.raises(ValueError, match=r", opponents \d+\.\d MB, games .*; no smaller setting fits$"):
         larger.check(league[1])
     # No smaller block or population would do, a smaller league does.
-    monkeypatch.setattr("jaxgames.algos.evolution.memory.machine_bytes", lambda: larger.needs().total - league[1] // 2)
+    module = sys.modules[MemoryPlan.__module__]
+    monkeypatch.setattr(module, "machine_bytes", lambda: larger.needs().total - league[1] // 2)
     with pytest.raises(ValueError, match=r"; league_size=50000 fits$"):
         former.replace(league_size=100_000).check_memory(1)
 

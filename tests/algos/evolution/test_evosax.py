@@ -8,8 +8,7 @@ import numpy as np
 import optax
 import pytest
 
-from jaxgames.algos.evolution.evaluate import evaluate, generation
-from jaxgames.algos.evolution.memory import MemoryPlan
+from jaxgames.algos.evolution.evaluate import MemoryPlan, evaluate, generation
 from jaxgames.algos.evolution.strategies.evosax import Evosax, number_types, strategies
 from tests.oracles import oracle
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.evolution import HallOfFame, League
-from jaxgames.algos.evolution.hall import RECENT
+from jaxgames.algos.evolution.strategies.population import RECENT
 
 
 def test_hall_of_fame():

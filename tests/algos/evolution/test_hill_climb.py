@@ -7,7 +7,7 @@ import pytest
 
 from jaxgames.algos.evolution.operators import Gaussian
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
-from jaxgames.algos.td.step_sizes import STEP_SIZES
+from jaxgames.algos.td.config import STEP_SIZES
 from tests.algos.evolution import reference_evolution as reference
 
 DIMENSION = 6

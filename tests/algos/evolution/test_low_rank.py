@@ -11,8 +11,8 @@ from jax.sharding import Mesh
 
 import jaxgames
 from jaxgames.algos.evolution import Afterstate, Genomes, LowRankES, Outputs, RandomMoves
+from jaxgames.algos.evolution.candidates import Parameters, linen_apply
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.parameters import Parameters, linen_apply
 from jaxgames.algos.evolution.play import play
 from jaxgames.nets import MLP
 

@@ -18,7 +18,7 @@ from jaxgames.algos.imitation.data import (
 )
 from jaxgames.data_sets.makers import legal_actions
 from jaxgames.ops.pytrees import take
-from jaxgames.runs.data_set import DataSetFolder
+from jaxgames.runs.folder import DataSetFolder
 
 GAME = jaxgames.make("connect_four")
 

@@ -9,8 +9,8 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import ImitationConfig, LabeledPositions, make_learner
+from jaxgames.algos.imitation.config import ImitationNetwork
 from jaxgames.algos.imitation.learner import _times_modulo, metrics_of, weighted_sums
-from jaxgames.algos.imitation.network import ImitationNetwork
 from jaxgames.envs.heads import heads_of
 from jaxgames.nets import NetworkSpec
 

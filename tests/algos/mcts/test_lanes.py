@@ -7,7 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.envs.tic_tac_toe.board import Position
+from jaxgames.envs.tic_tac_toe.game import Position
 
 GAME = jaxgames.make("tic_tac_toe")
 BATCH = 24

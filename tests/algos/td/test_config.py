@@ -1,4 +1,4 @@
-"""The settings: what is refused, what comes of them, and how they are saved."""
+"""The settings: what is refused, what comes of them, and how they are saved; and the step sizes of the comparison."""
 
 import json
 from types import SimpleNamespace
@@ -21,8 +21,8 @@ from jaxgames.algos.td import (
     make_config,
     make_learner,
 )
-from jaxgames.algos.td.methods import with_method
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td import config as td
+from jaxgames.algos.td.methods import config_of, with_method
 
 
 @pytest.mark.parametrize(
@@ -198,3 +198,31 @@ def test_each_method_has_its_learner():
     kinds = {"n_step": NStepTD, "exact": ExactTD, "monte_carlo": MonteCarlo, "expected": ExpectedTD}
     kinds |= {"sequential_td": SequentialTD, "sequential_backprop": SequentialBackprop}
     assert {method: type(make_learner(make_config(method))) for method in METHODS} == kinds
+
+
+def test_step_sizes_fall_when_25_tests_in_a_row_are_lost():
+    schedule = td.TestedStepSizes()
+    assert schedule.step_size == 0.25
+    for _ in range(24):
+        schedule = schedule.after_test(-10.0)
+    assert schedule.step_size == 0.25  # not 25 tests yet
+    schedule = schedule.after_test(240.0)
+    assert schedule.step_size == 0.25 and sum(schedule.recent) == 0  # not less than zero
+    schedule = schedule.after_test(-11.0)  # the first of the 25 is forgotten
+    assert schedule.step_size == 0.1 and schedule.recent == ()  # 25 new tests decide about the next one
+
+
+def test_step_sizes_stay_while_the_player_gets_better():
+    schedule = td.TestedStepSizes()
+    for number in range(100):
+        schedule = schedule.after_test(30.0 if number % 3 == 0 else -14.0)
+    assert schedule.step_size == 0.25 and len(schedule.recent) == 25
+
+
+def test_the_last_step_size_stays():
+    schedule, seen = td.TestedStepSizes(), []
+    for _ in range(12 * 25):
+        seen.append(schedule.step_size)
+        schedule = schedule.after_test(-1.0)
+    assert tuple(dict.fromkeys(seen)) == td.STEP_SIZES and seen[-1] == 0.001
+    assert [seen.count(size) for size in td.STEP_SIZES[:-1]] == [25] * 7

@@ -13,7 +13,8 @@ import jaxgames
 from jaxgames import players
 from jaxgames.envs.backgammon import Position, board
 from jaxgames.envs.backgammon.board import dice_of_roll
-from jaxgames.players.backgammon import measures, pubeval
+from jaxgames.players.backgammon import pubeval
+from jaxgames.players.backgammon.simple import contact
 
 BATCH = 512
 WEIGHTS = {name: np.array(w, np.float64) for name, w in pubeval.tesauro_weights()._asdict().items()}
@@ -73,7 +74,7 @@ def test_scores_of_5000_boards(data_dir):
     scores = jax.jit(pubeval.evaluate)(pubeval.tesauro_weights(), own, opponent)
     for name, score in zip(("pubeval_contact", "pubeval_race"), scores, strict=True):
         np.testing.assert_allclose(score, [row[name] for row in rows], rtol=0, atol=0.00006)  # data: four decimals
-    race = ~np.asarray(measures.contact(own, opponent))
+    race = ~np.asarray(contact(own, opponent))
     np.testing.assert_array_equal(race, [row["race"] for row in rows])
 
 

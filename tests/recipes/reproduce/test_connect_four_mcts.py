@@ -12,7 +12,7 @@ from jaxgames.algos import mcts
 from jaxgames.matches import solved
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
-from jaxgames.recipes.reproduce.connect_four_mcts import budget, matches, networks, searches, tables
+from jaxgames.recipes.reproduce.connect_four_mcts import matches, networks, searches, tables
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME, play, sweep
 from jaxgames.recipes.reproduce.rows import published
 
@@ -106,8 +106,8 @@ def test_trees_are_kept_from_move_to_move(monkeypatch):
 def test_times_of_a_game_and_of_a_match_are_in_percent_of_the_budget(monkeypatch):
     """By a clock that goes on by a second whenever it is read."""
     seconds = itertools.count()
-    monkeypatch.setattr(budget.time, "perf_counter", lambda: float(next(seconds)))
-    found = budget.measure("random", "weak:0.5:random", 4.0)
+    monkeypatch.setattr(searches.time, "perf_counter", lambda: float(next(seconds)))
+    found = searches.timed("random", "weak:0.5:random", 4.0)
     assert set(found["longest"].values()) == {25.0}
     one, other = found["moves"].values()
     assert 4 <= one <= 21 and one - other in (0, 1)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
+from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS, GAMES_PER_TEST, STEP_SIZES, TESTS
 from jaxgames.envs.backgammon import board
 from jaxgames.matches.knockout import BEHIND
 from jaxgames.players.generic import greedy
@@ -16,7 +16,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
 from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, trained, trials
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, trained, trials
 
 PUBLISHED = published("td_gammon")
 
@@ -92,7 +92,7 @@ def test_bear_off_errors_of_a_player_that_makes_none():
     found = []
     for sign in (1, -1):
         player = greedy(game, "bearer", jnp.float32(sign), left_behind)
-        turns, errors = testers.bear_off(player, jax.random.key(0), 90)
+        turns, errors = trials.bear_off(player, jax.random.key(0), 90)
         assert turns > 1000
         found.append(int(errors) / int(turns))
     assert found[0] == 0 and 0.3 < found[1] < 1

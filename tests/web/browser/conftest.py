@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.td import make_config, make_learner
-from jaxgames.algos.td.saved import template
+from jaxgames.algos.td.methods import template
 from jaxgames.runs import Run
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

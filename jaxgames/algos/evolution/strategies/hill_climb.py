@@ -13,7 +13,7 @@ from typing_extensions import override
 from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, Scores, Strategy
 from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bits
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.algos.td.step_sizes import GAMES_BETWEEN_TESTS, STEP_SIZES, Tests, first_tests
+from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS, STEP_SIZES, Tests, first_tests
 from jaxgames.ops import checks
 from jaxgames.ops.settings import group, setting
 

@@ -5,9 +5,8 @@ from typing import Any
 
 from jaxgames.algos.mcts.rules.amaf import AMAF, RAVE
 from jaxgames.algos.mcts.rules.gumbel import Gumbel
-from jaxgames.algos.mcts.rules.one_round import OneRound
-from jaxgames.algos.mcts.rules.recursive import Recursive
 from jaxgames.algos.mcts.rules.rule import PUCT, UCT
+from jaxgames.algos.mcts.rules.scheduled import OneRound, Recursive
 from jaxgames.algos.mcts.rules.ucd import UCD, uct1, uct2, uct3
 
 RULES: Mapping[str, Callable[[], Any]] = {

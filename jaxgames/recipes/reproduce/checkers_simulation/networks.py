@@ -30,8 +30,8 @@ from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.rows import Row, published, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.curves import draw as draw_metrics
 from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.figures import draw as draw_metrics
 
 PUBLISHED = published("checkers_simulation")
 GAME = make_game("checkers")

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from jaxgames.recipes.reproduce.connect_four_mcts import budget, networks, searches, tables
+from jaxgames.recipes.reproduce.connect_four_mcts import networks, searches, tables
 from jaxgames.recipes.reproduce.report import Part, System
 
 _AGAINST = (
@@ -88,7 +88,7 @@ SYSTEM = System(
             {"*": _SINGLE}, _WHOLE, "73 minutes",
         ),
         Part(
-            "time", "A budget of time", budget.budgets,
+            "time", "A budget of time", searches.budgets,
             note="Percent of the budget that moves take, without compilation, on a machine that does nothing else. No "
             "move may take more than 105 %.",
         ),

@@ -1,7 +1,7 @@
 """Ebert's PulverGammon: TD, backprop and mutation as ways to learn backgammon."""
 
 from jaxgames.recipes.reproduce.report import Part, System
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, testers, trials
+from jaxgames.recipes.reproduce.td_gammon import figures, tables, trials
 from jaxgames.recipes.reproduce.td_gammon.trained import PUBLISHED
 
 _EYE = "Numbers of games are read off the text's curve by eye, and count as right to a quarter of them."
@@ -53,7 +53,7 @@ SYSTEM = System(
             "people", "Section 5.3: games of people against the best network", trials.people,
             reasons={"*": "its opponents were people"},
         ),
-        Part("testers", "Section 5.3: what the testers complained of", testers.complaints),
+        Part("testers", "Section 5.3: what the testers complained of", trials.complaints),
         Part(
             "wish", "A tester's wish: 3,000,000 games", tables.longer, tables.draw_longer,
             note="The learner and the seed of `td`, so the first 700,000 games are its games. The last network plays "

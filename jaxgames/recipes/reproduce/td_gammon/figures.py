@@ -21,7 +21,7 @@ from jaxgames.recipes.reproduce.td_gammon.trained import (
     trained,
 )
 from jaxgames.runs import Panel
-from jaxgames.runs.curves import draw as draw_metrics
+from jaxgames.runs.figures import draw as draw_metrics
 
 MATCH = 200
 """Games of a network against a benchmark."""

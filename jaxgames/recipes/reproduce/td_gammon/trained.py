@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
-from jaxgames.algos.td.saved import config_of
+from jaxgames.algos.td.methods import config_of
 from jaxgames.matches.knockout import BEHIND, knockout
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy

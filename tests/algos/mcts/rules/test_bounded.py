@@ -9,7 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.envs.tic_tac_toe.board import Position
+from jaxgames.envs.tic_tac_toe.game import Position
 
 GAME = jaxgames.make("tic_tac_toe")
 LINES = [0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100]

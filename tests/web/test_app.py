@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from jaxgames.web.page_files import FRAMED, SCRIPTS, bundled, page_files
+from jaxgames.web.app import FRAMED, SCRIPTS, bundled, page_files
 from tests.web.pages import serving
 
 

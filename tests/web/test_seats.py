@@ -2,8 +2,8 @@
 
 import pytest
 
-from jaxgames.web.challenges import standing, standings
 from jaxgames.web.kept_games import ChallengeGame
+from jaxgames.web.seats import standing, standings
 from tests.web.pages import PERSON, RANDOM, page, serving
 
 ANN = "a" * 48

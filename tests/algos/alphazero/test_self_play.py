@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.alphazero.buffer import Plies, add, init_buffer, results_backwards, sample
+from jaxgames.algos.alphazero.self_play import Plies, add, init_buffer, results_backwards, sample
 
 begin, into = jax.jit(init_buffer, static_argnums=1), jax.jit(add, static_argnums=2)
 backwards = jax.jit(results_backwards, static_argnums=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.curves import default_panels, draw
+from jaxgames.runs.figures import default_panels, draw
 
 
 def measured(lines=30):

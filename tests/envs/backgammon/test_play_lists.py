@@ -13,7 +13,7 @@ import pytest
 import jaxgames
 from jaxgames.envs.backgammon import list_plays, make_position, plays
 from jaxgames.envs.backgammon.board import to_plain
-from jaxgames.envs.backgammon.listing import MOST_PLAYS
+from jaxgames.envs.backgammon.play_lists import MOST_PLAYS
 from tests.envs.backgammon import boards as boards_of
 from tests.envs.backgammon.boards import (
     ROLLS,
