@@ -17,7 +17,6 @@ NORMAL = 1.96
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
 METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
-SEARCHES = ("gumbel", "recursive", "one_round")
 MOVES = "perfect moves, %", "good moves, %"
 JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
     "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
@@ -75,16 +74,6 @@ def equal_time_table() -> str:
     return markdown(rows)
 
 
-def searches_table() -> str:
-    """What AlphaZero makes of equal time with each search: the means of its trainings, and what each of them has."""
-    rows: list[Sequence[object]] = [("search", "trainings", "minutes of a core", "games", *MOVES, "good moves of each, %")]
-    for method in SEARCHES:
-        ends = [one["points"][-1] for one in trainings(method)]
-        each = ", ".join(f"{100 * end['good']:.1f}" for end in ends)
-        rows.append((f"`{method}`", *_done(ends), *_moves(ends), each))
-    return markdown(rows)
-
-
 def trainings(method: str) -> list[Row]:
     """The trainings of a method, one for each seed."""
     return json.loads(EQUAL_TIME.read_text("utf-8"))[method]
@@ -118,7 +107,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "population_checkers": lambda: populations_table("checkers"),
     "population_million": lambda: populations_table("tic_tac_toe", "million"),
     "population_memory": memory_table,
-    "alphazero_searches": searches_table,
     "population_equal_time": lambda: f"{equal_time_table()}\n{more_good_moves()}",
 }
 
