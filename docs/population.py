@@ -17,6 +17,8 @@ NORMAL = 1.96
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
 METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
+LATE = 1.05
+"""Points are compared that are at most so much later than the others."""
 MOVES = "perfect moves, %", "good moves, %"
 JUDGED: dict[str, tuple[str, Callable[[dict], float]]] = {
     "tic_tac_toe": ("lines of play lost, %", lambda row: 100 * row["lost"] / row["lines"]),
@@ -65,27 +67,23 @@ def memory_table() -> str:
 def equal_time_table() -> str:
     """What each way to learn made of the time that all of them had: the means of its trainings."""
     rows: list[Sequence[object]] = [
-        ("by", "trainings", "minutes of a core", "games", "points against random moves", *MOVES)
+        ("by", "processor", "minutes of a core", "games", "points against random moves", *MOVES)
     ]
+    least = min(one["points"][-1]["seconds"] for method in METHODS for one in trainings(method))
     for method, title in METHODS.items():
-        ends = [one["points"][-1] for one in trainings(method)]
-        won = f"{statistics.mean(end['won'] for end in ends):+.3f}" if "won" in ends[0] else ""
-        rows.append((title, *_done(ends), won, *_moves(ends)))
+        found = trainings(method)
+        ends = [[point for point in one["points"] if point["seconds"] <= LATE * least][-1] for one in found]
+        mean = {name: statistics.mean(end[name] for end in ends) for name in ends[0]}
+        won = f"{mean['won']:+.3f}" if "won" in mean else ""
+        moves = (f"{100 * mean[name]:.1f}" for name in ("perfect", "good"))
+        minutes, processor = f"{mean['seconds'] / 60:.0f}", found[0]["machine"]["cpu"]
+        rows.append((title, processor, minutes, f"{mean['games']:,.0f}", won, *moves))
     return markdown(rows)
 
 
 def trainings(method: str) -> list[Row]:
     """The trainings of a method, one for each seed."""
     return json.loads(EQUAL_TIME.read_text("utf-8"))[method]
-
-
-def _done(ends: list[Row]) -> tuple[object, ...]:
-    minutes, games = (statistics.mean(end[name] for end in ends) for name in ("seconds", "games"))
-    return len(ends), f"{minutes / 60:.0f}", f"{games:,.0f}"
-
-
-def _moves(ends: list[Row]) -> tuple[str, ...]:
-    return tuple(f"{100 * statistics.mean(end[name] for end in ends):.1f}" for name in ("perfect", "good"))
 
 
 def more_good_moves() -> str:
