@@ -30,7 +30,8 @@ LEVELS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 CORE = {"jax", "flax", "optax", "chex", "jaxtyping", "typing_extensions", "numpy", "jaxgames"}
-LONGEST = 500
+LONGEST, MOST = 500, 300
+"""Lines of a file, and files of the package: whoever adds a concept looks which others belong together."""
 
 NO_ROOMS = ("arguments", "docs", "examples", "keywords", "mutants", "settings")
 """Folders of tests that are of no room."""
@@ -227,6 +228,10 @@ def test_files_are_small():
     files = FILES + [path for folder in others for path in (ROOT / folder).rglob("*.py")]
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
     assert not {path: length for path, length in lengths.items() if length > LONGEST}
+
+
+def test_files_are_few():
+    assert len(FILES) <= MOST
 
 
 def mirrors(path: Path) -> bool:
