@@ -20,7 +20,7 @@ from _machine import ROOT, changed_since, machine_name, series
 
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
-DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution.py")
+DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolutions.py")
 """Networks of dense layers alone."""
 CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
@@ -29,7 +29,7 @@ CODE: dict[str, tuple[str, ...]] = {
     "backgammon_plays": (),
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
     "backgammon_random_play": (),
-    "convolution": ("jaxgames/nets/convolution.py",),
+    "convolution": ("jaxgames/nets/convolutions.py",),
     "device_trace": ("jaxgames/algos", "jaxgames/nets"),
     "evolution": ("jaxgames/algos/evolution", *DENSE),
     "few_games": ("jaxgames/algos/evolution", *DENSE),

@@ -1,6 +1,6 @@
 """Networks in flax.linen, described as settings: multilayer perceptrons, and networks with a policy and a value."""
 
-from jaxgames.nets.convolution import convolution
+from jaxgames.nets.convolutions import convolution
 from jaxgames.nets.layers import (
     ACTIVATIONS,
     INITIALIZERS,

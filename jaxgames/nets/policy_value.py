@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float32
 
-from jaxgames.nets.convolution import convolution
+from jaxgames.nets.convolutions import convolution
 from jaxgames.nets.layers import activation, initializer, output_activation
 
 

@@ -302,7 +302,7 @@ ROWS = {
     "algos.td.config.TestedStepSizes": tried(
         lambda **k: ((one := TestedStepSizes(**k)).step_size, one.after_test(1.0)), index=1, recent=(2.0,)
     ),
-    "nets.convolution.convolution": tried(
+    "nets.convolutions.convolution": tried(
         lambda **k: said(lambda: nets.convolution(jnp.ones((1, 3, 3, 1)), jnp.ones((2, 2, 1, 1)), **k)),
         strides=(2, 2),
         padding="VALID",
