@@ -261,7 +261,8 @@ class Game(Generic[Position]):
         bounds_32 = np.round(bounds * 2**32).astype(np.uint32)
 
         def at_once(bits: Array) -> Array:
-            return jnp.sum(bits[..., None] >= jnp.asarray(bounds_32), axis=-1, dtype=jnp.int32)
+            each = bounds_32.reshape((1,) * bits.ndim + (-1,))
+            return jnp.sum(bits[..., None] >= jnp.asarray(each), axis=-1, dtype=jnp.int32)
 
         def one_by_one(bits: Array) -> Array:  # a GPU draws the bits in the same kernel then
             return sum(((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32))
