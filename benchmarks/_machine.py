@@ -115,6 +115,13 @@ SAME_ON_CPUS = {
     ),
 }
 """Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`."""
+SAME_EVERYWHERE = {
+    "jaxgames/envs/core.py": (
+        "15f9b09befa28a902e5bc024d1b00ec5b49ea01b",
+        "52060dcd9b2128b0fbbd25e4e5c765e95f5539fb",  # ranks are not promoted
+    ),
+}
+"""The same for all devices."""
 
 
 def commit() -> dict[str, Any]:
@@ -129,7 +136,8 @@ def changed_since(sha: str, paths: tuple[str, ...], on_cpus: bool = True) -> str
 
     "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
     changed, nor has what Python does not run: comments, docstrings, where a name is imported from. For what
-    runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says.
+    runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says; nor what makes the same
+    everywhere.
     """
     names = differing((sha,), paths, on_cpus)
     if not names:
@@ -153,7 +161,8 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
     for line in listed.splitlines():
         found, name = line.split("\t")
         old, new = found.split()[2:4]
-        if on_cpus and {old, new} <= set(SAME_ON_CPUS.get(name, ())):
+        same = SAME_EVERYWHERE.get(name, ()) + (SAME_ON_CPUS.get(name, ()) if on_cpus else ())
+        if {old, new} <= set(same):
             continue
         said, says = committed(name, old), committed(name, new) if len(commits) == 2 else present(name, ROOT)
         before.update(said)

@@ -413,6 +413,8 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     assert mark("HEAD~2") == stale(day)
     monkeypatch.setitem(helpers.machine.SAME_ON_CPUS, file, tuple(numbers))
     assert mark("HEAD~2") == "" and mark("HEAD~2", subject="accelerators") == stale(day)
+    monkeypatch.setitem(helpers.machine.SAME_EVERYWHERE, file, tuple(numbers))
+    assert mark("HEAD~2", subject="accelerators") == ""
     sha = helpers.machine.commit()["commit"]
     (tmp_path / code).write_text("3")
     assert mark(sha) == helpers.table.STALE.format(day=datetime.date.today())
@@ -426,7 +428,7 @@ def test_every_result_names_its_commit_and_code_that_exists(helpers):
         files = [path.removeprefix(":!") for path in (*paths, f"benchmarks/{subject}.py")]
         assert all((BENCHMARKS.parent / file).exists() for file in files), subject
     assert {result["subject"] for result in results} <= helpers.table.CODE.keys()
-    for name, numbers in helpers.machine.SAME_ON_CPUS.items():
+    for name, numbers in [*helpers.machine.SAME_ON_CPUS.items(), *helpers.machine.SAME_EVERYWHERE.items()]:
         assert helpers.machine.git("hash-object", name) in numbers, f"{name} has changed: take its line out"
 
 
