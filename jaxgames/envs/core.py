@@ -259,15 +259,16 @@ class Game(Generic[Position]):
         """An outcome of chance drawn by 32 random bits."""
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
         bounds_32 = np.round(bounds * 2**32).astype(np.uint32)
-
-        def at_once(bits: Array) -> Array:
-            each = bounds_32.reshape((1,) * bits.ndim + (-1,))
-            return jnp.sum(bits[..., None] >= jnp.asarray(each), axis=-1, dtype=jnp.int32)
-
-        def one_by_one(bits: Array) -> Array:  # a GPU draws the bits in the same kernel then
-            return sum(((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32))
-
-        found: Array = lax.platform_dependent(bits, cpu=at_once, tpu=at_once, default=one_by_one)
+        each = bounds_32.reshape((1,) * jnp.ndim(bits) + (-1,))
+        found: Array = lax.platform_dependent(
+            bits,
+            cpu=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
+            tpu=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
+            # A GPU draws the bits in the same kernel then.
+            default=lambda bits: sum(
+                ((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32)
+            ),
+        )
         return found
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Shaped[Array, "..."]:
