@@ -221,6 +221,7 @@ def _place_of(equation: Any) -> str:
     names: list[str] = []
     for frame in source_info_util.user_frames(equation.source_info.traceback):
         name = frame.function_name.rpartition(".")[2]
-        if PACKAGE in frame.file_name and f"{PACKAGE}ops/" not in frame.file_name and name[0] != "<" and name not in names:
+        ours = PACKAGE in frame.file_name and f"{PACKAGE}ops/" not in frame.file_name
+        if ours and name[0] != "<" and name not in names:
             names.append(name)
     return " ".join(reversed(names[:2]))
