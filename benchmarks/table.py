@@ -20,7 +20,7 @@ from _machine import ROOT, changed_since, machine_name, series
 
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
-DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolutions.py")
+DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution*.py")
 """Networks of dense layers alone."""
 CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
