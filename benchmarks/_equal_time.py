@@ -54,8 +54,8 @@ STRATEGIES: dict[str, Callable[[int, optax.GradientTransformation], Any]] = {
     "low_rank": lambda population, adam: LowRankES(population, POLICY.genomes, sigma=SIGMA, optimizer=adam),
     "plain": lambda population, adam: OpenES(population, POLICY.dimension, sigma=SIGMA, optimizer=adam),
 }
-POPULATIONS, RATES = (64, 256, 1024), (0.003, 0.01, 0.03)
-CHOSEN = {"low_rank": (1024, 0.01), "plain": (256, 0.01)}
+POPULATIONS, RATES = (64, 256), (0.003, 0.01, 0.03)
+CHOSEN = {"low_rank": (256, 0.01), "plain": (64, 0.01)}
 """Candidates, so many that there is time for some thousand generations, and the first step size, which falls to a tenth
 of it by the end."""
 TUNING_SEED, TUNING_MINUTES = 100, 2
