@@ -79,7 +79,7 @@ def _backward(zeros: _Zeros, inputs: tuple[Array, Array], cotangent: Array) -> t
         return of_boards, jnp.transpose(_plain(planes, large, zeros), (1, 2, 0, 3))
 
     def as_jax_has_them(boards: Array, kernel: Array, cotangent: Array) -> tuple[Array, Array]:
-        _, gradients = jax.vjp(lambda *of: _plain(*of, zeros), boards, kernel)
+        _, gradients = jax.vjp(lambda *of: _plain(*of, zeros), boards, kernel)  # type: ignore[call-arg]
         found: tuple[Array, Array] = gradients(cotangent)
         return found
 
