@@ -29,6 +29,7 @@ from _machine import machine
 from _population_study import NetworkTurn, pairs_apart, solved_positions, won_by
 
 import jaxgames
+from jaxgames.algos import mcts
 from jaxgames.algos.alphazero import make_learner
 from jaxgames.algos.evolution import (
     Afterstate,
@@ -61,7 +62,7 @@ of it by the end."""
 TUNING_SEED, TUNING_MINUTES = 100, 2
 POINTS, GENERATIONS, TIMED_UPDATES = 20, 16, 8
 """How often a network is judged, generations from one champion that is kept to the next, and updates that are timed."""
-SEARCHES = {"gumbel": 32, "recursive": 32, "one_round": GAME.num_actions + GAME.num_actions // 2}
+SEARCHES = {"gumbel": 32, "recursive": 32, "one_round": mcts.one_round().most_simulations(GAME)}
 """Of AlphaZero, and the simulations of each: as many as the recipe has, or the most that there can be."""
 Network = tuple[Player, dict[str, Any], bool]
 """A player on the way, what was done for it, and whether it is the last one."""
@@ -86,7 +87,7 @@ def main() -> None:
         way = evolution(options.method, *CHOSEN[options.method], seconds, options.seed)
     else:
         way = alphazero(options.method, seconds, options.seed)
-    points, good, due = list[dict[str, Any]](), "", 0.0
+    points, due = list[dict[str, Any]](), 0.0
     for player, done, last in way:
         if done["seconds"] < due and not last:
             continue
@@ -98,7 +99,8 @@ def main() -> None:
         if options.method in STRATEGIES:
             points[-1]["won"] = round(float(won_by(POLICY, player.params[None])[0]), 4)
         print(json.dumps(points[-1]), flush=True)
-    save(options.method, {"seed": options.seed, "points": points, "good": good})
+        # At every point: who is stopped keeps what was measured so far.
+        save(options.method, {"seed": options.seed, "points": points, "good": good})
 
 
 def save(method: str, result: dict[str, Any]) -> None:
