@@ -107,7 +107,7 @@ SAME_ON_CPUS = {
     "jaxgames/envs/core.py": (
         "1b04728993c45db04c7cf4ea24bf82ac5f57a611",
         "3f73ccb9631275fa5d5027f5f69b3622427d6137",  # rewards behind a barrier on GPUs
-        "368b2607f80a5cd8a6f52155de142388858a2e3b",  # `truncated` computed, chance drawn one by one on GPUs
+        "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # `truncated` computed, chance drawn one by one on GPUs
     ),
     "jaxgames/ops/materialize.py": (
         "823f0405c70aa4b8e3d52214e90e5c37f5a8e2ce",
@@ -118,7 +118,7 @@ SAME_ON_CPUS = {
 SAME_EVERYWHERE = {
     "jaxgames/envs/core.py": (
         "15f9b09befa28a902e5bc024d1b00ec5b49ea01b",
-        "368b2607f80a5cd8a6f52155de142388858a2e3b",  # ranks are not promoted
+        "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # ranks are not promoted
     ),
 }
 """The same for all devices."""

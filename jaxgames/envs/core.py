@@ -262,12 +262,11 @@ class Game(Generic[Position]):
         each = bounds_32.reshape((1,) * jnp.ndim(bits) + (-1,))
         found: Array = lax.platform_dependent(
             bits,
-            cpu=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
-            tpu=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
             # A GPU draws the bits in the same kernel then.
-            default=lambda bits: sum(
+            cuda=lambda bits: sum(
                 ((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32)
             ),
+            default=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
         )
         return found
 
