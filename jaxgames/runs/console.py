@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 10.0
 """Between two lines of progress in plain text."""
+WHOLE_TEXT = 24
+"""So many characters of a text stand on one line, however short the console's lines are."""
 
 
 @dataclasses.dataclass
@@ -44,7 +46,10 @@ class ConsoleTable:
 
         table = Table(title=self.title or None, caption=self.caption or None)
         for number, name in enumerate(self.columns):
-            table.add_column(name, justify="left" if number in self.texts else "right", no_wrap=True)
+            # Where a line is too short, long names are folded, and figures stay whole.
+            text, widest = number in self.texts, max((len(cells[number]) for cells, _ in self.rows), default=0)
+            least = min(widest, WHOLE_TEXT) if text else widest
+            table.add_column(name, justify="left" if text else "right", min_width=least, overflow="fold")
         for cells, bold in self.rows:
             table.add_row(*map(Text, cells), style="bold" if bold else None)
         return table

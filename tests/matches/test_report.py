@@ -34,6 +34,15 @@ def test_one_match_seen_from_both_sides():
     assert "59 plies a game, 2,500 games/s" in text(table)
 
 
+def test_a_long_name_is_folded_and_figures_are_whole():
+    long = f"hub:env {'PYTHONPATH=a/folder/of/packages ' * 4}python engine.py,depth=6"
+    table = result_table(dataclasses.replace(RESULT, b=long))
+    assert max(map(len, text(table).splitlines())) == 80
+    assert row(table, "95 % interval").split("│")[2].strip() == "+0.310 to +0.352"
+    shown = "".join(line.split("┃")[3].strip() for line in text(table).splitlines() if "┃" in line)
+    assert shown.replace(" ", "") == long.replace(" ", "")
+
+
 def test_a_table_is_a_text_too():
     title, head, line, points, interval, *_ = str(result_table(RESULT)).splitlines()
     assert (title, head.split(), set(line)) == ("backgammon: 10,000 games", ["runs/a", "pubeval"], {"-"})
