@@ -120,6 +120,10 @@ SAME_EVERYWHERE = {
         "15f9b09befa28a902e5bc024d1b00ec5b49ea01b",
         "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # ranks are not promoted
     ),
+    "jaxgames/nets/convolutions.py": (
+        "d61364be10cdd635b8465e8464cd75a0264370e5",
+        "08e7a9c4c801110ad80e38fa516d2c6b062a5578",  # refusals that say more
+    ),
 }
 """The same for all devices."""
 

@@ -17,6 +17,8 @@ NORMAL = 1.96
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
 METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
+SEARCHES = {"gumbel": "Gumbel", "recursive": "`recursive`", "one_round": "`one_round`"}
+"""Of AlphaZero, at equal time."""
 LATE = 1.05
 """Points are compared that are at most so much later than the others."""
 MOVES = "perfect moves, %", "good moves, %"
@@ -81,6 +83,20 @@ def equal_time_table() -> str:
     return markdown(rows)
 
 
+def searches_table() -> str:
+    """What AlphaZero learned by each search in the same time: the mean of its trainings, and each of them."""
+    rows: list[Sequence[object]] = [
+        ("search", "minutes of a core", "updates", "games", *MOVES, "good moves of each, %")
+    ]
+    for method, title in SEARCHES.items():
+        ends = [one["points"][-1] for one in trainings(method)]
+        mean = {name: statistics.mean(end[name] for end in ends) for name in ends[0]}
+        counts = f"{mean['seconds'] / 60:.0f}", *(f"{mean[name]:,.0f}" for name in ("updates", "games"))
+        each = ", ".join(f"{100 * end['good']:.1f}" for end in ends)
+        rows.append((title, *counts, *(f"{100 * mean[name]:.1f}" for name in ("perfect", "good")), each))
+    return markdown(rows)
+
+
 def trainings(method: str) -> list[Row]:
     """The trainings of a method, one for each seed."""
     return json.loads(EQUAL_TIME.read_text("utf-8"))[method]
@@ -105,6 +121,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "population_checkers": lambda: populations_table("checkers"),
     "population_million": lambda: populations_table("tic_tac_toe", "million"),
     "population_memory": memory_table,
+    "alphazero_searches": searches_table,
     "population_equal_time": lambda: f"{equal_time_table()}\n{more_good_moves()}",
 }
 

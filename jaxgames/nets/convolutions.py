@@ -1,6 +1,7 @@
 """Convolutions whose gradients are as fast in a loop as outside of one."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -46,8 +47,13 @@ def convolution(
     """
     checks.array("boards", boards, jnp.floating, (None,) * 4)
     checks.array("kernel", kernel, boards.dtype, (None, None, boards.shape[3], None))
-    if strides != (1, 1) or any(value != OTHERS.get(name) for name, value in others.items()):
-        raise ValueError(f"a convolution with strides={strides}, {others}: expected flax.linen.Conv's own for these")
+    if not isinstance(strides, Sequence) or tuple(strides) != (1, 1):
+        raise ValueError(f"strides={strides}: expected (1, 1)")
+    for name, value in others.items():
+        if name not in OTHERS:
+            raise TypeError(f"{name}={value}: a convolution has no such setting; expected one of {', '.join(OTHERS)}")
+        if value != OTHERS[name]:
+            raise ValueError(f"{name}={value}: expected {OTHERS[name]}, as flax.linen.Conv has it by default")
     try:
         if isinstance(padding, str):
             padding = lax.padtype_to_pads(boards.shape[1:3], kernel.shape[:2], (1, 1), padding)
@@ -79,7 +85,7 @@ def _backward(zeros: _Zeros, inputs: tuple[Array, Array], cotangent: Array) -> t
         return of_boards, jnp.transpose(_plain(planes, large, zeros), (1, 2, 0, 3))
 
     def as_jax_has_them(boards: Array, kernel: Array, cotangent: Array) -> tuple[Array, Array]:
-        _, gradients = jax.vjp(lambda *of: _plain(*of, zeros), boards, kernel)  # type: ignore[call-arg]
+        _, gradients = jax.vjp(partial(_plain, zeros=zeros), boards, kernel)
         found: tuple[Array, Array] = gradients(cotangent)
         return found
 

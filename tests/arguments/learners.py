@@ -183,7 +183,10 @@ LEARNERS = {
                 "other planes": (jnp.zeros((3, 3, 2, 1)), ValueError, "kernel float32[3, 3, 2, 1]: expected float32"),
                 "other dtype": (jnp.zeros((3, 3, 3, 1), jnp.bfloat16), ValueError, "kernel bfloat16[3, 3, 3, 1]"),
             },
-            "strides": {"wide": ((2, 1), ValueError, "expected flax.linen.Conv's own for these")},
+            "strides": {
+                "wide": ((2, 1), ValueError, "strides=(2, 1): expected (1, 1)"),
+                "number": (1, ValueError, "strides=1: expected (1, 1)"),
+            },
             "padding": {
                 "unknown": ("CAUSAL", ValueError, "padding 'CAUSAL': expected SAME, VALID or ((top, bottom)"),
                 "number": (1, ValueError, "padding 1: expected SAME, VALID or ((top, bottom), (left, right))"),

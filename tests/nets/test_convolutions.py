@@ -36,6 +36,16 @@ def test_results_and_gradients_are_those_of_jax(size, padding):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
+def test_what_flax_hands_on_is_taken_as_by_default_only():
+    of = jnp.ones((1, 3, 3, 1)), jnp.ones((2, 2, 1, 1))
+    result = convolution(*of, strides=[1, 1], padding="SAME", rhs_dilation=(1, 1), feature_group_count=1)
+    np.testing.assert_array_equal(result, convolution(*of))
+    with pytest.raises(ValueError, match=r"rhs_dilation=\(2, 2\): expected \(1, 1\), as flax.linen.Conv has it"):
+        convolution(*of, rhs_dilation=(2, 2))
+    with pytest.raises(TypeError, match="dilation=1: a convolution has no such setting; expected one of lhs_dilation"):
+        convolution(*of, dilation=1)
+
+
 def orders(program: str) -> set[str]:
     """The orders of axes of the convolutions of a compiled program."""
     return set(re.findall(r" convolution\(.*?dim_labels=(\w+->\w+)", program))
