@@ -121,7 +121,7 @@ SAME_EVERYWHERE = {
         "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # ranks are not promoted
     ),
     "jaxgames/nets/convolutions.py": (
-        "d61364be10cdd635b8465e8464cd75a0264370e5",
+        "68297e7300fdba226cd4d51e8d331c218f51e86e",
         "08e7a9c4c801110ad80e38fa516d2c6b062a5578",  # refusals that say more
     ),
 }
