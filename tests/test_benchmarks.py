@@ -415,6 +415,9 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     assert mark("HEAD~2") == "" and mark("HEAD~2", subject="accelerators") == stale(day)
     monkeypatch.setitem(helpers.machine.SAME_EVERYWHERE, file, tuple(numbers))
     assert mark("HEAD~2", subject="accelerators") == ""
+    (tmp_path / file).rename(tmp_path / "jaxgames/algos/mcts/g.py")  # another version, in another place
+    commit(ops + "/bits.py", "2")
+    assert mark("HEAD~3", subject="accelerators") == ""
     sha = helpers.machine.commit()["commit"]
     (tmp_path / code).write_text("3")
     assert mark(sha) == helpers.table.STALE.format(day=datetime.date.today())
