@@ -55,17 +55,6 @@ class ProgressLine:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Adds `--set NAME=VALUE`, the settings of a game."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the game: rows=5, draw_after=80; of your own game also heaps=1,2,3",
-    )
-
-
 def make_game(name: str, settings: list[str]) -> Any:
     """The game with its settings. Raises `ValueError` for unknown ones."""
     from jaxgames import make
@@ -94,17 +83,6 @@ def _setting(usual: Any, text: str) -> tuple[str, Any]:
     return name, Setting(name, kind, before, "an option of the game").parse(value)
 
 
-def add_plugins(parser: argparse.ArgumentParser) -> None:
-    """Adds the option to a command. The players and games of a file are known as soon as it is read."""
-    parser.add_argument(
-        "--plugin",
-        action=_LoadPlugin,
-        default=[],
-        metavar="FILE.py",
-        help="a Python file with players or games (may be repeated)",
-    )
-
-
 class _LoadPlugin(argparse.Action):
     """Loads a plug-in when its option is met; the namespace has the names of all their players and games."""
 
@@ -112,6 +90,30 @@ class _LoadPlugin(argparse.Action):
         from jaxgames.players.plugins import load
 
         setattr(namespace, self.dest, [*getattr(namespace, self.dest), *load(values)])
+
+
+SHARED: dict[str, dict[str, Any]] = {
+    "--set": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "an option of the game: rows=5, draw_after=80; of your own game also heaps=1,2,3",
+    },
+    "--plugin": {
+        "action": _LoadPlugin,
+        "default": [],
+        "metavar": "FILE.py",
+        "help": "a Python file with players or games (may be repeated)",
+    },
+    "--json": {"action": "store_true", "help": "results as JSON, nothing else"},
+}
+"""Options of several commands. The players and games of a plug-in are known as soon as its file is read."""
+
+
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Adds some of `SHARED` to a command."""
+    for name in names:
+        parser.add_argument(name, **SHARED[name])
 
 
 def of_system(error: OSError) -> str:

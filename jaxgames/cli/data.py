@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
 OF_PLAYERS = ("games", "seed", "moves_of", "games_per_shard", "most_plies")
 """Options of games that players play, as `played_games` takes them."""
@@ -27,8 +27,7 @@ def add(commands: Any) -> None:
     make.add_argument("--most-plies", type=int, metavar="N", help="then a game is stopped (10,000)")
     make.add_argument("--games-per-shard", type=int, metavar="N", help="played at once (2,048)")
     make.add_argument("--seed", type=seed, help="of all random numbers (0)")
-    add_settings(make)
-    add_plugins(make)
+    add_shared(make, "--set", "--plugin")
     make.set_defaults(command=_make)
     info = verbs.add_parser("info", help="what is in a folder")
     info.add_argument("data", metavar="FOLDER")
@@ -45,7 +44,7 @@ def add(commands: Any) -> None:
     merge.add_argument("--seed", type=seed, default=0, help="of the split (0)")
     merge.set_defaults(command=_merge)
     for verb in (make, info, merge):
-        verb.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+        add_shared(verb, "--json")
 
 
 def _make(options: argparse.Namespace) -> None:

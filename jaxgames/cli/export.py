@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import add_plugins, print_json
+from jaxgames.cli.common import add_shared, print_json
 
 
 def add(commands: Any) -> None:
@@ -21,8 +21,7 @@ def add(commands: Any) -> None:
     for kind in (onnx, kaggle):
         kind.add_argument("--out", required=True, metavar="FILE", help="where to write it; never overwritten")
         kind.add_argument("--game", help="the game (else that of the run)")
-        kind.add_argument("--json", action="store_true", help="results as JSON, nothing else")
-        add_plugins(kind)
+        add_shared(kind, "--json", "--plugin")
 
 
 def _onnx(options: argparse.Namespace) -> None:

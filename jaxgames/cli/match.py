@@ -4,7 +4,7 @@ import argparse
 from importlib.metadata import entry_points
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -19,10 +19,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
     )
-    add_settings(parser)
-    add_plugins(parser)
+    add_shared(parser, "--set", "--plugin")
     parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

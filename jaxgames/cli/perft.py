@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json
+from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json
 
 
 def add(commands: Any) -> None:
@@ -19,9 +19,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="count ways to jump that lead to the same position once (else each of them, as OEIS A133046)",
     )
-    add_settings(parser)
-    add_plugins(parser)
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--set", "--plugin", "--json")
     parser.set_defaults(command=run)
 
 

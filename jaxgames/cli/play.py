@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from jaxgames.cli.common import add_plugins, add_settings, make_game, print_json, seed
+from jaxgames.cli.common import add_shared, make_game, print_json, seed
 
 PERSON = "person"
 
@@ -23,8 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--from", dest="start", metavar="TEXT", help="a position in the game's notation")
     parser.add_argument("--hints", metavar="SPEC", help="who gives hints (the champion, or who plays)")
     parser.add_argument("--points", type=int, metavar="N", help="a match: games until one side has so many points")
-    add_settings(parser)
-    add_plugins(parser)
+    add_shared(parser, "--set", "--plugin")
     parser.add_argument("--seed", type=seed, help="of the dice and of the player (drawn anew each time)")
     parser.add_argument("--json", action="store_true", help="nothing but the record of the game, at its end")
     parser.set_defaults(command=run)

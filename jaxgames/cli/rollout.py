@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -15,9 +15,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--trials", type=int, default=1_024, metavar="N", help="games from each position (1024)")
     parser.add_argument("--truncate", type=int, metavar="P", help="stop after so many plies, at the player's value")
     parser.add_argument("--game", default="backgammon", metavar="GAME", help="a game with chance (backgammon)")
-    add_plugins(parser)
+    add_shared(parser, "--plugin")
     parser.add_argument("--seed", type=seed, default=0, help="of the dice (0)")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, print_json, seed
 
 
 def add(commands: Any) -> None:
@@ -26,9 +26,9 @@ def add(commands: Any) -> None:
         help='lines {"board": [...], "score": 2, "move score": [...]}, or columns played and score: 4453 -1',
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
-    add_plugins(parser)
+    add_shared(parser, "--plugin")
     parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

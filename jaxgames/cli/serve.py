@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from jaxgames.cli.common import add_plugins
+from jaxgames.cli.common import add_shared
 
 
 def add(commands: Any) -> None:
@@ -14,12 +14,12 @@ def add(commands: Any) -> None:
     gnubg.add_argument("player", metavar="SPEC", help="a player of backgammon: champion, pubeval, a run folder, ...")
     gnubg.add_argument("--port", type=int, default=8001, help="where to listen (8001); 0 for a free one")
     gnubg.add_argument("--host", default="127.0.0.1", help="which address to listen on (127.0.0.1: this machine only)")
-    add_plugins(gnubg)
+    add_shared(gnubg, "--plugin")
     gnubg.set_defaults(command=serve_gnubg)
     hub = commands.add_parser("serve-hub", help="be a draughts program that speaks the Hub protocol")
     hub.description = "English draughts. Reads lines of the Hub protocol and answers them; programs start it so."
     hub.add_argument("player", metavar="SPEC", help="a player of checkers: champion, alphabeta:9, a run folder, ...")
-    add_plugins(hub)
+    add_shared(hub, "--plugin")
     hub.set_defaults(command=serve_hub)
 
 

@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from jaxgames.cli.common import add_settings, make_game, print_json
+from jaxgames.cli.common import add_shared, make_game, print_json
 
 MOST_LEFT = 30
 """Squares left of positions that are solved without being told that it may take long."""
@@ -15,9 +15,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("solve", help="the exact score of each column of a Connect Four position")
     parser.add_argument("game", metavar="GAME", help="connect_four")
     parser.add_argument("position", metavar="POSITION", help="the columns played: 44455554221")
-    add_settings(parser)
+    add_shared(parser, "--set")
     parser.add_argument("--long", action="store_true", help="solve early positions, too, which may take hours")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, print_json
+from jaxgames.cli.common import ProgressLine, add_shared, print_json
 
 
 def add(commands: Any) -> None:
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
         kind.add_argument("game", metavar="GAME", help=", ".join(TABLES))
         kind.add_argument("--pieces", type=int, default=4, metavar="N", help="so many pieces at most (4)")
         kind.add_argument("--out", metavar="FOLDER", help="where the table is (tables/GAME-N)")
-        kind.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+        add_shared(kind, "--json")
         kind.set_defaults(command=command)
 
 

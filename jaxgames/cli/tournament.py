@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_plugins, add_settings, make_game, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
 GAMES = 1000
 _PLANNED = ("players", "game", "games", "seed", "knockout", "behind", "most_games", "set", "games_out")
@@ -17,8 +17,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--game", help="the game (that of the run folders, else backgammon)")
     parser.add_argument("--games", type=int, help=f"of each pair of players ({GAMES}); pairs of the same dice")
     parser.add_argument("--seed", type=seed, help="of all random numbers (0)")
-    add_settings(parser)
-    add_plugins(parser)
+    add_shared(parser, "--set", "--plugin")
     parser.add_argument("--knockout", metavar="RUN", help="a knock-out over all networks that a run has saved")
     parser.add_argument("--behind", type=float, help="knock-out: points by which a player drops out (50)")
     parser.add_argument("--most-games", type=int, help="knock-out: then who is ahead goes on (2,000)")
@@ -26,7 +25,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--png", metavar="FILE", help="the cross-table and the ratings as a picture")
     parser.add_argument("--out", metavar="FOLDER", help="keeps every result, the JSON and the picture")
     parser.add_argument("--resume", action="store_true", help="goes on with the tournament in --out")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

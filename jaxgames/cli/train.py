@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.cli.common import add_plugins, print_json
+from jaxgames.cli.common import add_shared, print_json
 
 _PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
@@ -33,13 +33,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
     parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
-    add_plugins(parser)
+    add_shared(parser, "--plugin")
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
     parser.add_argument("--tensorboard", action="store_true", help="write FOLDER/tensorboard beside metrics.jsonl")
     parser.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
-    parser.add_argument("--json", action="store_true", help="results as JSON, nothing else")
+    add_shared(parser, "--json")
     parser.set_defaults(command=run)
 
 

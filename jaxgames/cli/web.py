@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any
 
-from jaxgames.cli.common import add_plugins
+from jaxgames.cli.common import add_shared
 
 USUAL_PORT = 8000
 END_SECONDS = 1.0
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--no-keep", action="store_true", help="end games with the server (else they are kept on disk)")
     parser.add_argument("--trust-guests", action="store_true", help="people elsewhere may start trainings, too")
-    add_plugins(parser)
+    add_shared(parser, "--plugin")
     parser.set_defaults(command=run)
 
 
