@@ -1,9 +1,10 @@
 """A training run on disk: configuration, measurements, checkpoints, the best player, learning curves."""
 
+import contextlib
 import operator
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,15 +109,9 @@ class Run(Folder):
         def load() -> tuple[int, Any]:
             steps = self.steps()
             chosen = self._chosen(steps, step)
-            try:
+            what = f"checkpoint of step {chosen} in {self.path}"
+            with _saying(what, lambda: self._still_good(steps, chosen, template)):
                 return chosen, checkpoints.read(self._steps.path(chosen), template)[1]
-            except ValueError as error:
-                others = [other for other in steps if other < chosen][::-1] + [
-                    other for other in steps if other > chosen
-                ]
-                raise ValueError(
-                    f"checkpoint of step {chosen} in {self.path} {error}; {self._still_good(others, template)}"
-                ) from error
 
         return _retry_if_replaced(self.steps, load)
 
@@ -125,10 +120,8 @@ class Run(Folder):
 
         def load() -> np.ndarray:
             chosen = self._chosen(self.steps(), step)
-            try:
+            with _saying(f"checkpoint of step {chosen} in {self.path}"):
                 return checkpoints.read_leaf(self._steps.path(chosen), place)
-            except ValueError as error:
-                raise ValueError(f"checkpoint of step {chosen} in {self.path} {error}") from error
 
         return _retry_if_replaced(self.steps, load)
 
@@ -144,12 +137,8 @@ class Run(Folder):
             numbers = self._best.numbers()
             if not numbers:
                 raise ValueError(f"{self.path} has no best player yet")
-            try:
+            with _saying(f"best player in {self.path}", lambda: f"checkpoints are there of steps {self.steps()}"):
                 return checkpoints.read(self._best.path(numbers[-1]), template)
-            except ValueError as error:
-                raise ValueError(
-                    f"best player in {self.path} {error}; checkpoints are there of steps {self.steps()}"
-                ) from error
 
         return _retry_if_replaced(self._best.numbers, load)
 
@@ -158,10 +147,8 @@ class Run(Folder):
 
         def load() -> dict[str, Any] | None:
             numbers = self._best.numbers()
-            try:
+            with _saying(f"best player in {self.path}"):
                 return checkpoints.read_manifest(self._best.path(numbers[-1]))["info"] if numbers else None
-            except ValueError as error:
-                raise ValueError(f"best player in {self.path} {error}") from error
 
         return _retry_if_replaced(self._best.numbers, load)
 
@@ -192,8 +179,9 @@ class Run(Folder):
             raise ValueError(f"{self.path} has no checkpoint of step {step}; available: {', '.join(map(str, steps))}")
         return steps[-1] if step is None else step
 
-    def _still_good(self, steps: list[int], template: Any) -> str:
-        for step in steps:
+    def _still_good(self, steps: list[int], damaged: int, template: Any) -> str:
+        """The last good checkpoint before the damaged one or, if there is none, the first one after it, in words."""
+        for step in sorted(set(steps) - {damaged}, key=lambda step: (step > damaged, abs(step - damaged))):
             try:
                 checkpoints.read(self._steps.path(step), template)
                 return f"step {step} is still good"
@@ -236,6 +224,15 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # of the package around it
         return False
+
+
+@contextlib.contextmanager
+def _saying(what: str, advice: Callable[[], str] | None = None) -> Iterator[None]:
+    """Says of what an error inside is, and what to do about it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what} {error}" + (f"; {advice()}" if advice else "")) from error
 
 
 def _retry_if_replaced(numbers: Callable[[], list[int]], load: Callable[[], T]) -> T:
