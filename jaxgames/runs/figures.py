@@ -89,16 +89,12 @@ def draw(
     Each line is drawn through the entries that have its key; null breaks it. `panels` defaults to `default_panels`
     with `references` in the first. Raises ValueError if there is nothing to draw.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     panels = default_panels(metrics, references) if panels is None else list(panels)
     if not panels or not any(x in line for line in metrics):
         raise ValueError(f"nothing to draw: no metrics over {x!r} yet")
     heights = [panel.height for panel in panels]
-    figure = Figure(figsize=(9.0, 1.1 + 1.45 * sum(heights)), layout=ConstrainedLayoutEngine(hspace=0.06))
-    FigureCanvasAgg(figure)
+    figure = new_figure(9.0, 1.1 + 1.45 * sum(heights))
+    figure.set_layout_engine("constrained", hspace=0.06)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axis, panel in zip(axes, panels, strict=True):
         _draw_panel(axis, panel, metrics, x)
