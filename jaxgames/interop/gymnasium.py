@@ -45,7 +45,7 @@ def _env(game: Game, player: Player, seat: str | None, render_mode: str | None) 
         from gymnasium.spaces import Discrete
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    modes = {"ansi": spaces.board_text, "svg": game.to_svg}
+    modes = {"ansi": game.to_string, "svg": game.to_svg}
     for name, value, known in (("render_mode", render_mode, tuple(modes)), ("seat", seat, SEATS)):
         if value is not None and value not in known:
             raise ValueError(f"{name} {value!r}: expected {', '.join(known)} or None")

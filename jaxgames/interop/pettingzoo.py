@@ -33,7 +33,7 @@ def _env(game: Game, render_mode: str | None) -> Any:
         from pettingzoo import AECEnv
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    modes = {"ansi": spaces.board_text, "svg": game.to_svg}
+    modes = {"ansi": game.to_string, "svg": game.to_svg}
     if render_mode is not None and render_mode not in modes:
         raise ValueError(f"render_mode {render_mode!r}: expected {', '.join(modes)} or None")
     of_observation = Dict(

@@ -38,11 +38,6 @@ def over(state: State) -> bool:
     return bool(state.terminated) or bool(state.truncated)
 
 
-def board_text(state: State) -> str:
-    """The position in the game's notation."""
-    return state._game.to_string(state)
-
-
 def new_game(game: Game, seed: int) -> State:
     """A new game."""
     return _init(game, jax.random.key(seed))
