@@ -196,17 +196,16 @@ LATE, ENTRIES = 14, 1 << 16
 
 @dataclasses.dataclass(frozen=True)
 class LateLookup(Knowledge):
-    """Values of Connect X when at most `left` stones can be played, by the solver."""
+    """Values of Connect X when at most `LATE` stones can be played, by the solver."""
 
     game: ConnectFour
-    left: int = LATE
 
     @override
     def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
         """Where few squares are free."""
         taken = board.either(*positions)
         stones = sum((popcount(word) for word in taken[1:]), popcount(taken[0]))
-        return self._squares - stones <= self.left
+        return self._squares - stones <= LATE
 
     @override
     def worth(self, scores: tuple[()], positions: ConnectFourPosition) -> Float32[Array, " batch"]:
