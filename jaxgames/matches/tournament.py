@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, UInt32
 
-from jaxgames.envs.core import Game, Outcome
+from jaxgames.envs.core import Game
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.intervals import Z95
 from jaxgames.matches.match import MatchResult, PairedGames, match
-from jaxgames.ops.pytrees import take
+from jaxgames.ops.pytrees import num_rows, take
 from jaxgames.players import Player, as_players, generic
 from jaxgames.runs.files import JsonLines
 from jaxgames.runs.folder import Folder
@@ -230,16 +229,13 @@ def time_per_move(player: Player, positions: Any) -> float:
     """
     if player.on_host:
         positions = take(positions, slice(1))
-    count = len(jax.tree.leaves(positions)[0])
+    count = num_rows(positions)
     bits = jax.random.bits(jax.random.key(1), (count,), jnp.uint32)
-    turn = player.turn if player.on_host else None
+    choose = Player.play_once if player.on_host else _play_once
     seconds = []
     for _ in range(1 + _REPEATS):
         started = time.perf_counter()
-        if turn is not None:
-            turn(player.params, positions, np.asarray(bits))
-        else:
-            jax.block_until_ready(_turn(player, positions, bits))
+        jax.block_until_ready(choose(player, positions, bits))
         seconds.append(time.perf_counter() - started)
     return min(seconds[1:]) / count
 
@@ -265,6 +261,4 @@ def _kind(player: Player) -> Any:
     return player.turn, jax.tree.structure(player.params), shapes
 
 
-@jax.jit
-def _turn(player: Player, positions: Any, bits: UInt32[Array, " n"]) -> Outcome:
-    return player.turn(player.params, positions, bits)
+_play_once = jax.jit(Player.play_once)

@@ -158,6 +158,8 @@ def test_time_per_move_is_that_of_one_position():
     positions = sample_positions(GAME, count=8)
     assert len(positions.own) == 8 and (positions.roll > 0).all()
     assert 0 < time_per_move(POOL[0], positions) < 1
+    learns = players.make("lgr:2,keep=1", "tic_tac_toe")  # remembers something over a game
+    assert 0 < time_per_move(learns, sample_positions(learns.game, count=8)) < 1
 
 
 def test_what_makes_no_tournament():
