@@ -22,12 +22,14 @@ STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
 DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution*.py")
 """Networks of dense layers alone."""
+MATCH = tuple(f"jaxgames/matches/{name}.py" for name in ("match", "host_games", "intervals"))
+"""A match of two players."""
 CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
     "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets"),
     "backgammon_plays": (),
-    "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", "jaxgames/matches"),
+    "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", *MATCH),
     "backgammon_random_play": (),
     "convolution": ("jaxgames/nets/convolutions.py",),
     "device_trace": ("jaxgames/algos", "jaxgames/nets"),
@@ -40,9 +42,9 @@ CODE: dict[str, tuple[str, ...]] = {
     "processes": ("jaxgames/algos", "jaxgames/nets", "jaxgames/runs/processes.py"),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
-    "strong_backgammon": ("jaxgames/algos/td", *DENSE, "jaxgames/players", "jaxgames/matches"),
+    "strong_backgammon": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH),
     "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", *DENSE),
-    "td_strength": ("jaxgames/algos/td", *DENSE, "jaxgames/players", "jaxgames/matches"),
+    "td_strength": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
 OF_COMPILED = {
