@@ -116,6 +116,10 @@ SAME_ON_CPUS = {
 }
 """Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`."""
 SAME_EVERYWHERE = {
+    "jaxgames/algos/evolution/play.py": (
+        "9a099f388ba3b82d33d8240e401c8c30c18ccb53",
+        "4790fe62ec14584e276189ec29de86db65af7efd",  # an opponent that learns over a game is refused
+    ),
     "jaxgames/envs/core.py": (
         "15f9b09befa28a902e5bc024d1b00ec5b49ea01b",
         "368b2607f80a5cd8a6f52155de142388858a2e3b",  # one choice by the platform

@@ -16,9 +16,11 @@ from jaxgames.algos.evolution.evolution import Evolution, EvolutionConfig, advan
 from jaxgames.algos.evolution.saved import NetworkConfig, champions_template, snapshots_of
 from jaxgames.algos.evolution.strategies import config_of, content_of, with_changes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
+from jaxgames.envs.core import Game
 from jaxgames.ops.devices import check_shares, device_mesh
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
+from jaxgames.players.player import Player
 from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.strength import after_test
@@ -353,9 +355,19 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
 def evolution_of(config: EvolutionConfig, devices: int = 1, fitnesses: Mapping[str, Any] | None = None) -> Evolution:
     """A setting at work, whose candidates meet players by their names and may be judged by these fitnesses.
 
-    Raises `ValueError` for opponents that are not known.
+    Raises `ValueError` for opponents that are not known, or that a compiled generation cannot ask.
     """
-    return Evolution(config, devices, make_player, tuple(sorted((fitnesses or {}).items())))
+    return Evolution(config, devices, opponent, tuple(sorted((fitnesses or {}).items())))
+
+
+def opponent(name: str, game: Game) -> Player:
+    """A player that candidates meet. Raises `ValueError` for one in plain Python, and one that learns over a game."""
+    player = make_player(name, game)
+    if player.on_host:
+        raise ValueError(f"opponent {name} runs as plain Python, which is no part of a compiled generation")
+    if player.learns:
+        raise ValueError(f"opponent {name} learns over a game, which opponents do not; leave out keep=1")
+    return player
 
 
 def networks_file(run: Run, generation: int) -> Path:

@@ -24,6 +24,18 @@ def fitness(genomes, numbers, key):
     return jnp.sum(genomes, axis=1)
 
 
+class Learning:
+    """A turn that learns over a game."""
+
+    def begin(self, params, games):
+        """Nothing yet."""
+        return games
+
+    def __call__(self, params, positions, bits, memory):
+        """The positions as they are."""
+        return positions, memory
+
+
 def first(key, numbers):
     """Genomes of three genes, all zero."""
     return jnp.zeros((len(numbers), 3))
@@ -276,7 +288,10 @@ EVOLUTION = {
         evolution.FixedPlayer,
         {"turn_of": fitness, "params": (), "count": 8},
         ("count",),
-        turn_of=function("turn_of"),
+        turn_of={
+            **function("turn_of"),
+            "learning": (Learning(), ValueError, "learns over a game, which opponents do not"),
+        },
     ),
     "evolution.Networks": settings(evolution.Networks, {"policy": POLICY, "genomes": ROWS_4}, (), policy=NO_POLICY),
     "evolution.ByPlay": settings(

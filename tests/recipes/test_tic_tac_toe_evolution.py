@@ -237,6 +237,7 @@ def test_the_table_fits_80_columns(finished, capsys):
         ("--devices 2", "groups runs on one device"),
         ("--setting best --set opponents=nobody*3", "unknown player 'nobody'"),
         ("--setting best --set opponents=random", "expected players and numbers"),
+        ("--setting best --set opponents=lgr:4,keep=1*3", "learns over a game"),
         ("--setting best --games 1000", "plays no games while it evolves"),
         ("--setting best --set population=16000000 --set block=1000000", "fits"),
         ("--games 400000 --set generations=2", "not both"),

@@ -150,7 +150,7 @@ class RandomMoves:
 @dataclasses.dataclass(frozen=True)
 class FixedPlayer:
     """Opponents that are all the same player: `turn(params, positions, bits)` plays turns in a flat batch of
-    positions, as that of `jaxgames.players.Player` does.
+    positions, as that of `jaxgames.players.Player` does. `ValueError` for one that learns over a game.
     """
 
     any_order: ClassVar[bool] = True
@@ -160,6 +160,8 @@ class FixedPlayer:
 
     def __post_init__(self) -> None:
         checks.function("turn_of", self.turn_of, "(params, positions, bits) -> outcome")
+        if hasattr(self.turn_of, "begin"):
+            raise ValueError("turn_of learns over a game, which opponents do not: of lgr:10,keep=1 leave out keep=1")
         checks.whole("count", self.count)
 
     def turn(
