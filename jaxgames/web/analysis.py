@@ -6,7 +6,6 @@ Runs in a thread, plain Python around compiled programs, and yields a `Finding` 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from jaxgames.envs.core import State
@@ -107,8 +106,7 @@ def _worth(
 ) -> list[float]:
     """What turns are worth to the player to move, by the values of the positions after them."""
     after = [after_actions(state, turn) for turn in turns]
-    positions = jax.tree.map(lambda *rows: np.stack([np.asarray(x) for x in rows]), *[s._position for s in after])
-    worth = -cache.of(player).values(player, positions, bits)
+    worth = -cache.of(player).values(player, [reached._position for reached in after], bits)
     for index, reached in enumerate(after):
         if bool(reached.terminated | reached.truncated):
             worth[index] = reached.rewards[int(state.current_player)]

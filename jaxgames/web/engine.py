@@ -59,7 +59,7 @@ class Lane:
 
     def is_ready(self, batch: int | None = None) -> bool:
         """Whether the program for so many positions, by default the fewest, is compiled."""
-        return self.player.on_host or ("turn", batch or self._batches[0]) in self._programs.ready
+        return self.player.on_host or (batch or self._batches[0]) in self._programs.ready
 
     async def choose(self, state: State, bits: int) -> list[int]:
         """The next actions of the player in a state; raises `ValueError` if it is too slow."""

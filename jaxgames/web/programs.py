@@ -52,8 +52,8 @@ class Programs:
         kind = (player.game, player.turn)
         self._turn = ExportedProgram(_turn, kind, folder if sighted(player).rule is None else None)
         self._values = jax.jit(Player.values)
-        self._begin, self._go_on = jax.jit(_begin), jax.jit(_go_on)
-        self.ready: set[Hashable] = set()
+        self._search = jax.jit(_search)
+        self.ready: set[int] = set()
 
     def lower(self, player: Player, batch: int) -> None:
         """The part of `prepare` that is Python."""
@@ -62,7 +62,7 @@ class Programs:
     def prepare(self, player: Player, batch: int) -> None:
         """Compiles what `choose` runs."""
         self._turn.compile(player, *_no_positions(player.game, batch))
-        self.ready.add(("turn", batch))
+        self.ready.add(batch)
 
     def choose(self, player: Player, positions: list[Any], bits: list[int], batch: int) -> list[list[int]]:
         """The actions of a turn in each of at most `batch` positions; none where the player forfeits by an illegal one.
@@ -71,41 +71,33 @@ class Programs:
         """
         if player.on_host:
             states = [jax.device_get(player.game.state(position)) for position in positions]
-            self.ready.add(("turn", batch))
+            self.ready.add(batch)
             return [list(choose_turn(player, *one)) for one in zip(states, bits, strict=True)]
         words = np.resize(np.array(bits, np.uint32), batch)
         actions = np.asarray(self._turn(player, _stacked(positions, batch), words))
-        self.ready.add(("turn", batch))
+        self.ready.add(batch)
         return [row[row >= 0].tolist() for row in actions[: len(positions)]]
 
-    def values(self, player: Player, positions: Any, bits: int) -> np.ndarray:
-        """What positions (a batch, before chance) are worth to the player to act there."""
-        count = len(jax.tree.leaves(positions)[0])
+    def values(self, player: Player, positions: list[Any], bits: int) -> np.ndarray:
+        """What positions, before chance, are worth to the player to act there."""
+        count = len(positions)
         batch = next((size for size in VALUE_BATCHES if size >= count), VALUE_BATCHES[-1])
         parts = []
         for first in range(0, count, batch):
-            rows = np.minimum(np.arange(first, first + batch), count - 1)
-            part = jax.tree.map(lambda x, rows=rows: x[rows], positions)
             words = (np.arange(batch, dtype=np.uint64) * 0x9E3779B1 + bits + first).astype(np.uint32)
-            parts.append(np.asarray(self._values(player, part, words)))
-        self.ready.add(("values", batch))
+            parts.append(np.asarray(self._values(player, _stacked(positions[first : first + batch], batch), words)))
         return np.concatenate(parts)[:count]
 
     def search(self, player: Player, state: State, bits: int, tree: Any = None) -> tuple[SearchReport, Any]:
         """A search of one position, `SIMULATIONS` at a time: the report, and the tree with which to go on."""
         states = jax.tree.map(lambda x: np.asarray(x)[None], state)
-        words = np.uint32(bits & 0xFFFFFFFF)
-        if tree is None:
-            report, tree = self._begin(player, states, words)
-        else:
-            report, tree = self._go_on(player, states, words, tree)
-        self.ready.add(("search", tree is None))
+        report, tree = self._search(player, states, np.uint32(bits & 0xFFFFFFFF), tree)
         return jax.device_get(report), tree
 
     def clear(self) -> None:
         """Frees all of them."""
         self.ready.clear()
-        programs: tuple[Any, ...] = (self._turn, self._values, self._begin, self._go_on)
+        programs: tuple[Any, ...] = (self._turn, self._values, self._search)
         for program in programs:
             program.clear_cache()
 
@@ -198,17 +190,9 @@ def _settings(player: Player) -> tuple[Rule, Any]:
     return mcts.puct(), mcts.valued(player.value, player.params)
 
 
-def _begin(player: Player, states: State, bits: UInt32[Array, ""]) -> tuple[SearchReport, Any]:
-    return _grow(player, states, bits, None)
-
-
-def _go_on(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
-    return _grow(player, states, bits, tree)
-
-
-def _grow(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
+def _search(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
+    """`SIMULATIONS` more in a tree, None for a new one."""
     rule, evaluate = _settings(player)
-    capacity = MOST_SIMULATIONS + 1
     found = mcts.search(
         player.game,
         states,
@@ -217,7 +201,7 @@ def _grow(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> 
         select=rule,
         evaluate=evaluate,
         tree=tree,
-        capacity=capacity,
+        capacity=MOST_SIMULATIONS + 1,
     )
     assert found.tree is not None  # none by `recursive`, which cannot go on and so is never asked to
     tree, layout, actions = found.tree, found.tree.layout, player.game.num_actions
