@@ -177,7 +177,7 @@ class WebServer:
             self._games = {
                 "games": [describe_game(game, self.offered) for game in VIEWS],
                 "limits": self.limits.shown(),
-                "keeps": self.lobby.keeps,
+                "keeps": self.lobby.keeper is not None,
                 "runs": list(self.offered.runs),
                 "version": importlib.metadata.version("jaxgames"),
             }

@@ -70,11 +70,6 @@ def rules_of(game_id: str) -> dict[str, Setting]:
     return {name: option for name, option in OPTIONS[game_id].items() if name != "points"}
 
 
-def options_of(game: Game) -> dict[str, int | None]:
-    """The options of a game that was made elsewhere."""
-    return {name: getattr(game, name, option.default) for name, option in OPTIONS[game.id].items()}
-
-
 def analyst(offered: OfferedPlayers, game: Game) -> str:
     """The player that evaluates by default: the champion if there is one."""
     for spec in FALLBACKS:

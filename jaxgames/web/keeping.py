@@ -13,14 +13,13 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
-from jaxgames.envs.registry import make
 from jaxgames.records import FORMATS, GameRecord, dumps, loads
 from jaxgames.records.json_lines import from_dict, to_dict
 from jaxgames.sessions.session import Session
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.clocks import control_of
 from jaxgames.web.engine import Engine
-from jaxgames.web.games import GameChoice, choose_game, options_of
+from jaxgames.web.games import GameChoice, choose_game
 from jaxgames.web.kept_games import ChallengeGame, KeptGame, KeptGames
 from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
@@ -59,21 +58,21 @@ class RoomKeeper:
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._write())
 
-    async def finish(self) -> None:
-        """Writes all that has changed so far."""
+    async def written(self) -> KeptGames:
+        """The games on the disk, once all that has changed so far is written."""
         changed = list(self._changed)
         while self._left:
             await self.games.put(*self._left.pop(0))
         for room in changed:
             for game in self._taken(room):
                 await self.games.put(*game)
+        return self.games
 
     async def close(self) -> None:
         """Writes everything, and ends."""
         if self._work is not None:
             self._work.cancel()
-        await self.finish()
-        self.games.close()
+        (await self.written()).close()
 
     async def _write(self) -> None:
         while self._left or self._changed:
@@ -225,13 +224,6 @@ def listed(game: KeptGame, owner: str, under_way: bool) -> dict[str, Any]:
     }
 
 
-def file_of(game: KeptGame, name: str) -> dict[str, Any]:
-    """A kept game as a file in one of the formats. Raises `ValueError` for what the format cannot say."""
-    record = from_dict(game.content["record"])
-    media = "application/json" if name == "json" else "text/plain"
-    return {"format": name, "name": f"{record.game}.{name}", "media": media, "text": dumps([record], name)}
-
-
 MOST_CHARACTERS = 65_536
 MOST_GAMES = 20
 _SIGNS = {
@@ -258,8 +250,7 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
         raise ValueError(f"the file has {len(text)} characters: expected at most {MOST_CHARACTERS}")
     if name is None:
         name = next(name for name, sign in _SIGNS.items() if sign.match(text))
-    if name not in FORMATS:
-        raise ValueError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}")
+    _check_format(name)
     if name in _GAMES and len(_GAMES[name].findall(text)) > 2 * MOST_GAMES:
         raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
     try:
@@ -286,12 +277,12 @@ class _Bounds:
             raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
         if time.monotonic() > self._until:
             raise ValueError(f"the file takes more than {self._seconds:g} s to read: leave some games out")
-        choose_game(game, {**options_of(make(game)), **dict(options)})
+        choose_game(game, options)
 
 
 async def replay(room: Room, record: GameRecord) -> tuple[GameChoice, Session, int]:
     """The game of a record as a session, and who moves first in it."""
-    choice = choose_game(record.game, {**options_of(make(record.game)), **dict(record.options)})
+    choice = choose_game(record.game, record.options)
     if len(record.turns) > room.limits.turns:
         raise ValueError(f"the game has {len(record.turns)} turns: expected at most {room.limits.turns}")
     await room.engine.prepare(choice.game)
@@ -300,14 +291,22 @@ async def replay(room: Room, record: GameRecord) -> tuple[GameChoice, Session, i
 
 
 async def write(room: Room, name: str) -> dict[str, Any]:
-    """The game so far as a text in one of the formats."""
-    if name not in FORMATS:
-        raise ValueError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}")
+    """The game so far as a file in one of the formats."""
     names = [chair.name or side for chair, side in zip(room.chairs, room.view.sides, strict=True)]
     record = room.session.record([_plain(names[room.first]), _plain(names[1 - room.first])], room.tags)
-    text = await room.engine.run("file", dumps, [record], name)
+    return await room.engine.run("file", file_of, record, name)
+
+
+def file_of(record: GameRecord, name: str) -> dict[str, Any]:
+    """A game as a file in one of the formats. Raises `ValueError` for an unknown one, and for what it cannot say."""
+    _check_format(name)
     media = "application/json" if name == "json" else "text/plain"
-    return {"format": name, "name": f"{record.game}.{name}", "media": media, "text": text}
+    return {"format": name, "name": f"{record.game}.{name}", "media": media, "text": dumps([record], name)}
+
+
+def _check_format(name: str) -> None:
+    if name not in FORMATS:
+        raise ValueError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
 def _plain(name: str) -> str:

@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Any
 
+from jaxgames.records.json_lines import from_dict
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.clocks import control_of
 from jaxgames.web.commands import Commands
@@ -41,12 +42,11 @@ class Lobby:
     def __init__(
         self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None, commands: Commands | None = None
     ):
-        self.engine, self.limits = engine, limits
+        self.engine, self.limits, self.keeper = engine, limits, keeper
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
         self.failures = 0
         self._messages = Messages(limits)
-        self._keeper = keeper
         self._beginning = 0
         self._returning: dict[str, asyncio.Future[Room | None]] = {}
         engine.compiled = self._compiled
@@ -60,11 +60,6 @@ class Lobby:
             "forget": self._forget,
             **(commands or Commands({}, limits)).handlers,
         }
-
-    @property
-    def keeps(self) -> bool:
-        """Whether games are kept."""
-        return self._keeper is not None
 
     async def handle(self, client: Client, content: str) -> None:
         """Does what a message says, and answers it; whatever is wrong with it is one line back."""
@@ -126,8 +121,8 @@ class Lobby:
     def _add(self, room: Room) -> None:
         room.analyses = Analyses(room)
         self.rooms[room.id] = room
-        if self._keeper is not None:
-            room.keep, room.leave = self._keeper.note, self._keeper.leave
+        if self.keeper is not None:
+            room.keep, room.leave = self.keeper.note, self.keeper.leave
 
     async def _check_room(self, client: Client) -> None:
         """Raises `ValueError` if there is no room for another session."""
@@ -167,19 +162,19 @@ class Lobby:
 
     async def _find(self, client: Client, session: str) -> Room | None:
         """The session, from the disk if it is not under way; None if there is none."""
-        if session in self.rooms or self._keeper is None:
+        if session in self.rooms or self.keeper is None:
             return self.rooms.get(session)
         if session not in self._returning:
             await self._check_room(client)
-            self._returning[session] = asyncio.ensure_future(self._return(self._keeper, session))
+            self._returning[session] = asyncio.ensure_future(self._return(self.keeper, session))
         try:
             return await asyncio.shield(self._returning[session])
         finally:
             self._returning.pop(session, None)
 
     async def _return(self, keeper: RoomKeeper, session: str) -> Room | None:
-        await keeper.finish()
-        kept = await keeper.games.newest(session)
+        games = await keeper.written()
+        kept = await games.newest(session)
         if kept is None:
             return None
         room = await restore(self.engine, self.limits, kept)
@@ -187,15 +182,14 @@ class Lobby:
         return room
 
     def _kept(self) -> RoomKeeper:
-        if self._keeper is None:
+        if self.keeper is None:
             raise ValueError("this server keeps no games")
-        return self._keeper
+        return self.keeper
 
     async def _games(self, client: Client, message: dict[str, Any]) -> None:
-        keeper, owner = self._kept(), message["owner"]
-        await keeper.finish()
+        games, owner = await self._kept().written(), message["owner"]
         shown = []
-        for game in await keeper.games.of(owner):
+        for game in await games.of(owner):
             room = self.rooms.get(game.session)
             under_way = room is not None and room.number == game.number
             with contextlib.suppress(KeyError, TypeError):  # of another version
@@ -203,17 +197,14 @@ class Lobby:
         client.put({"type": "games", "id": message["id"], "games": shown})
 
     async def _challenges(self, client: Client, message: dict[str, Any]) -> None:
-        keeper = self._kept()
-        await keeper.finish()
-        rows = await keeper.games.challenges_of(message["owner"])
-        found = await self.engine.run("file", standings, rows)
+        games = await self._kept().written()
+        found = await self.engine.run("file", standings, await games.challenges_of(message["owner"]))
         client.put({"type": "challenges", "id": message["id"], "players": found})
 
     async def _open(self, client: Client, message: dict[str, Any]) -> None:
-        keeper, owner = self._kept(), message["owner"]
-        await keeper.finish()
-        game = await keeper.games.find(owner, message["session"], message["number"])
-        newest = await keeper.games.newest(game.session)
+        games, owner = await self._kept().written(), message["owner"]
+        game = await games.find(owner, message["session"], message["number"])
+        newest = await games.newest(game.session)
         client.name, client.owner = message["name"] or client.name, owner
         if newest is not None and newest.number == game.number:
             room = await self._find(client, game.session)
@@ -228,10 +219,9 @@ class Lobby:
         self._enter(client, room, room.host, message["id"])
 
     async def _export(self, client: Client, message: dict[str, Any]) -> None:
-        keeper = self._kept()
-        await keeper.finish()
-        game = await keeper.games.find(message["owner"], message["session"], message["number"])
-        file = await self.engine.run("file", file_of, game, message["format"])
+        games = await self._kept().written()
+        game = await games.find(message["owner"], message["session"], message["number"])
+        file = await self.engine.run("file", file_of, from_dict(game.content["record"]), message["format"])
         client.put({"type": "file", "id": message["id"], **file})
 
     async def _forget(self, client: Client, message: dict[str, Any]) -> None:
@@ -240,8 +230,8 @@ class Lobby:
         if room is not None and room.number == message["number"]:
             for chair in room.chairs:
                 chair.owner = None if chair.owner == owner else chair.owner
-        await keeper.finish()
-        await keeper.games.forget(owner, session, message["number"])
+        games = await keeper.written()
+        await games.forget(owner, session, message["number"])
         if room is not None:  # it goes on, for the other one
             room.keep(room)
         client.answer(message["id"])
@@ -311,7 +301,7 @@ class Lobby:
         for room in list(self.rooms.values()):
             await room.close("the server has ended")
         self.rooms.clear()
-        if self._keeper is not None:
-            await self._keeper.close()
+        if self.keeper is not None:
+            await self.keeper.close()
         for client in list(self.clients):
             client.close(1001, "the server has ended")

@@ -94,7 +94,7 @@ def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is
 
 def test_the_end_of_a_game_is_kept_when_the_next_one_begins_before_the_disk_is_free(file):
     with serving(keep=file) as (server, http), page(http) as ann:
-        games, free = server.lobby._keeper.games, threading.Event()
+        games, free = server.lobby.keeper.games, threading.Event()
         write = games._put
         games._put = lambda *arguments: free.wait(60) and write(*arguments)
         ann.create("tic_tac_toe", owner=ANN)
