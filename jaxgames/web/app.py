@@ -256,7 +256,7 @@ class WebServer:
         @app.get("/api/runs")
         async def runs() -> Response:
             await self.engine.run("file", self.find_runs)
-            names = self.trainings.names
+            names = list(self.offered.runs)
             return api(
                 {"runs": [await self.engine.run("file", self.trainings.describe, name, False) for name in names]}
             )
@@ -265,9 +265,8 @@ class WebServer:
         async def run(name: str) -> Response:
             described = await self.engine.run("file", self.trainings.describe, name)
             if described is None:
-                raise HTTPException(
-                    404, f"unknown training; the server was started with: {_names(self.trainings.names)}"
-                )
+                known = ", ".join(self.offered.runs) or "none"
+                raise HTTPException(404, f"unknown training; the server was started with: {known}")
             return api(described)
 
         @app.get("/api/tournaments")
@@ -338,7 +337,3 @@ async def _send(websocket: Any, client: Client) -> None:
             await websocket.send_text(text)
         code, reason = client.closed or (1000, "")
         await websocket.close(code, reason)
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.registry import GAMES
-from jaxgames.players import from_folder
+from jaxgames.players.from_folder import game_of
 from jaxgames.runs import Run
 from jaxgames.runs.files import plain
 from jaxgames.web.boards import VIEWS
@@ -35,11 +35,6 @@ class Trainings:
         self._runs, self._running = runs, running
         self._read: dict[str, tuple[float, dict[str, Any]]] = {}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the runs."""
-        return tuple(self._runs)
-
     def describe(self, name: str, metrics: bool = True) -> dict[str, Any] | None:
         """A run as the page reads it; None for an unknown name. What cannot be read is an `error` in it."""
         if name not in self._runs:
@@ -56,44 +51,29 @@ class Trainings:
 
 
 def _describe(name: str, path: Path) -> dict[str, Any]:
-    base: dict[str, Any] = {
-        "name": name,
-        "game": None,
-        "title": None,
-        "recipe": None,
-        "under_way": False,
-        "goes_on": False,
-        "progress": None,
-        "error": None,
-        "x": "step",
-        "last": None,
-        "best": None,
-        "checkpoints": [],
-        "updated": None,
-        "player": None,
-        "newest": None,
-        "measures": [],
-        "titles": {},
-        "metrics": [],
-    }
+    error = None
     try:
         run = Run.open(path)
-        lines, steps, best = run.metrics(), run.steps(), run.best_info()
-        game = from_folder.game_of(path)
-    except (ValueError, OSError) as error:
-        return base | {"error": " ".join(str(error).replace(str(path), name).split())}
-    updated = _seconds_since(path)
+        config, lines, steps, best = run.config, run.metrics(), run.steps(), run.best_info()
+        game, updated = game_of(path), _seconds_since(path)
+    except (ValueError, OSError) as wrong:  # it is shown as one that has nothing yet
+        error = " ".join(str(wrong).replace(str(path), name).split())
+        config, lines, steps, best, game, updated = {}, [], [], None, None, None
     measures = sorted({key for line in lines for key, value in line.items() if _is_number(value)} - set(CLOCKS))
+    last = _numbers(lines[-1]) if lines else None
     # A run of tournaments or of other kinds may have no player that sits on a seat.
     plays = game in GAMES
-    return base | {
+    return {
+        "name": name,
         "game": game,
         "title": VIEWS[game].title if game is not None and game in VIEWS else game,
-        "recipe": run.config.get("recipe") if isinstance(run.config.get("recipe"), str) else None,
+        "recipe": config.get("recipe") if isinstance(config.get("recipe"), str) else None,
         "under_way": updated is not None and updated < FRESH_SECONDS,
+        "goes_on": False,
+        "progress": last.get("progress") if last else None,
+        "error": error,
         "x": next((axis for axis in X_AXES if any(axis in line for line in lines)), "step"),
-        "last": _numbers(lines[-1]) if lines else None,
-        "progress": _numbers(lines[-1]).get("progress") if lines else None,
+        "last": last,
         "best": plain(best, "best"),
         "checkpoints": steps,
         "updated": updated,
