@@ -10,7 +10,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import random
-import threading
 import time
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -163,7 +162,6 @@ class Engine:
         self._rules: dict[Game, asyncio.Future[None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._random = random.SystemRandom()
-        self.stopping = threading.Event()
 
     async def run(self, pool: str, function: Callable[..., T], *arguments: Any) -> T:
         """A function in a thread."""
@@ -238,7 +236,6 @@ class Engine:
 
     def close(self) -> None:
         """Ends the threads; what is being computed is finished first."""
-        self.stopping.set()
         for task in self._tasks:
             task.cancel()
         for pool in self._pools.values():

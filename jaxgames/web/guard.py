@@ -121,10 +121,11 @@ def is_here(scope: Scope) -> bool:
         return False
     hosts = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name.lower() == b"host"]
     client = scope.get("client")
-    return client is not None and all(_is_loopback(name) for name in (client[0], *(_split_port(h)[0] for h in hosts)))
+    return client is not None and all(is_loopback(name) for name in (client[0], *(_split_port(h)[0] for h in hosts)))
 
 
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Whether a name or an address is this machine only."""
     try:
         address = ipaddress.ip_address(name.strip("[]"))
     except ValueError:

@@ -76,7 +76,6 @@ class KeptGames:
     """
 
     def __init__(self, path: Path):
-        self._path = path
         self._thread = concurrent.futures.ThreadPoolExecutor(1, "jaxgames-keep")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

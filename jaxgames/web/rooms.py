@@ -275,16 +275,15 @@ class Room:
         for client in list(self.clients):
             client.put(to_text({**shared, **self.personal(client)}))
 
-    def tell(self, message: dict[str, Any], but: Client | None = None) -> None:
+    def tell(self, message: dict[str, Any]) -> None:
         """Sends the same message to all."""
         text = to_text(message)
         for client in list(self.clients):
-            if client is not but:
-                client.put(text)
+            client.put(text)
 
-    def notice(self, text: str, kind: str = "info", but: Client | None = None) -> None:
+    def notice(self, text: str, kind: str = "info") -> None:
         """Sends a line to all."""
-        self.tell({"type": "notice", "text": text, "kind": kind}, but)
+        self.tell({"type": "notice", "text": text, "kind": kind})
 
     def shared(self) -> dict[str, Any]:
         """The part of a state that is the same for all."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import ipaddress
 import os
 import socket
 import sys
@@ -18,8 +17,9 @@ from typing_extensions import override
 from jaxgames.ops.jax_internals import setting
 from jaxgames.web.app import MISSING, WebServer
 from jaxgames.web.commands import CommandForm
+from jaxgames.web.guard import is_loopback
 from jaxgames.web.kept_games import state_folder
-from jaxgames.web.limits import USUAL_LIMITS, Limits
+from jaxgames.web.limits import USUAL_LIMITS
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -63,20 +63,11 @@ def use_disk_cache() -> Path | None:
     return None if used is None or "://" in used else Path(used) / "jaxgames"
 
 
-def is_local(host: str) -> bool:
-    """Whether a host is this machine only."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def serve(
     runs: Sequence[str],
     host: str,
     port: int,
     open_browser: bool = False,
-    limits: Limits = USUAL_LIMITS,
     warm: bool = True,
     plugins: Sequence[str] = (),
     keep: Path | None = None,
@@ -96,27 +87,22 @@ def serve(
     try:
         folder = None if plugins else folder  # what is kept is known by names, and those of plug-ins may mean anything
         kept = folder, keep, state_folder()
-        server = WebServer(runs, limits, [host], is_local(host), warm, plugins, *kept, forms, trust_guests)
+        server = WebServer(runs, USUAL_LIMITS, [host], is_loopback(host), warm, plugins, *kept, forms, trust_guests)
     except BaseException:
         listener.close()
         raise
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     print(f"playing at {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
-    if not is_local(host):
+    if not is_loopback(host):
         print("whoever reaches this machine over the network may play, too", file=sys.stderr, flush=True)
     if open_browser:
         threading.Timer(0.5, webbrowser.open, (address,)).start()
-    asyncio.run(_serve(uvicorn, server, listener))
-
-
-async def _serve(uvicorn: Any, server: WebServer, listener: socket.socket) -> None:
-    await uvicorn.Server(configure(uvicorn, server)).serve(sockets=[listener])
+    asyncio.run(uvicorn.Server(configure(uvicorn, server)).serve(sockets=[listener]))
 
 
 def configure(uvicorn: Any, server: WebServer) -> Any:
     """How uvicorn serves: with the bounds of the server, and without a word about itself."""
-    from jaxgames.web.server import bounded_http
 
     return uvicorn.Config(
         server.app,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jaxgames.web.guard import HEADERS, POLICY, Guard
+from jaxgames.web.guard import HEADERS, POLICY, Guard, is_loopback
 
 
 async def _inner(scope, receive, send):
@@ -116,3 +116,8 @@ def test_other_methods_and_bodies_are_refused():
     assert ask(LOCAL, extra=[(b"transfer-encoding", b"chunked")])[0]["status"] == 413
     assert ask(LOCAL, path=b"/" * 3000)[0]["status"] == 414
     assert b"secret" not in b"".join(m.get("body", b"") for m in ask(LOCAL, host="evil.example"))
+
+
+def test_what_is_this_machine_only():
+    assert all(map(is_loopback, ("127.0.0.1", "::1", "[::1]", "::ffff:127.0.0.1", "localhost", "LOCALHOST.")))
+    assert not any(map(is_loopback, ("0.0.0.0", "10.0.0.1", "::", "example.org")))
