@@ -37,12 +37,26 @@ def _seat(room: Room, client: Client) -> int:
     return room.to_move or 0
 
 
+def _seats(room: Room, client: Client, what: str) -> list[int]:
+    """The seats of somebody who plays in a game that goes on; `what` is what they may do."""
+    seats = room.seats_of(client.token)
+    if not seats or room.over:
+        raise ValueError("the game is over" if room.over else f"you only watch; who plays may {what}")
+    return seats
+
+
 def _agreed(room: Room, client: Client, message: Message, act: Callable[[], None]) -> None:
-    """Does what a message says: at once, or when the other one has agreed."""
-    if consent.decide(room, client, message) is consent.Verdict.OFFER:
-        _propose(room, client, message["type"], act)
-    else:
+    """Does what a message says, and tells everybody: at once, or when the other one has agreed."""
+
+    def agreed() -> None:
         act()
+        room.offer = None
+        room.changed()
+
+    if consent.decide(room, client, message) is consent.Verdict.OFFER:
+        _propose(room, client, message["type"], agreed)
+    else:
+        agreed()
 
 
 def _propose(room: Room, client: Client, what: str, act: Callable[[], None]) -> None:
@@ -68,12 +82,6 @@ async def _step(room: Room, client: Client, message: Message) -> None:
     room.changed()
 
 
-async def _turn(room: Room, client: Client, message: Message) -> None:
-    _seat(room, client)
-    room.hand_over(message["text"])
-    room.changed()
-
-
 async def _undo_step(room: Room, client: Client, message: Message) -> None:
     _seat(room, client)
     if room.session.actions[-1:] == (0,):  # the pass that followed by itself
@@ -85,9 +93,9 @@ async def _undo_step(room: Room, client: Client, message: Message) -> None:
     room.changed()
 
 
-async def _end_turn(room: Room, client: Client, message: Message) -> None:
+async def _hand_over(room: Room, client: Client, message: Message) -> None:
     _seat(room, client)
-    room.hand_over()
+    room.hand_over(message.get("text"))
     room.changed()
 
 
@@ -103,9 +111,8 @@ async def _undo(room: Room, client: Client, message: Message) -> None:
         if room.session is not session or len(session.turns) < target:
             return
         session.undo_to(target)
-        room.broken_off, room.steps, room.offer = False, [], None
+        room.broken_off, room.steps = False, []
         room.paused = room.paused or watched
-        room.changed()
 
     _agreed(room, client, message, act)
 
@@ -121,44 +128,33 @@ async def _redo(room: Room, client: Client, message: Message) -> None:
         if session.actions:
             raise ValueError("finish your turn or take its steps back first")
         session.redo_to([seat ^ room.first for seat, chair in enumerate(room.chairs) if chair.is_person])
-        room.steps, room.offer = [], None
-        room.changed()
+        room.steps = []
 
     _agreed(room, client, message, act)
 
 
 async def _resign(room: Room, client: Client, message: Message) -> None:
-    seats = room.seats_of(client.token)
-    if not seats or room.over:
-        raise ValueError("the game is over" if room.over else "you only watch; who plays may resign")
+    seats = _seats(room, client, "resign")
     seat = message["seat"] if message["seat"] is not None else room.to_move if len(seats) == 2 else seats[0]
     if seat not in seats:
         raise ValueError("this is not your seat")
-    room.take_turn_back()
-    room.session.resign(seat=seat ^ room.first)
-    room.offer = None
+    room.lose(seat)
     room.changed()
 
 
 async def _claim(room: Room, client: Client, message: Message) -> None:
-    seats = room.seats_of(client.token)
-    if not seats or room.over:
-        raise ValueError("the game is over" if room.over else "you only watch; who plays may claim a win")
+    seats = _seats(room, client, "claim a win")
     if not room.is_left(seats):
         raise ValueError("nobody has left the game: a win can be claimed from a person who is gone")
     wait = room.chairs[1 - seats[0]].gone + room.limits.away_seconds - time.monotonic()
     if wait > 0:
         raise ValueError(f"they may come back: a win can be claimed in {math.ceil(wait)} s")
-    room.take_turn_back()
-    room.session.resign(seat=1 - seats[0] ^ room.first, reason="left the game")
-    room.offer = None
+    room.lose(1 - seats[0], "left the game")
     room.changed()
 
 
 async def _offer(room: Room, client: Client, message: Message) -> None:
-    seats = room.seats_of(client.token)
-    if not seats or room.over:
-        raise ValueError("the game is over" if room.over else "you only watch; who plays may offer a draw")
+    seats = _seats(room, client, "offer a draw")
     if room.choice.game.outcome_probabilities:
         raise ValueError(f"there are no draws in {room.view.title}")
     session, other = room.session, room.chairs[1 - seats[0]]
@@ -198,10 +194,7 @@ async def _new(room: Room, client: Client, message: Message) -> None:
     same_game = message["game"] in (None, room.choice.game.id)
     choice = room.choice
     if not same_game or message["options"] is not None:
-        options = message["options"]
-        if options is None:
-            options = {}
-        choice = choose_game(message["game"] or room.choice.game.id, options)
+        choice = choose_game(message["game"] or room.choice.game.id, message["options"] or {})
     position, to_move = message["position"], message["to_move"]
     if message["from_ply"] is not None:
         if position is not None or not same_game:
@@ -284,7 +277,6 @@ async def _begin(
         room.match = None if room.match is None or room.match.played >= room.match.games else room.match
         if message.get("exchange"):
             room.exchange()
-        room.changed()
 
     _agreed(room, client, message, act)
 
@@ -305,9 +297,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
             raise ValueError("a person has no spec")
         if before.is_person:
             return before
-        chair = Chair(token=client.token, name=client.name, came=True)
-        chair.owner = client.owner
-        return chair
+        return Chair(token=client.token, name=client.name, came=True, owner=client.owner)
     if wanted["spec"] is None:
         raise ValueError("a player needs a spec, such as champion")
     lane = await room.engine.lane(wanted["spec"], game)
@@ -316,12 +306,7 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
 
 
 async def _swap(room: Room, client: Client, message: Message) -> None:
-    def act() -> None:
-        room.exchange()
-        room.offer = None
-        room.changed()
-
-    _agreed(room, client, message, act)
+    _agreed(room, client, message, room.exchange)
 
 
 async def _seat_to(room: Room, client: Client, message: Message) -> None:
@@ -333,8 +318,6 @@ async def _seat_to(room: Room, client: Client, message: Message) -> None:
         if room.session is not session or room.chairs[seat] is not chair:
             raise ValueError("another game has begun meanwhile")
         room.chairs[seat] = new_chair
-        room.offer = None
-        room.changed()
 
     _agreed(room, client, message, act)
 
@@ -356,7 +339,6 @@ async def _load(room: Room, client: Client, message: Message) -> None:
         room.begin(choice, session, first, False)
         room.chairs = chairs
         room.paused = all(not chair.is_person for chair in chairs)
-        room.changed()
 
     _agreed(room, client, message, act)
 
@@ -372,10 +354,9 @@ async def _match(room: Room, client: Client, message: Message) -> None:
     def act() -> None:
         if room.choice is not choice:
             raise ValueError("another game has begun meanwhile")
-        room.match, room.offer = MatchScore(games) if games else None, None
+        room.match = MatchScore(games) if games else None
         if games and (room.over or room.session.turns):
             room.begin(choice, session, first, room.drawn_start)
-        room.changed()
 
     _agreed(room, client, message, act)
 
@@ -444,9 +425,9 @@ async def _ping(room: Room, client: Client, message: Message) -> None:
 
 HANDLERS: dict[str, Handler] = {
     "step": _step,
-    "turn": _turn,
+    "turn": _hand_over,
     "undo_step": _undo_step,
-    "end_turn": _end_turn,
+    "end_turn": _hand_over,
     "undo": _undo,
     "redo": _redo,
     "resign": _resign,

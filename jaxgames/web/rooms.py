@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxgames.envs.core import State
 from jaxgames.players.host import PlayerFailed
-from jaxgames.sessions.session import Session
+from jaxgames.sessions.session import GIVEN_UP, Session
 from jaxgames.web.boards import VIEWS, View, ending, points_of
 from jaxgames.web.clocks import FREE_TURNS, TIME_UP, Clock, TimeControl
 from jaxgames.web.connection import Client, to_text
@@ -67,7 +67,7 @@ class Room:
         self.leave: Callable[[Room], None] = _nowhere
         self._driver: asyncio.Task[None] | None = None
         self._thinks, self._scored = False, 0.0
-        self._last: tuple[Any, dict[str, Any] | None] = (None, None)
+
         self._board: State | None = None
 
     # Who is here.
@@ -188,10 +188,14 @@ class Room:
         if self.over or seat is None or self.clock.until_flag() > 0:
             return False
         self.clock.run(None)
-        self.take_turn_back()
-        self.session.resign(seat=seat ^ self.first, reason=TIME_UP)
-        self.offer = None
+        self.lose(seat, TIME_UP)
         return True
+
+    def lose(self, seat: int, reason: str = GIVEN_UP[0]) -> None:
+        """Ends the game: a seat loses it, without what is played of the turn under way."""
+        self.take_turn_back()
+        self.session.resign(seat=seat ^ self.first, reason=reason)
+        self.offer = None
 
     def take_turn_back(self) -> None:
         """Takes back what is played of the turn under way."""
@@ -307,7 +311,7 @@ class Room:
                 "text": " ".join(step["text"] for step in self.steps),
                 "confirm": session.turn_complete,
             },
-            "last": self._last_turn(),
+            "last": self.turn_shown(len(session.turns) - 1) if session.turns else None,
             "over": self.result(),
             "ply": len(session.turns),
             "history": [self._entry(number) for number in range(len(session.turns))],
@@ -368,15 +372,6 @@ class Room:
             return None
         end = None if self.broken_off else self.session.end
         return ending(self.view, self.points(), end, self.choice.most_points)
-
-    def _last_turn(self) -> dict[str, Any] | None:
-        turns = self.session.turns
-        if not turns:
-            return None
-        turn = turns[-1]
-        if self._last[0] is not turn:
-            self._last = (turn, self.turn_shown(len(turns) - 1))
-        return self._last[1]
 
     def turn_shown(self, number: int) -> dict[str, Any]:
         """What a turn moved."""

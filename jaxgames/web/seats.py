@@ -3,6 +3,7 @@
 A challenge is ten games in a row against a player, without help; counted is what somebody has scored in all of them.
 """
 
+import dataclasses
 import hmac
 import secrets
 import time
@@ -19,27 +20,27 @@ from jaxgames.web.engine import Lane
 from jaxgames.web.kept_games import ChallengeGame
 
 
+@dataclasses.dataclass(eq=False)
 class Chair:
     """What sits on a seat: a person, known by a token, or a player.
 
     Attributes:
         came: whether the person has been here; who was only invited has not.
-        gone: when the person was here last.
         owner: the key of the browser in whose list of games this one stands; None: in none.
+        gone: when the person was here last.
     """
 
-    def __init__(
-        self,
-        lane: Lane | None = None,
-        spec: str | None = None,
-        token: str | None = None,
-        name: str = "",
-        came: bool = False,
-    ):
-        self.lane, self.spec, self.token, self.came = lane, spec, token, came
-        self.name = lane.player.name if lane else name
-        self.gone = time.monotonic()
-        self.owner: str | None = None
+    lane: Lane | None = None
+    spec: str | None = None
+    token: str | None = None
+    name: str = ""
+    came: bool = False
+    owner: str | None = None
+    gone: float = dataclasses.field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.lane is not None:
+            self.name = self.lane.player.name
 
     def is_of(self, token: str | None) -> bool:
         """Whether the person with a token sits here."""
