@@ -124,24 +124,15 @@ def record(fields: Mapping[str, Field]) -> Check:
     return check
 
 
-def options(name: str, value: Any) -> dict[str, int | None]:
-    """A game's options by name; the game checks which there are."""
-    if not isinstance(value, dict) or len(value) > 8:
-        raise ValueError(f"{name}: expected an object of a game's options, not {shown(value)}")
-    check = optional(whole(0, 10**6))
-    return {text(40)(f"{name}: a name", key): check(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
+def named(check: Check, most: int, what: str) -> Check:
+    """An object of at most so many values by names that are not known here; `what` is one in words."""
 
+    def checked(name: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict) or len(value) > most:
+            raise ValueError(f"{name}: expected an object of {what}, not {shown(value)}")
+        return {text(40)(f"{name}: a name", key): check(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
 
-def texts(most: int) -> Check:
-    """Texts by name, as a form is filled in."""
-
-    def check(name: str, value: Any) -> dict[str, str]:
-        if not isinstance(value, dict) or len(value) > 60:
-            raise ValueError(f"{name}: expected an object of at most 60 texts, not {shown(value)}")
-        one = text(most)
-        return {text(40)(f"{name}: a name", key): one(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
-
-    return check
+    return checked
 
 
 def board(name: str, value: Any) -> dict[str, Any]:
@@ -231,7 +222,9 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
             "bonus": Field(number(0, 300), 0.0),
         }
     )
-    command, answers = Field(choice("training", "tournament"), needed=True), Field(texts(limits.plan_text), {})
+    options = named(optional(whole(0, 10**6)), 8, "a game's options")
+    answers = Field(named(text(limits.plan_text), 60, "at most 60 texts"), {})
+    command = Field(choice("training", "tournament"), needed=True)
     asked = record({"fields": answers, "set": answers, "players": Field(listing(spec, 0, limits.entrants), [])})
     setup = {
         "board": Field(board, needed=True),
