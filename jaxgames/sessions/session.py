@@ -111,7 +111,7 @@ class Session:
     @property
     def seat(self) -> int:
         """Whose turn it is, also while a finished turn is not handed over; at the end, who would be next."""
-        return _seat(self.start, self.turn_start)
+        return int(self.turn_start.current_player) ^ int(self.start.current_player)
 
     @property
     def player(self) -> Player | None:
@@ -140,7 +140,8 @@ class Session:
             return self._end
         if self._actions or not _is_over(self.state):
             return None
-        return GameEnd(_points(self.start, self.state), "too many moves" * bool(self.state.truncated))
+        points = float(self.state.rewards[int(self.start.current_player)])  # none where it was over from the start
+        return GameEnd(points, "too many moves" * bool(self.state.truncated))
 
     @property
     def over(self) -> bool:
@@ -409,21 +410,12 @@ def after_actions(state: State, actions: Iterable[int]) -> State:
     return state
 
 
-def _seat(start: State, state: State) -> int:
-    return int(state.current_player) ^ int(start.current_player)
-
-
 def _is_over(state: State) -> bool:
     return bool(state.terminated) or bool(state.truncated)
 
 
 def _passed(before: State, after: State) -> bool:
     return _is_over(after) or int(after.current_player) != int(before.current_player)
-
-
-def _points(start: State, state: State) -> float:
-    """The points of seat 0 at the end; a position that was over from the start has given its points before: none."""
-    return float(state.rewards[int(start.current_player)])
 
 
 Seen = tuple[State, Bool[Array, " actions"], Bool[Array, ""]]

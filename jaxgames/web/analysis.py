@@ -55,15 +55,15 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
     if not player.has_values:
         yield Finding(None, _unrated(state), [], "", 0, True)
         return
-    deeper = patient and grows(player)
     rated = _rated(cache, player, state, bits)
-    two_plies = _two_plies(player) if patient else None
-    yield rated._replace(final=not deeper and two_plies is None and not patient)
-    if two_plies is not None:
+    yield rated._replace(final=not patient)
+    if not patient:
+        return
+    if (two_plies := _two_plies(player)) is not None:
         yield _looked_into(cache, two_plies, state, bits, rated)._replace(final=True)
-    elif deeper and len(rated.turns) > 1:
+    elif grows(player) and len(rated.turns) > 1:
         yield from _searched(cache, player, state, bits, patient)
-    elif patient:
+    else:
         yield rated._replace(line=_line_of(cache, player, state, bits, rated), final=True)
 
 
@@ -127,7 +127,7 @@ def _searched(cache: ProgramCache, player: Player, state: State, bits: int, pati
     single = {turn[0]: turn for turn in state._game.legal_turns(state) if len(turn) == 1}
     for number in range(1, rounds + 1):
         report, tree = programs.search(player, state, bits + number, tree)
-        tried = [action for action in np.flatnonzero(report.visits > 0).tolist()]
+        tried = np.flatnonzero(report.visits > 0).tolist()
         tried.sort(key=lambda action: (-report.visits[action], -report.values[action]))
         turns = []
         for action in tried[:MOST_TURNS]:
@@ -145,8 +145,6 @@ def _line_of(cache: ProgramCache, player: Player, state: State, bits: int, findi
     """The best turn and, in a game without chance, what the player would play after it."""
     game = state._game
     session = Session(game, state)
-    if not finding.turns:
-        return []
     session.play(finding.turns[0].actions)
     while not game.outcome_probabilities and len(session.turns) < LINE and not session.over:
         while not session.turn_complete:
@@ -160,16 +158,13 @@ def _texts(state: State, actions: list[int]) -> list[str]:
     """A line of actions as turns; the last one may be unfinished."""
     session = Session(state._game, state, rolls=False)
     for action in actions:
-        if session.over or session.awaits_chance or action not in session.legal_actions():
+        if action not in session.legal_actions():
             break
         session.play_action(action)
-    begun = [session.game.turn_to_string(session.turn_start, session.actions)] if _speaks(session) else []
-    return [turn.text for turn in session.turns] + begun
-
-
-def _speaks(session: Session) -> bool:
-    """Whether the turn under way can be written although it goes on: in backgammon it can."""
-    return bool(session.actions) and bool(session.game.outcome_probabilities)
+    texts = [turn.text for turn in session.turns]
+    if session.actions and session.game.outcome_probabilities:  # in backgammon a turn can be written that goes on
+        texts.append(session.game.turn_to_string(session.turn_start, session.actions))
+    return texts
 
 
 def _two_plies(player: Player) -> Player | None:
