@@ -67,7 +67,19 @@ class View(Protocol):
         ...
 
 
-class MarksView:
+class PlacesView:
+    """What games have in common in which a turn is one action, a place that is taken."""
+
+    def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
+        """A place each."""
+        return [_move([action], None, action, state._game.action_to_string(state, action)) for action in legal]
+
+    def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
+        """The place."""
+        return Steps([{"from": None, "to": int(action)} for action in actions], [])
+
+
+class MarksView(PlacesView):
     """Tic-tac-toe."""
 
     title, kind, sides = "Tic-tac-toe", "marks", ("X", "O")
@@ -82,20 +94,12 @@ class MarksView:
         cells = tic_tac_toe_plain(state._position)
         return {"kind": self.kind, "cells": cells, "line": tic_tac_toe.winning_cells(cells)}
 
-    def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
-        """A cell each."""
-        return [_move([action], None, action, str(action + 1)) for action in legal]
-
-    def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
-        """The cell."""
-        return Steps([{"from": None, "to": int(action)} for action in actions], [])
-
     def text(self, board: Mapping[str, Any], options: Any, seat: int, dice: Sequence[int] | None) -> str:
         """Of `cells`."""
         return tic_tac_toe.unparse(listing(whole(0, 2), 9, 9)("cells", board.get("cells")))
 
 
-class DropView:
+class DropView(PlacesView):
     """Connect Four and its kin."""
 
     title, kind, sides = "Connect Four", "drop", ("Red", "Yellow")
@@ -111,14 +115,6 @@ class DropView:
         line = [[int(row), int(column)] for row, column in connect_four.winning_cells(cells, game.connect)]
         sizes = {"rows": game.rows, "cols": game.cols, "connect": game.connect}
         return {"kind": self.kind, **sizes, "cells": cells.tolist(), "line": line}
-
-    def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
-        """A column each."""
-        return [_move([action], None, action, connect_four.action_name(action, state.game.cols)) for action in legal]
-
-    def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
-        """The column."""
-        return Steps([{"from": None, "to": int(action)} for action in actions], [])
 
     def text(self, board: Mapping[str, Any], options: Any, seat: int, dice: Sequence[int] | None) -> str:
         """Of `cells`."""
@@ -151,8 +147,10 @@ class DraughtsView:
         plain = checkers_plain(state._position)
         steps = []
         for action in legal:
-            start, target, captured = _draughts_step(plain, action)
-            steps.append(_move([action], start, target, f"{start}{'x' if captured else '-'}{target}"))
+            start, direction = square_and_direction(action, plain.white_to_move)
+            near, far = squares_ahead(start, direction, plain.white_to_move)
+            sign, target = ("x", far) if plain.squares[near - 1] else ("-", near)
+            steps.append(_move([action], start, target, f"{start}{sign}{target}"))
         return steps
 
     def steps(self, state: State, actions: Sequence[int], text: str, seat: int) -> Steps:
@@ -267,14 +265,6 @@ def _move(actions: list[int], start: Any, target: Any, text: str) -> Move:
     return {"actions": actions, "from": start, "to": target, "text": text}
 
 
-def _draughts_step(plain: Board, action: int) -> tuple[int, int, bool]:
-    """From which square to which, and whether it is a jump."""
-    start, direction = square_and_direction(action, plain.white_to_move)
-    near, far = squares_ahead(start, direction, plain.white_to_move)
-    jumps = plain.squares[near - 1] != 0
-    return start, far if jumps else near, jumps
-
-
 def _shown(places: tuple[int, int], seat: int) -> tuple[Any, Any]:
     """Where a checker leaves and where it comes to, from the numbering of the mover to that of seat 0."""
     names = {BAR: "bar", 0: "off"}
@@ -297,7 +287,8 @@ def ending(view: View, points: list[int], end: GameEnd | None, most_points: int)
     """The result by `points` of both seats; without an `end` the game was broken off."""
     reason = "too many turns" if end is None else end.reason
     if not any(points):
-        return {"winner": None, "points": points, "reason": reason or "draw", "text": _draw(reason)}
+        text = f"Draw: {reason}" if reason else "Draw"
+        return {"winner": None, "points": points, "reason": reason or "draw", "text": text}
     winner = int(points[1] > 0)
     name, won = view.sides[winner], points[winner]
     kind = {2: "gammon", 3: "backgammon"}.get(abs(int(end.points)) if end else 1, "")
@@ -305,7 +296,3 @@ def ending(view: View, points: list[int], end: GameEnd | None, most_points: int)
     how = f" a {kind}" if kind and not reason else f": {why}" if why else ""
     worth = f", {won} point{'s' * (won > 1)}" if most_points > 1 else ""
     return {"winner": winner, "points": points, "reason": reason or kind, "text": f"{name} wins{how}{worth}"}
-
-
-def _draw(reason: str) -> str:
-    return f"Draw: {reason}" if reason else "Draw"
