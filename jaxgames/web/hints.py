@@ -1,7 +1,6 @@
 """Evaluations for those who look: hints, analyses that grow while a person thinks, the curve of a game."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 from jaxgames.envs.core import State
@@ -27,27 +26,23 @@ class Analyses:
     def __init__(self, room: Room):
         self._room, self._tasks = room, dict[str, asyncio.Task[None]]()
         self._place: tuple[Any, int] = (None, -1)
-        self._newest: dict[str | None, Finding] = {}
+        self.newest: dict[str | None, Finding] = {}
+        """What each player has found so far in the position before the turn under way."""
 
     def restart(self) -> None:
         """Begins anew where the position is another one; ends what nobody looks at."""
         room = self._room
         place = (room.session, len(room.session.turns))
-        asking = [client for client in room.clients if client.analyst is not None and may_see_values(room, client)]
-        wanted = {client.analyst for client in asking if client.analyst is not None}
+        wanted = {one.analyst for one in room.clients if one.analyst is not None and may_see_values(room, one)}
         for spec, task in list(self._tasks.items()):
             if place != self._place or spec not in wanted:
                 task.cancel()
                 del self._tasks[spec]
         if place != self._place:
-            self._newest.clear()
+            self.newest.clear()
         self._place = place
         for spec in wanted - set(self._tasks):
             self._tasks[spec] = room.engine.spawn(self._analyse(spec))
-
-    def newest(self, spec: str | None) -> Finding | None:
-        """What a player has found so far in the position before the turn under way."""
-        return self._newest.get(spec)
 
     def again(self, spec: str) -> None:
         """Begins the analysis by one player anew, for somebody who has come to it."""
@@ -60,10 +55,11 @@ class Analyses:
         state, ply = room.session.turn_start, len(room.session.turns)
         session, seat = room.session, room.acting(state)
         lane = await room.engine.lane(spec, room.choice.game)
-        async for finding in _findings(room, lane, state, patient=True):
+        findings = analysis.analyse(room.engine.programs, lane.player, state, 0)
+        while (finding := await room.engine.run("analysis", next, findings, None)) is not None:
             if room.session is not session or len(session.turns) != ply:
                 return
-            self._newest[spec] = finding
+            self.newest[spec] = finding
             _note(room, ply, seat, finding)
             message = _shown(room, finding, state, seat, ply, spec)
             for client in list(room.clients):
@@ -136,7 +132,7 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     lane = await room.engine.lane(spec, room.choice.game)
     state = session.state if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
-    finding = None if session.actions and not session.turn_complete else room.analyses.newest(client.analyst)
+    finding = None if session.actions and not session.turn_complete else room.analyses.newest.get(client.analyst)
     actions: list[int]
     if finding is not None and finding.turns:  # what is shown beside the board
         actions = list(finding.turns[0].actions)
@@ -184,19 +180,9 @@ async def value_for(room: Room, lane: Lane, seat: int) -> float | None:
 
 
 async def _first(room: Room, lane: Lane, state: State) -> Finding:
-    async for finding in _findings(room, lane, state, patient=False):
-        return finding
-    raise ValueError("the position cannot be evaluated")
-
-
-async def _findings(room: Room, lane: Lane, state: State, patient: bool) -> Any:
-    """The findings of an analysis, each made in a thread while the event loop goes on."""
-    cache, engine = room.engine.programs, room.engine
-    steps: Iterator[Finding] = analysis.analyse(cache, lane.player, state, 0, patient)
-    while (finding := await engine.run("analysis", next, steps, None)) is not None:
-        yield finding
-        if finding.final:
-            return
+    """What a player thinks of a state at first."""
+    findings = analysis.analyse(room.engine.programs, lane.player, state, 0, patient=False)
+    return await room.engine.run("analysis", next, findings)
 
 
 def _note(room: Room, ply: int, seat: int, finding: Finding) -> None:

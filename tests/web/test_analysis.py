@@ -171,9 +171,9 @@ def test_a_hint_is_what_the_analysis_shows_as_best():
         (client,) = room.clients
         client.analyst = "alphabeta:1"
         found = [RatedTurn((cell,), str(cell + 1), 0.0, None) for cell in (7, 4)]
-        room.analyses._newest["alphabeta:1"] = Finding(0.0, found, [], "", 0, False)
+        room.analyses.newest["alphabeta:1"] = Finding(0.0, found, [], "", 0, False)
         answer = ann.ask("hint")
         assert (answer["text"], answer["actions"]) == ("8", [7])  # not the middle, which it would take
         client.analyst = None
         ann.do("turn", text="5")
-        assert room.analyses.newest("alphabeta:1") is None  # that was of the position before
+        assert "alphabeta:1" not in room.analyses.newest  # that was of the position before
