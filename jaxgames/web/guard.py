@@ -5,7 +5,6 @@ point here (DNS rebinding) is no name of this machine. Addresses in digits canno
 """
 
 import ipaddress
-import json
 import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
@@ -75,7 +74,11 @@ class Guard:
             await send(message)
 
         if refusal:
-            await _refuse(guarded, *refusal)
+            from starlette.responses import JSONResponse
+
+            status, reason = refusal
+            headers = {"allow": "GET, HEAD"} if status == 405 else None
+            await JSONResponse({"error": reason}, status, headers)(scope, receive, guarded)
         else:
             await self._app(scope, receive, guarded)
 
@@ -142,15 +145,6 @@ def _split_port(host: str) -> tuple[str, str | None]:
     good = bool(name) and (not colon or (port.isascii() and port.isdecimal())) and name.count(":") in (0, *range(2, 8))
     good = good and (":" not in name or (name[0], name[-1]) == ("[", "]"))
     return name, port if good else None
-
-
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 405:
-        headers.append((b"allow", b"GET, HEAD"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 _HEADER_BYTES = [(name.encode(), value.encode()) for name, value in HEADERS]
