@@ -156,7 +156,6 @@ class Messages:
     """The messages that a server with some limits understands."""
 
     def __init__(self, limits: Limits):
-        self._limits = limits
         self._types = {kind: record({**fields, **_COMMON}) for kind, fields in _fields(limits).items()}
 
     def check(self, found: Any) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class OfferedPlayers:
             return str(self._newest(parsed.rest or ""))
         if spec in self.plugins:
             return spec
-        if parsed.name in NAMES and parsed.name in PLAYERS:
+        if parsed.name in NAMES:
             return self._named(parsed, PLAYERS[parsed.name], game)
         run, at, plies = parsed.start.partition("@")
         if run in self.runs or (run == CHAMPION and at and _has_weights(game)):
@@ -129,10 +129,10 @@ class OfferedPlayers:
         """All of them, for the page: names, arguments with their bounds, options."""
         runs, offers = self.runs_of(game), []
         for name in NAMES:
-            entry = PLAYERS.get(name)
-            if entry is None or not entry.plays(game) or not set(entry.arguments) <= set(KINDS_OF_ARGUMENTS):
+            entry = PLAYERS[name]
+            if not entry.plays(game) or not set(entry.arguments) <= set(KINDS_OF_ARGUMENTS):
                 continue
-            if name == CHAMPION and not _has_card(game):
+            if name == CHAMPION and game.id not in champions.champion_games():
                 continue
             if entry.arguments[:1] == ("RUN",) and not self._networks(game):
                 continue
@@ -150,7 +150,7 @@ class OfferedPlayers:
         networks = self._networks(game)
         arguments: list[dict[str, Any]] = []
         example = self._example(name).replace("RUN", networks[0] if networks else "RUN")
-        if name != CHAMPION and not _has_card(game):
+        if name != CHAMPION and game.id not in champions.champion_games():
             example = example.replace(CHAMPION, "random")
         usual = example.split(":")[1:]
         for place, kind in enumerate(entry.arguments):
@@ -238,7 +238,7 @@ class OfferedPlayers:
 
     def _examples(self, game: Game) -> Iterator[str]:
         for name in NAMES:
-            if name in PLAYERS and PLAYERS[name].plays(game):
+            if PLAYERS[name].plays(game):
                 yield self._example(name)
         yield from (name for name in self.plugins if PLAYERS[name].plays(game))
         yield from self.runs_of(game)
@@ -264,18 +264,9 @@ def _player(
     }
 
 
-def _has_card(game: Game) -> bool:
-    """Whether a game has a champion."""
-    try:
-        champions.card(game.id)
-    except ValueError:
-        return False
-    return True
-
-
 def _has_weights(game: Game) -> bool:
     """Whether the champion of a game is a network that has learned on this board."""
-    return _has_card(game) and game == make_game(game.id)
+    return game.id in champions.champion_games() and game == make_game(game.id)
 
 
 def _bounded(options: Mapping[str, Setting]) -> dict[str, Setting]:
