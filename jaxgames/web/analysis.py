@@ -55,7 +55,7 @@ def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patien
     if not player.has_values:
         yield Finding(None, _unrated(state), [], "", 0, True)
         return
-    rated = _rated(cache, player, state, bits)
+    rated = _rated(cache, player, state, state._game.legal_turns(state), bits)
     yield rated._replace(final=not patient)
     if not patient:
         return
@@ -88,36 +88,23 @@ def _depth(player: Player) -> str:
     return f"{player.plies} {'ply' if player.plies == 1 else 'plies'}" if seconds is None else f"{seconds:g} s"
 
 
-def _rated(cache: ProgramCache, player: Player, state: State, bits: int) -> Finding:
-    """Every turn by the value of the position after it."""
-    turns = state._game.legal_turns(state)
-    return _finding(state, turns, _worth(cache, player, state, turns, bits), _depth(player))
-
-
 def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, finding: Finding) -> Finding:
     """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
-    best = [turn.actions for turn in finding.turns[:DEEPER]]
-    better = _finding(state, best, _worth(cache, player, state, best, bits), _depth(player))
+    better = _rated(cache, player, state, [turn.actions for turn in finding.turns[:DEEPER]], bits)
     return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in finding.turns[DEEPER:])])
 
 
-def _worth(
-    cache: ProgramCache, player: Player, state: State, turns: Sequence[tuple[int, ...]], bits: int
-) -> list[float]:
-    """What turns are worth to the player to move, by the values of the positions after them."""
+def _rated(cache: ProgramCache, player: Player, state: State, turns: Sequence[tuple[int, ...]], bits: int) -> Finding:
+    """Turns by what the positions after them are worth to the player to move."""
     after = [after_actions(state, turn) for turn in turns]
     worth = -cache.of(player).values(player, [reached._position for reached in after], bits)
     for index, reached in enumerate(after):
         if bool(reached.terminated | reached.truncated):
             worth[index] = reached.rewards[int(state.current_player)]
-    return worth.tolist()
-
-
-def _finding(state: State, turns: Sequence[tuple[int, ...]], worth: list[float], depth: str) -> Finding:
-    order = np.argsort(-np.nan_to_num(np.array(worth), nan=-1e9), kind="stable")[:MOST_TURNS].tolist()
+    order = np.argsort(-np.nan_to_num(worth, nan=-1e9), kind="stable")[:MOST_TURNS].tolist()
     texts = [state._game.turn_to_string(state, turns[index]) for index in order]
     rated = [RatedTurn(tuple(turns[i]), text, _plain(worth[i]), None) for i, text in zip(order, texts, strict=True)]
-    return Finding(rated[0].value, rated, [rated[0].text], depth, 0, False)
+    return Finding(rated[0].value, rated, [rated[0].text], _depth(player), 0, False)
 
 
 def _searched(cache: ProgramCache, player: Player, state: State, bits: int, patient: bool) -> Iterator[Finding]:
