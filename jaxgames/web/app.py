@@ -147,7 +147,7 @@ class WebServer:
         self.tournaments = Tournaments(self.commands, self.offered.runs)
         self.engine = Engine(self.offered, limits, folder)
         keeper = None if keep is None else RoomKeeper(KeptGames(keep))
-        self.lobby = Lobby(self.engine, limits, keeper, self.commands)
+        self.lobby = Lobby(self.engine, keeper, self.commands)
         self._files = page_files()
         self._warm = warm
         self._games: dict[str, Any] | None = None

@@ -135,20 +135,20 @@ def challenge_game(room: Room) -> ChallengeGame | None:
     return ChallengeGame(room.id, room.number, owner, room.choice.game.id, spec, points)
 
 
-async def restore(engine: Engine, limits: Limits, game: KeptGame) -> Room:
+async def restore(engine: Engine, game: KeptGame) -> Room:
     """A room that goes on from what was kept of it. Raises `ValueError` where that cannot be."""
     try:
-        return await _restored(engine, limits, game)
+        return await _restored(engine, game)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this game was kept by another version of jaxgames ({type(error).__name__})") from None
 
 
-async def _restored(engine: Engine, limits: Limits, game: KeptGame) -> Room:
+async def _restored(engine: Engine, game: KeptGame) -> Room:
     content = game.content
     choice = choose_game(content["game"], content["options"])
     await engine.prepare(choice.game)
     session = await engine.run("file", _replayed, content)
-    room = Room(engine, limits)
+    room = Room(engine)
     room.id, room.host, room.number = game.session, content["host"], game.number - 1
     clock = content.get("clock")  # games that were kept before there were clocks have none
     room.control = control_of(clock)

@@ -17,7 +17,6 @@ from jaxgames.web.games import choose_game
 from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
 from jaxgames.web.hints import Analyses
 from jaxgames.web.keeping import RoomKeeper, file_of, listed, restore
-from jaxgames.web.limits import Limits
 from jaxgames.web.messages import Messages, message_id, read_json
 from jaxgames.web.rooms import Room
 from jaxgames.web.seats import GAMES, MatchScore, check_challenge, standings
@@ -30,8 +29,7 @@ class Lobby:
     """The sessions of a server.
 
     Args:
-        engine: the players.
-        limits: the bounds.
+        engine: the players, with the bounds of the server.
         keeper: where games are kept; None: nowhere.
         commands: what the page may start; None: nothing.
 
@@ -39,14 +37,12 @@ class Lobby:
         failures: messages that ended in an error of the server itself.
     """
 
-    def __init__(
-        self, engine: Engine, limits: Limits, keeper: RoomKeeper | None = None, commands: Commands | None = None
-    ):
-        self.engine, self.limits, self.keeper = engine, limits, keeper
+    def __init__(self, engine: Engine, keeper: RoomKeeper | None = None, commands: Commands | None = None):
+        self.engine, self.limits, self.keeper = engine, engine.limits, keeper
         self.rooms: dict[str, Room] = {}
         self.clients: set[Client] = set()
         self.failures = 0
-        self._messages = Messages(limits)
+        self._messages = Messages(self.limits)
         self._beginning = 0
         self._returning: dict[str, asyncio.Future[Room | None]] = {}
         engine.compiled = self._compiled
@@ -58,7 +54,7 @@ class Lobby:
             "open": self._open,
             "export": self._export,
             "forget": self._forget,
-            **(commands or Commands({}, limits)).handlers,
+            **(commands or Commands({}, self.limits)).handlers,
         }
 
     async def handle(self, client: Client, content: str) -> None:
@@ -95,7 +91,7 @@ class Lobby:
         self._beginning += 1
         try:
             choice = choose_game(message["game"], message["options"])
-            room = Room(self.engine, self.limits)
+            room = Room(self.engine)
             if not self.engine.is_prepared(choice.game):
                 client.put({"type": "notice", "kind": "compiling", "text": f"preparing {VIEWS[choice.game.id].title}"})
             client.name, client.owner = message["name"] or client.name, message["owner"] or client.owner
@@ -177,7 +173,7 @@ class Lobby:
         kept = await games.newest(session)
         if kept is None:
             return None
-        room = await restore(self.engine, self.limits, kept)
+        room = await restore(self.engine, kept)
         self._add(room)
         return room
 
@@ -213,7 +209,7 @@ class Lobby:
                 self._enter(client, room, mine[0] if mine else None, message["id"])
                 return
         await self._check_room(client)
-        room = await restore(self.engine, self.limits, game)
+        room = await restore(self.engine, game)
         room.again()
         self._add(room)
         self._enter(client, room, room.host, message["id"])

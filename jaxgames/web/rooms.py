@@ -18,7 +18,6 @@ from jaxgames.web.clocks import FREE_TURNS, TIME_UP, Clock, TimeControl
 from jaxgames.web.connection import Client, to_text
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice
-from jaxgames.web.limits import Limits
 from jaxgames.web.seats import Chair, MatchScore, Offer, new_token, same
 
 SCORE_INTERVAL = 0.1
@@ -40,12 +39,12 @@ class Room:
         keep: called when something has changed that is to be kept.
     """
 
-    def __init__(self, engine: Engine, limits: Limits):
+    def __init__(self, engine: Engine):
         self.id = secrets.token_urlsafe(12)
         self.host = new_token()
-        self.engine, self.limits = engine, limits
+        self.engine, self.limits = engine, engine.limits
         self.clients: set[Client] = set()
-        self.chats: deque[dict[str, Any]] = deque(maxlen=limits.chat_lines)
+        self.chats: deque[dict[str, Any]] = deque(maxlen=engine.limits.chat_lines)
         self.chairs = [Chair(token=self.host, came=True), Chair(token=self.host, came=True)]
         self.choice: GameChoice
         self.session: Session

@@ -127,7 +127,7 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
     monkeypatch.setattr("jaxgames.web.engine.Lane.begin", no_program)
 
     async def walk():
-        lobby = Lobby(Engine(OfferedPlayers()), Limits(creations_per_minute=1000))
+        lobby = Lobby(Engine(OfferedPlayers(), Limits(creations_per_minute=1000)))
         rules = set()
         for state in Phase:
             table = None
@@ -187,7 +187,7 @@ def test_the_table_holds_every_message_and_no_other():
 
 def test_a_seat_may_be_given_on_when_its_person_is_gone():
     async def run():
-        lobby = Lobby(Engine(OfferedPlayers()), Limits())
+        lobby = Lobby(Engine(OfferedPlayers()))
         table, _, _ = await begun(lobby, Role.HOST, Phase.GOING)
         asked = lobby._messages.check({"type": "seat", "seat": 1, "to": PERSON})
         chair, ann, bob = table.room.chairs[1], table.people["ann"], table.people["bob"]
@@ -206,7 +206,7 @@ def test_a_seat_may_be_given_on_when_its_person_is_gone():
 
 def test_what_spectators_find_is_not_told_to_those_who_play():
     async def run():
-        lobby = Lobby(Engine(OfferedPlayers()), Limits())
+        lobby = Lobby(Engine(OfferedPlayers()))
         table, _, _ = await begun(lobby, Role.SPECTATOR, Phase.GOING)
         table.room.values = {0: 0.5, 1: 0.25, 2: -1.0}
         playing = await table.say("bob", "look", ply=1), table.room.shared()["history"]

@@ -313,7 +313,7 @@ def test_few_programs_are_kept():
 
 def test_the_lobby_needs_no_network():
     async def run():
-        lobby = Lobby(Engine(OfferedPlayers()), Limits())
+        lobby = Lobby(Engine(OfferedPlayers()))
         client = Client(lobby.limits)
         assert lobby.enter(client) is None
         await lobby.handle(client, '{"type":"undo","id":3}')
