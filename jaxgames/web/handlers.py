@@ -210,7 +210,10 @@ async def _setup(room: Room, client: Client, message: Message) -> None:
 
 
 async def _check_setup(room: Room, client: Client, message: Message) -> None:
+    game = room.choice.game
     position, _ = await _set_up(room, message)
+    await room.engine.prepare(game)
+    await room.engine.run("play", check_start, game, position, 0)
     client.put({"type": "setup", "id": message["id"], "position": position})
 
 
@@ -225,8 +228,6 @@ async def _set_up(room: Room, message: Message) -> tuple[str, int]:
         position = await asyncio.wait_for(checking, room.limits.setup_seconds)
     except TimeoutError:
         raise ValueError("the board takes too long to check; give the moves that lead to it instead") from None
-    await room.engine.prepare(game)
-    await room.engine.run("play", check_start, game, position, 0)
     return position, seat
 
 

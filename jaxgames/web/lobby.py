@@ -146,7 +146,7 @@ class Lobby:
             return
         if token is not None and not room.knows(token):
             raise ValueError("this token opens no seat of the session; ask for a new link")
-        watchers = sum(not room.may_change(other) for other in room.clients)
+        watchers = sum(not room.knows(other.token) for other in room.clients)
         if token is None and watchers >= self.limits.watchers or len(room.clients) >= 4 * self.limits.watchers:
             raise ValueError(f"{self.limits.watchers} people watch this session already")
         client.name = message["name"] if message["name"] is not None else client.name

@@ -79,12 +79,8 @@ class Room:
         """Whether a token is the creator's."""
         return same(self.host, token)
 
-    def may_change(self, client: Client) -> bool:
-        """Whether a client may change more than the moves of its seats."""
-        return self.is_host(client.token) or bool(self.seats_of(client.token))
-
-    def knows(self, token: str) -> bool:
-        """Whether the room has given this token to somebody who is still of it."""
+    def knows(self, token: str | None) -> bool:
+        """Whether the room has given this token to somebody who is still of it: all others only watch."""
         return self.is_host(token) or bool(self.seats_of(token))
 
     @property
@@ -276,7 +272,7 @@ class Room:
                 return
         shared = self.shared()
         for client in list(self.clients):
-            client.put(to_text({**shared, **self.personal(client)}))
+            client.put({**shared, **self.personal(client)})
 
     def tell(self, message: dict[str, Any]) -> None:
         """Sends the same message to all."""
@@ -326,13 +322,13 @@ class Room:
             "display": self.display,
             "busy": self._busy(),
             "clock": self.clock.shown(),
-            "spectators": sum(not self.may_change(client) for client in self.clients),
+            "spectators": sum(not self.knows(client.token) for client in self.clients),
         }
 
     def personal(self, client: Client) -> dict[str, Any]:
         """The part of a state that is for one client."""
         seats, session = self.seats_of(client.token), self.session
-        changes, mine = self.may_change(client), self.to_move in seats
+        changes, mine = self.knows(client.token), self.to_move in seats
         played = bool(session.turns or session.actions or session.end)
         can = {
             "undo": changes and played,
