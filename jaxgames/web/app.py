@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches.tournament import TournamentFolder
 from jaxgames.runs import Run
@@ -186,26 +187,25 @@ class WebServer:
     async def warm_up(self) -> None:
         """Compiles the rules of all games and the usual players, the small ones first, while nobody asks for others."""
         await self.engine.run("compile", self.games)
-        for game_id in VIEWS:
-            await self.engine.rest()
-            with contextlib.suppress(Exception):
-                await self.engine.prepare(make(game_id))
-        for game_id in VIEWS:
-            game = make(game_id)
-            await self.engine.rest()
-            with contextlib.suppress(Exception):
-                await self.engine.warm(analyst(self.offered, game), game)
+
+        async def warm_analyst(game: Game) -> None:
+            await self.engine.warm(analyst(self.offered, game), game)
+
+        for work in (self.engine.prepare, warm_analyst):
+            for game in map(make, VIEWS):
+                await self.engine.rest()
+                with contextlib.suppress(Exception):
+                    await work(game)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Any) -> AsyncIterator[None]:
         sweeping = asyncio.create_task(self.lobby.sweep())
-        warming = asyncio.create_task(self.warm_up()) if self._warm else None
+        if self._warm:
+            self.engine.spawn(self.warm_up())
         try:
             yield
         finally:
             sweeping.cancel()
-            if warming is not None:
-                warming.cancel()
             self.commands.close()
             await self.lobby.close()
             self.engine.close()

@@ -102,8 +102,7 @@ async def _hand_over(room: Room, client: Client, message: Message) -> None:
 async def _undo(room: Room, client: Client, message: Message) -> None:
     if room.session.end is not None and room.session.end.reason == TIME_UP:
         raise ValueError("the time is up, and cannot be taken back; begin another game")
-    session, mine = room.session, room.seats_of(client.token) or [0, 1]
-    watched = not any(chair.is_person for chair in room.chairs)
+    session, mine, watched = room.session, room.seats_of(client.token) or [0, 1], room.is_watched
     alone = watched or (all(chair.is_person for chair in room.chairs) and not room.between_people)
     target = session.turns_before([0, 1] if alone else [seat ^ room.first for seat in mine])
 
@@ -275,7 +274,7 @@ async def _begin(
         room.control = control
         room.begin(choice, session, first, drawn)
         room.chairs = chairs
-        room.match = None if room.match is None or room.match.played >= room.match.games else room.match
+        room.match = room.match if room.goes_on else None
         if message.get("exchange"):
             room.exchange()
 
@@ -339,7 +338,7 @@ async def _load(room: Room, client: Client, message: Message) -> None:
     def act() -> None:
         room.begin(choice, session, first, False)
         room.chairs = chairs
-        room.paused = all(not chair.is_person for chair in chairs)
+        room.paused = room.is_watched
 
     _agreed(room, client, message, act)
 

@@ -42,8 +42,7 @@ class RoomKeeper:
 
     def note(self, room: Room) -> None:
         """A room that has changed. Where only programs play, which may be fast, some changes are left out."""
-        people = any(chair.is_person for chair in room.chairs)
-        if not people and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
+        if room.is_watched and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
             return
         self._changed[room] = None
         self._begin_to_write()

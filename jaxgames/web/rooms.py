@@ -95,9 +95,19 @@ class Room:
         return (self.between_people and not self.over) or self.challenged
 
     @property
+    def is_watched(self) -> bool:
+        """Whether only programs play."""
+        return not any(chair.is_person for chair in self.chairs)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether games in a row have not all been played."""
+        return self.match is not None and self.match.played < self.match.games
+
+    @property
     def challenged(self) -> bool:
         """Whether a challenge is under way."""
-        return self.match is not None and self.match.challenge and self.match.played < self.match.games
+        return self.match is not None and self.match.challenge and self.goes_on
 
     def is_left(self, seats: list[int]) -> bool:
         """Whether the person on the other seat has been here and is not any more."""
@@ -112,8 +122,7 @@ class Room:
         """Seconds between moves of programs. Games in a row that nobody plays wait for nobody, unless it was chosen."""
         if self.chosen_speed is not None:
             return self.chosen_speed
-        goes_on = self.match is not None and self.match.played < self.match.games
-        return 0.0 if goes_on and not any(chair.is_person for chair in self.chairs) else 1.0
+        return 0.0 if self.goes_on and self.is_watched else 1.0
 
     @property
     def to_move(self) -> int | None:
@@ -263,12 +272,12 @@ class Room:
 
     def broadcast(self) -> None:
         """Sends the state, or the score if boards are not displayed."""
-        if not self.display and self.match is not None and not any(chair.is_person for chair in self.chairs):
+        if not self.display and self.match is not None and self.is_watched:
             now = time.monotonic()
-            if self.over and (now - self._scored > SCORE_INTERVAL or self.match.played >= self.match.games):
+            if self.over and (now - self._scored > SCORE_INTERVAL or not self.goes_on):
                 self._scored = now
                 self.tell({"type": "score", "match": self.match.shown(), "over": self.result()})
-            if not (self.over and self.match.played >= self.match.games):
+            if not self.over or self.goes_on:
                 return
         shared = self.shared()
         for client in list(self.clients):
@@ -395,13 +404,10 @@ class Room:
         while self.clients and not (self.paused and not self.one_turn):
             began = time.monotonic()
             if self.over:
-                if self.match is None or self.match.played >= self.match.games:
+                if not self.goes_on:
                     return
-                if not any(chair.lane is None for chair in self.chairs) and self.speed == 0:
-                    await asyncio.sleep(0)
-                else:
-                    await asyncio.sleep(max(self.speed, 1.0))
-                if self.over and self.match is not None and self.match.played < self.match.games:
+                await asyncio.sleep(0 if self.is_watched and self.speed == 0 else max(self.speed, 1.0))
+                if self.over and self.goes_on:
                     await self._next_game()
                 continue
             session, seat = self.session, self.to_move or 0

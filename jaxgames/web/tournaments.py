@@ -96,9 +96,7 @@ class Tournaments:
         text = str(found)
         for name, path in self._runs.items():
             text = text.replace(str(path), name)
-        for folder in {path.parent for path in self._commands.folders("tournament")}:
-            text = text.replace(f"{folder}/", "")
-        return " ".join(text.split())[:300]
+        return " ".join(text.replace(f"{self._commands.kinds['tournament'].folder}/", "").split())[:300]
 
 
 def _numbers(table: np.ndarray) -> list[list[float | None]]:
