@@ -111,7 +111,7 @@ SEEDS: dict[str, Callable[[int], Any]] = {
         strength, "match", lambda: strength.measure(PLAYER, PLAYER, 2, seed, False)
     ),
     "recipes.strength.final_matches": lambda seed: asked(
-        strength, "match", lambda: strength.final_matches(PLAYER, {"it": PLAYER}, 2, seed, Report(quiet=True))
+        strength, "match", lambda: strength.final_matches(PLAYER, TTT, ("random",), 2, seed, Report(quiet=True))
     ),
     "recipes.strength.after_test": met_younger,
     "cli.terminal.PointsMatch.__init__": next_game,

@@ -16,15 +16,14 @@ from jaxgames.algos.alphazero.learner import METRICS, AlphaZeroCheckpoint, check
 from jaxgames.algos.parallel import mesh_of, place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
-from jaxgames.matches import every_line
 from jaxgames.nets import NetworkSpec
-from jaxgames.players import make as make_player
 from jaxgames.players.generic import by_policy
 from jaxgames.players.player import Player
 from jaxgames.recipes import solved, strength
 from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
+from jaxgames.recipes.strength import LearnerJob
+from jaxgames.recipes.training import Block, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.processes import check_all_take_part, fetched
 
@@ -41,6 +40,7 @@ class AlphaZeroRecipe(Recipe):
     kind = "alphazero"
     measured_games = 200
     final_games = 1_000
+    published = ()
     name: str
     game: str
     summary: str
@@ -123,15 +123,13 @@ class AlphaZeroRecipe(Recipe):
         return AlphaZeroJob(self, run, report)
 
 
-class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
-    """A training of AlphaZero; a step is an update of the learner."""
+class AlphaZeroJob(LearnerJob):
+    """A training of AlphaZero, whose policy alone is measured."""
 
-    step_name = "update"
-    keys = ("learner", "goal", "block", "measure_every")
-    advice = "a smaller step_size"
+    weights = "mean_params"
 
     def __init__(self, recipe: AlphaZeroRecipe, run: Run, report: Report):
-        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        super().__init__(recipe, run, report)
         self.game = make(self.settings["game"])
         self.learner = make_learner(self.game, AlphaZeroConfig.from_json(self.settings["learner"]))
         self.network = self.learner.network
@@ -139,10 +137,6 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         self.key = jax.random.key(self.settings["seed"])
         self.update_key = self.placed.shared(self.key)
         self.positions = solved.positions_of(self.game)
-
-    @override
-    def template(self) -> AlphaZeroCheckpoint:
-        return self.shapes
 
     @override
     def start(self, checkpoint: AlphaZeroCheckpoint | None) -> AlphaZeroCheckpoint:
@@ -168,11 +162,6 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"]))
 
     @override
-    def progress(self, checkpoint: AlphaZeroCheckpoint, step: int) -> float:
-        goal = self.settings["goal"]
-        return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
-
-    @override
     def is_measured(self, step: int) -> bool:
         return step % self.settings["measure_every"] == 0
 
@@ -182,19 +171,8 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
         return checkpoint if jax.process_count() == 1 else fetched(checkpoint)
 
     @override
-    def measure(self, checkpoint: AlphaZeroCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        # Where there are solved positions, half of them chooses the mean weights that are kept. Else the newest are,
-        # unless they are clearly worse.
-        params = fetched(checkpoint.state.mean_params)
-        player, opponent = self._player(params), make_player(self.recipe.watched, self.game)
-        games, seed = self.settings["measured_games"], self.settings["seed"]
-        measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
-        right = solved.measure(player, self.positions)
-        best = self.run.best_info()
-        if solved.is_kept(right, best) if right else strength.is_kept(self.recipe.watched, measured, best):
-            info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
-            self.run.save_best(params, info | strength.remembered(self.recipe.watched, measured))
-        return measured | right
+    def for_play(self, params: Any) -> Any:
+        return fetched(params)
 
     @override
     def draw(self, checkpoint: Any) -> None:
@@ -207,22 +185,16 @@ class AlphaZeroJob(Job[AlphaZeroCheckpoint]):
 
     @override
     def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
-        # Matches of the policy alone.
-        info, params = self.run.load_best(self.shapes.state.mean_params)
-        player = self._player(params, str(self.run.path))
-        opponents = {name: make_player(name, self.game) for name in self.recipe.opponents}
-        games, seed = self.settings["final_games"], self.settings["seed"] + 1
-        matches = strength.final_matches(player, opponents, games, seed, self.report)
-        found = {"game": self.game.id, "games": info["games"], "published": [], "matches": matches}
-        if self.recipe.every_line:
-            found["every_line"] = every_line(player).to_dict()
+        found = super().results(checkpoint)
         if self.positions:
             self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
-            network = mcts.network(self.learner.network.apply, params)
+            params = self.run.load_best(self.shapes.state.mean_params)[1]
+            player, network = self.player(params, str(self.run.path)), mcts.network(self.learner.network.apply, params)
             found["solved"] = solved.final(player, network, self.learner.config.discount, self.positions)
         return found
 
-    def _player(self, params: Any, name: str = "trained") -> Player:
+    @override
+    def player(self, params: Any, name: str = "trained") -> Player:
         return by_policy(name, self.game, self.learner.network.apply, params, self.learner.config.discount)
 
 

@@ -20,7 +20,6 @@ from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.nets import NetworkSpec
 from jaxgames.ops.pytrees import take
-from jaxgames.players import make as make_player
 from jaxgames.players.generic import imitating
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
@@ -268,7 +267,6 @@ class ImitationJob(Job[ImitationProgress]):
         self._draw()
         info, params = self.run.load_best(self.template().params)
         player = self._player(params, str(self.run.path))
-        opponents = {name: make_player(name, self.game) for name in self.recipe.opponents}
         games, seed = self.settings["final_games"], self.settings["seed"] + 1
         return {
             "game": self.game.id,
@@ -276,7 +274,7 @@ class ImitationJob(Job[ImitationProgress]):
             "data": dict(self.settings["data"]),
             "best": {name: value for name, value in info.items()},
             "published": [],
-            "matches": strength.final_matches(player, opponents, games, seed, self.report),
+            "matches": strength.final_matches(player, self.game, self.recipe.opponents, games, seed, self.report),
         }
 
     def _player(self, params: Any, name: str) -> Player:

@@ -1,15 +1,23 @@
 """What is measured of a player in training: matches, and in small games every line of play."""
 
 import dataclasses
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
+from typing_extensions import override
 
 from jaxgames.algos.td.config import GAMES_PER_TEST, Tests
+from jaxgames.envs.core import Game
 from jaxgames.matches import every_line, match
+from jaxgames.matches.solved import Solved
+from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
+from jaxgames.recipes import solved
 from jaxgames.recipes.report import Report
+from jaxgames.recipes.training import Job
+from jaxgames.runs import Run
 from jaxgames.runs.figures import Panel
 
 
@@ -33,13 +41,13 @@ def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool
 
 
 def final_matches(
-    player: Player, opponents: Mapping[str, Player], games: int, seed: int, report: Report
+    player: Player, game: Game, opponents: Sequence[str], games: int, seed: int, report: Report
 ) -> list[dict[str, Any]]:
     """Matches of so many games against each opponent, ready for JSON."""
     found = []
-    for name, opponent in opponents.items():
+    for name in opponents:
         report.say(f"playing {games:,} games against {name} ...")
-        found.append(match(player, opponent, games, seed=seed).to_dict())
+        found.append(match(player, make_player(name, game), games, seed=seed).to_dict())
     return found
 
 
@@ -85,3 +93,61 @@ def after_test(tests: Tests, player: Player) -> Tests:
         result = match(player, younger, GAMES_PER_TEST, seed=int(tests.number), batch=GAMES_PER_TEST)
         points = result.ppg * GAMES_PER_TEST
     return tests.after_block(player.params, points)
+
+
+class LearnerJob(Job[Any]):
+    """A training by a learner, for a number of games or updates; a step is an update. Matches measure its player."""
+
+    step_name = "update"
+    keys: tuple[str, ...] = ("learner", "goal", "block", "measure_every")
+    advice = "a smaller step_size"
+    weights = "params"
+    """The weights that play, an entry of the learner's state."""
+    positions: Sequence[Solved] = ()
+    """Solved positions, half of which chooses the best player; without them the matches choose it."""
+    shapes: Any
+    """Those of a checkpoint, which has a learner's `state`, and how many `games` have ended."""
+
+    def __init__(self, recipe: Any, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+
+    @abstractmethod
+    def player(self, params: Any, name: str = "trained") -> Player:
+        """The player with these weights."""
+
+    def for_play(self, params: Any) -> Any:
+        """The player's weights as the run has them."""
+        return params
+
+    @override
+    def template(self) -> Any:
+        return self.shapes
+
+    @override
+    def progress(self, checkpoint: Any, step: int) -> float:
+        goal = self.settings["goal"]
+        return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
+
+    @override
+    def measure(self, checkpoint: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+        # By matches the player is kept unless it is clearly worse than the one kept before.
+        params, watched = self.for_play(getattr(checkpoint.state, self.weights)), self.recipe.watched
+        player = self.player(params)
+        games, seed = self.settings["measured_games"], self.settings["seed"]
+        measured = measure(player, make_player(watched, player.game), games, seed, self.recipe.every_line)
+        right, best = solved.measure(player, self.positions), self.run.best_info()
+        if solved.is_kept(right, best) if right else is_kept(watched, measured, best):
+            info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
+            self.run.save_best(params, info | remembered(watched, measured))
+        return measured | right
+
+    @override
+    def results(self, checkpoint: Any) -> dict[str, Any]:
+        # Matches of the best player with dice of their own.
+        info, params = self.run.load_best(getattr(self.shapes.state, self.weights))
+        player = self.player(params, str(self.run.path))
+        games, seed = self.settings["final_games"], self.settings["seed"] + 1
+        matches = final_matches(player, player.game, self.recipe.opponents, games, seed, self.report)
+        lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
+        published = [dataclasses.asdict(published) for published in self.recipe.published]
+        return {"game": player.game.id, "games": info["games"], "published": published, "matches": matches, **lines}

@@ -14,14 +14,13 @@ from jaxgames.algos.td import Learner, SequentialConfig, TDConfig, make_config, 
 from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS
 from jaxgames.algos.td.methods import TDCheckpoint, config_of, first_checkpoint, template, with_method
 from jaxgames.envs.registry import make
-from jaxgames.matches import every_line
-from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
 from jaxgames.recipes import strength
 from jaxgames.recipes.recipe import OfAnyGame, Plan, Recipe
 from jaxgames.recipes.report import Report
-from jaxgames.recipes.training import Block, Job, run_updates, seconds_per_update
+from jaxgames.recipes.strength import LearnerJob
+from jaxgames.recipes.training import Block, run_updates, seconds_per_update
 from jaxgames.runs import Run
 from jaxgames.runs.checkpoints import Snapshots
 
@@ -150,28 +149,20 @@ def _devices(plan: Plan, config: TDConfig) -> int:
     return devices_for(config.games_at_once) if plan.devices is None else plan.devices
 
 
-class TDJob(Job[TDCheckpoint]):
-    """A training by TD: a step is an update of the learner."""
+class TDJob(LearnerJob):
+    """A training by TD."""
 
-    step_name = "update"
-    keys: tuple[str, ...] = ("learner", "goal", "block", "measure_every")
-    advice = "a smaller step_size"
     earlier = 0
     """Updates of the stages before this one."""
 
     def __init__(self, recipe: TDRecipe, run: Run, report: Report, config: TDConfig):
-        self.recipe, self.run, self.report, self.settings, self.config = recipe, run, report, run.config, config
-        self.learner = make_learner(config)
+        super().__init__(recipe, run, report)
+        self.config, self.learner = config, make_learner(config)
         self.network = self.learner.network
         self.placed = place(self.learner, self.settings["devices"])
         self.key, self.block = jax.random.key(self.settings["seed"]), self.settings["block"]
         self.shapes = template(self.learner)
         self.snapshots = Snapshots(run.path, self.shapes.state.params)
-        self.opponents = {name: make_player(name, self.network.game) for name in recipe.opponents}
-
-    @override
-    def template(self) -> TDCheckpoint:
-        return self.shapes
 
     @override
     def start(self, checkpoint: TDCheckpoint | None) -> TDCheckpoint:
@@ -198,19 +189,10 @@ class TDJob(Job[TDCheckpoint]):
         if isinstance(self.config, SequentialConfig):
             self.snapshots.put(int(state.updates) // self.block - 1, state.params)
         if checkpoint.tests is not None:
-            checkpoint = after_block(checkpoint, self._player(state.params), self.learner)
+            checkpoint = after_block(checkpoint, self.player(state.params), self.learner)
             entry["step_size"] = self.learner.step_size(checkpoint.state)
         counts = {"games": metrics.games, "plies": metrics.plies}
         return Block(checkpoint, entry, counts, finite=math.isfinite(entry["loss"]))
-
-    def for_play(self, params: Any) -> Any:
-        """The player's weights as the network of the run has them."""
-        return params
-
-    @override
-    def progress(self, checkpoint: TDCheckpoint, step: int) -> float:
-        goal = self.settings["goal"]
-        return int(checkpoint.games) / goal["games"] if goal["games"] else step / goal["updates"]
 
     @override
     def is_measured(self, step: int) -> bool:
@@ -219,35 +201,13 @@ class TDJob(Job[TDCheckpoint]):
         return early or step % every == 0
 
     @override
-    def measure(self, checkpoint: TDCheckpoint, entry: Mapping[str, Any]) -> dict[str, Any]:
-        # The player is kept unless it is clearly worse than the one kept before.
-        params = self.for_play(checkpoint.state.params)
-        player, opponent = self._player(params), self.opponents[self.recipe.watched]
-        games, seed = self.settings["measured_games"], self.settings["seed"]
-        measured = strength.measure(player, opponent, games, seed, self.recipe.every_line)
-        if strength.is_kept(self.recipe.watched, measured, self.run.best_info()):
-            info = {"step": entry["step"], "games": entry["games"]}
-            self.run.save_best(params, info | strength.remembered(self.recipe.watched, measured))
-        return measured
-
-    @override
     def draw(self, checkpoint: Any) -> None:
         references = [(published.label, published.ppg) for published in self.recipe.published]
         panels = strength.panels(self.recipe.watched, self.run.metrics())
         self.run.draw_curve(panels=panels, references=references)
 
     @override
-    def results(self, checkpoint: TDCheckpoint) -> dict[str, Any]:
-        # Matches of the best player with dice of their own.
-        info, params = self.run.load_best(self.shapes.state.params)
-        player = self._player(params, str(self.run.path))
-        games, seed = self.settings["final_games"], self.settings["seed"] + 1
-        matches = strength.final_matches(player, self.opponents, games, seed, self.report)
-        lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
-        published = [dataclasses.asdict(published) for published in self.recipe.published]
-        return {"game": self.config.game, "games": info["games"], "published": published, "matches": matches, **lines}
-
-    def _player(self, params: Any, name: str = "trained") -> Player:
+    def player(self, params: Any, name: str = "trained") -> Player:
         # From here on on one device: a match is not split.
         return greedy(self.network.game, name, jax.device_put(jax.device_get(params)), self.network.value)
 
