@@ -30,7 +30,7 @@ from jaxgames.recipes.self_play_population import (
 )
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
-from jaxgames.runs.figures import DARK, GREY, LIGHT, LINE_COLORS, save
+from jaxgames.runs.figures import DARK, GREY, LIGHT, LINE_COLORS, new_figure, save, tidy
 
 GAMES, SEEDS = 500_000, 16
 MOST_GAMES, MOST_SEEDS = 10**9, 1024
@@ -305,27 +305,12 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-def metrics_of(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The lines of metrics that are needed to draw the curves in the result of a training."""
-    lines: list[dict[str, Any]] = [{"games": games} for games in result["at_games"]]
-    for name, variant in result["variants"].items():
-        for curve, values in variant["curve"].items():
-            for line, value in zip(lines, values, strict=True):
-                line[f"{name}/{curve}"] = value
-    return lines
-
-
 def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: Path) -> None:
     """Draws a diagram for each variant, named by `labels`, into the PNG `path`, replaced atomically."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     columns = min(COLUMNS, len(labels))
     rows = -(-len(labels) // columns)
-    layout = ConstrainedLayoutEngine(hspace=0.08, wspace=0.04, rect=(0, 0, 1, 1 - 0.9 / (1.3 + 2.5 * rows)))
-    figure = Figure(figsize=(max(7.5, 3.4 * columns), 1.3 + 2.5 * rows), layout=layout)
-    FigureCanvasAgg(figure)
+    figure = new_figure(max(7.5, 3.4 * columns), 1.3 + 2.5 * rows)
+    figure.get_layout_engine().set(hspace=0.08, wspace=0.04, rect=(0, 0, 1, 1 - 0.9 / (1.3 + 2.5 * rows)))
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
     for axis, (name, label) in zip(axes, labels.items(), strict=False):
         _draw_variant(axis, name, label, metrics)
@@ -339,12 +324,9 @@ def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: 
 
 
 def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[str, Any]]) -> None:
-    for spine in axis.spines.values():
-        spine.set_visible(False)
-    axis.grid(axis="y", color=LIGHT, linewidth=0.7)
-    axis.set_axisbelow(True)
-    axis.tick_params(colors=GREY, labelsize=8.5, length=0)
-    axis.set_title(label, loc="left", fontsize=10, color=DARK)
+    from matplotlib.ticker import MaxNLocator
+
+    tidy(axis, label)
     axis.axhspan(*PUBLISHED, color=LIGHT, alpha=0.55, linewidth=0, zorder=0)
     games = [entry["games"] for entry in metrics]
     one = [float(entry[f"{name}/one"][-1]) for entry in metrics]
@@ -356,7 +338,7 @@ def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[st
     axis.set_ylim(0, 101.5)
     axis.set_xlim(left=0)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
-    axis.xaxis.set_major_locator(_few_places())
+    axis.xaxis.set_major_locator(MaxNLocator(4))
 
 
 def _head(figure: Any) -> None:
@@ -370,12 +352,6 @@ def _head(figure: Any) -> None:
         (0.75, MEASURED, "\u2501 in all three kinds of games"),
     ):
         figure.text(x, 1 - 0.16 / height, text, ha="left", va="top", fontsize=8.5, color=color)
-
-
-def _few_places() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)
 
 
 def _column(metrics: Sequence[Mapping[str, Any]], key: str) -> list[float]:
