@@ -10,7 +10,7 @@ from jaxtyping import Array, UInt32
 
 from jaxgames.data_sets.makers import played_games
 from jaxgames.envs.turns.best import turn_worth
-from jaxgames.ops.pytrees import concatenate, num_rows, take
+from jaxgames.ops.pytrees import concatenate, take, unique_rows
 from jaxgames.players.generic import random
 from jaxgames.players.host import take_forfeits
 from jaxgames.players.player import Player
@@ -84,10 +84,7 @@ def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) 
         wanted = np.asarray(covers(rows.position)) & (rows.mask.sum(axis=1) > 1)
         parts.append(take(rows.position, np.flatnonzero(wanted)))
         together = concatenate(parts)
-        flat = np.concatenate(
-            [np.asarray(leaf).reshape(num_rows(together), -1) for leaf in jax.tree.leaves(together)], axis=1
-        )
-        different = np.sort(np.unique(flat, axis=0, return_index=True)[1])
+        different = np.sort(unique_rows(together)[0])
         if len(different) >= number:
             return take(together, different[:number])
     raise ValueError(f"only {len(different)} positions of {player.game.id} came up; ask for fewer")

@@ -150,18 +150,15 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
 
     def rows(shard: int) -> LabeledPositions:
         first = shard * RECORDS_PER_SHARD
-        positions, actions, values, known, numbers = [], [], [], [], []
+        found: list[tuple[Any, int, float, bool, int]] = []
         for number, record in enumerate(records[first : first + RECORDS_PER_SHARD], first):
             for turn in Session.replay(record).turns:
                 points = record.points or 0.0
-                for position, action in _steps(turn):
-                    positions.append(position)
-                    actions.append(action)
-                    values.append(points if turn.seat == 0 else -points)
-                    known.append(record.points is not None)
-                    numbers.append(number)
-        if not positions:
+                value = points if turn.seat == 0 else -points
+                found += [(*step, value, record.points is not None, number) for step in _steps(turn)]
+        if not found:
             raise ValueError(f"no moves in the games of {', '.join(names)}")
+        positions, actions, values, known, numbers = zip(*found, strict=True)
         columns = (np.array(actions), np.array(values) + 0.0, np.array(known), np.array(numbers))
         return labeled(game, _stacked(positions), *columns)
 

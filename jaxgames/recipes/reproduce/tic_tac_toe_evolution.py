@@ -1,7 +1,8 @@
 """Keller 2018: groups of networks that evolve at tic-tac-toe."""
 
+import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -146,19 +147,17 @@ def played_moves() -> list[PlayedMove]:
     every, moves = all_positions(), []
     numbers = {int(word): number for number, word in enumerate(every.cells[every.open])}
     for game in PUBLISHED["5.1 games, X is the network"]:
-        before = "." * 9
-        for after in (board.replace("/", "") for board in game):
-            cell = _newest(before, after)
+        for before, after, cell in _plies(game):
             if after[cell] == "X":
                 own, other = (sum(1 << place for place, mark in enumerate(before) if mark == side) for side in "XO")
                 moves.append(PlayedMove(numbers[own | other << 16], cell))
-            before = after
     return moves
 
 
-def _newest(before: str, after: str) -> int:
-    """The cell that two boards differ in."""
-    return next(cell for cell in range(9) if before[cell] != after[cell])
+def _plies(game: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """The boards of a printed game before and after each move, and the cell that was taken."""
+    for before, after in itertools.pairwise(["." * 9, *(board.replace("/", "") for board in game)]):
+        yield before, after, next(cell for cell in range(9) if before[cell] != after[cell])
 
 
 def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
@@ -167,17 +166,14 @@ def draw_games(study: Study, rows: Sequence[Row], path: Path) -> None:
     figure = new_figure(10.5, 9.2, "The six printed games: the network's moves blue, the person's grey")
     axes = figure.subplots(6, 9)
     for number, (game, of_game) in enumerate(zip(PUBLISHED["5.1 games, X is the network"], axes, strict=True), 1):
-        before = "." * 9
         for axis in of_game:
             axis.set_axis_off()
-        for axis, board in zip(of_game, game, strict=False):
-            after, note = board.replace("/", ""), ""
-            newest = _newest(before, after)
+        for axis, (before, after, newest) in zip(of_game, _plies(game), strict=False):
+            note = ""
             if after[newest] == "X":
                 move = next(moves)
                 note = f"{int((choices[:, move.position] == move.cell).sum())} of {len(choices)}"
             _draw_board(axis, after, newest, "" if before.strip(".") else f"game {number}", note)
-            before = after
     save(figure, path)
 
 

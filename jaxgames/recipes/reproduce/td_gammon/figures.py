@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from jaxgames.matches import match
 from jaxgames.matches.intervals import Z95
+from jaxgames.players import Player
 from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon.trained import (
@@ -41,20 +41,17 @@ def ages(study: Study, training: Trained) -> list[int]:
 
 def against(study: Study, name: str, benchmark: str) -> Curve:
     """Points per game of the networks of a training, in 200 games each."""
-    training = trained(study, name)
-    met = ages(study, training)
+    training, opponent, cell = trained(study, name), player(study, benchmark), f"{name} over games against {benchmark}"
+    return _curve(study, cell, ages(study, training), lambda age: (training.after(age), opponent))
+
+
+def _curve(study: Study, cell: str, met: list[int], players: Callable[[int], tuple[Player, Player]]) -> Curve:
+    """Points per game of the two players of each age."""
 
     def measure() -> dict[str, list[float]]:
-        opponent = player(study, benchmark)
-        return _points(study, {games: (training.after(games), opponent) for games in met})
+        return {"ppg": [match(*players(age), MATCH, seed=study.seed + age, batch=BATCH).ppg for age in met]}
 
-    cell = study.cell(f"{name} over games against {benchmark}", {"ages": met, "games": MATCH}, measure)
-    return list(zip(met, cell["ppg"], strict=True))
-
-
-def _points(study: Study, players: Mapping[int, tuple[Any, Any]]) -> dict[str, list[float]]:
-    """Points per game of pairs of players, by their age."""
-    return {"ppg": [match(*two, MATCH, seed=study.seed + age, batch=BATCH).ppg for age, two in players.items()]}
+    return list(zip(met, study.cell(cell, {"ages": met, "games": MATCH}, measure)["ppg"], strict=True))
 
 
 def smooth(curve: Curve) -> Curve:
@@ -146,12 +143,7 @@ def extra_curve(study: Study) -> Curve:
     """Figure 5.4: Extra against TD of the same age."""
     extra, td = trained(study, "extra"), trained(study, "td")
     met = [games for games in ages(study, extra) if games <= td.games]
-
-    def measure() -> dict[str, list[float]]:
-        return _points(study, {games: (extra.after(games), td.after(games)) for games in met})
-
-    cell = study.cell("extra over games against td", {"ages": met, "games": MATCH}, measure)
-    return list(zip(met, cell["ppg"], strict=True))
+    return _curve(study, "extra over games against td", met, lambda age: (extra.after(age), td.after(age)))
 
 
 def figure_extra(study: Study) -> list[Row]:

@@ -1,15 +1,17 @@
 """The trainings of the comparison, their saved networks as players, and the best of each by knock-out."""
 
 import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.methods import config_of
 from jaxgames.matches.knockout import BEHIND, knockout
+from jaxgames.ops.pytrees import take
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
@@ -35,16 +37,11 @@ RECIPES = {
 LEARNER = "ebert-2007"
 
 
-class Trained:
-    """A training: how many games it had, and its networks after every 1,000 of them."""
+class Trained(NamedTuple):
+    """A training: its networks after every 1,000 games."""
 
-    def __init__(self, study: Study, name: str):
-        recipe, setting, full, quick = RECIPES[name]
-        games = study.amount(full, quick)
-        measured = study.amount(2_000, 200)
-        path = study.train(name, recipe, setting, games=games, measured_games=measured, final_games=measured)
-        self.name, self.run = name, Run.open(path)
-        self.every, self.players = _of_snapshots(self.run, name)
+    every: int
+    players: Sequence[Player]
 
     @property
     def games(self) -> int:
@@ -56,30 +53,30 @@ class Trained:
         return self.players[games // self.every - 1]
 
 
-def _of_snapshots(run: Run, name: str) -> tuple[int, list[Player]]:
-    """The interval in games, and the players; networks of all methods become players of one kind."""
+def _of_snapshots(run: Run, name: str) -> Trained:
+    """Networks of all methods become players of one kind."""
     _, every, snapshots = from_folder.snapshots_of(run)
     rows = snapshots.load(np.arange(len(snapshots)))
     if run.config["kind"] == "td":
         network = config_of(run.config["learner"]).network()
-        params = [{"params": _row(rows["params"], i)} for i in range(len(snapshots))]
+        params = [jax.tree.map(jnp.asarray, {"params": take(rows["params"], row)}) for row in range(len(snapshots))]
     else:
         # A genome sees each position as the first player does: the same function, in the parameters of a TD network.
         network = TD_GAMMON.settings[LEARNER].network()
         genomes = NetworkConfig.from_json(run.config["network"]).genomes()
         params = [genomes.params(jnp.asarray(row)) for row in rows]
-    game = network.game
-    return every, [greedy(game, f"{name}@{(i + 1) * every}", one, network.value) for i, one in enumerate(params)]
-
-
-def _row(tree: Any, row: int) -> Any:
-    return {layer: {part: jnp.asarray(x[row]) for part, x in parts.items()} for layer, parts in tree.items()}
+    game, ages = network.game, [every * (number + 1) for number in range(len(params))]
+    players = [greedy(game, f"{name}@{age}", one, network.value) for age, one in zip(ages, params, strict=True)]
+    return Trained(every, players)
 
 
 @functools.lru_cache(maxsize=8)
 def trained(study: Study, name: str) -> Trained:
     """A training, once for all tables."""
-    return Trained(study, name)
+    recipe, setting, full, quick = RECIPES[name]
+    games, measured = study.amount(full, quick), study.amount(2_000, 200)
+    path = study.train(name, recipe, setting, games=games, measured_games=measured, final_games=measured)
+    return _of_snapshots(Run.open(path), name)
 
 
 def best_after(study: Study, name: str) -> Mapping[str, Any]:

@@ -4,7 +4,6 @@ And what its testers complained of, measured: bear-off errors, and backgammons t
 """
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -44,15 +43,12 @@ def step_sizes(study: Study) -> list[Row]:
             matches = study.result_of(f"training {training}")["matches"]
             met.append(next(match for match in matches if match["b"] == "pubeval"))
             rows.append(points_row(f"{training}, {GAMES:,} games, against pubeval", met[-1], learner=LEARNER))
-        low, high = met[0], met[-1]
-        gain, down, up = (
-            low["ppg"] - high["ppg"],
-            math.hypot(low["ppg"] - low["ppg_low"], high["ppg_high"] - high["ppg"]),
-            math.hypot(low["ppg_high"] - low["ppg"], high["ppg"] - high["ppg_low"]),
-        )
+        high = met[-1]
+        margin = high["ppg"] - high["ppg_low"], high["ppg_high"] - high["ppg"]
+        gain = points_row("", met[0], high["ppg"], published_margin=margin).difference
         rows.append(
             Row(
-                f"{method}: gain by the lowest step size over the highest", None, gain, gain - down, gain + up, "PPG",
+                f"{method}: gain by the lowest step size over the highest", None, *gain, "PPG",
                 learner=LEARNER, digits=3, claim="above", text="a lower one plays better",
             )
         )  # fmt: skip
