@@ -66,7 +66,6 @@ class Room:
         self.leave: Callable[[Room], None] = _nowhere
         self._driver: asyncio.Task[None] | None = None
         self._thinks, self._scored = False, 0.0
-
         self._board: State | None = None
 
     # Who is here.
