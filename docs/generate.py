@@ -253,6 +253,18 @@ def alphazero_beside_table() -> str:
     return markdown(rows, "lrrllrr")
 
 
+def draughts_programs_table() -> str:
+    """Players of checkers against a draughts program of others, every move of which was checked."""
+    rows: list[tuple] = [("player", "against", "games", "won", "drawn", "lost", "points a game")]
+    for match in json.loads((DOCS / "play" / "py-draughts.json").read_text("utf-8"))["matches"]:
+        counts = (round(match["games"] * match[name]) for name in ("win_rate", "draw_rate", "loss_rate"))
+        margin = (match["ppg_high"] - match["ppg_low"]) / 2
+        rows.append(
+            (f"`{match['a']}`", match["opponent"], match["games"], *counts, f"{match['ppg']:+.2f} ± {margin:.2f}")
+        )
+    return markdown(rows, "llrrrrr")
+
+
 def matrix_table() -> str:
     """On which Pythons and with which versions the installed wheel passed its tests."""
     found = json.loads((DOCS / "matrix.json").read_text("utf-8"))
@@ -298,6 +310,7 @@ TABLES = {
     "alphazero_trials": alphazero_trials_table,
     "alphazero_trainings": alphazero_trainings_table,
     "benchmarks": lambda: "\n\n".join(measured.tables(measured.read())) + "\n",
+    "draughts_programs": draughts_programs_table,
     "matrix": matrix_table,
     "measured_on": lambda: measured.commits(measured.read()) + "\n",
     "missed": lambda: measured.missed(measured.read()) + "\n",

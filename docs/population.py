@@ -1,8 +1,8 @@
-"""The tables of the study on populations, made of the results beside it, and its picture."""
+"""The tables and pictures of the study on populations, and of trainings in the same time, made of their results."""
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,10 +146,10 @@ def draw(path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def draw_equal_time(path: Path) -> None:
-    """Draws the second picture: what each way to learn makes of its time."""
+def draw_minutes(methods: Mapping[str, str], path: Path) -> None:
+    """Draws what trainings make of the same time: the second picture of the page, and that of AlphaZero's searches."""
     figure, (axis,) = _figure(1)
-    for (method, title), colour in zip(METHODS.items(), COLOURS.values(), strict=True):
+    for (method, title), colour in zip(methods.items(), COLOURS.values(), strict=True):
         for number, training in enumerate(trainings(method)):
             minutes = [point["seconds"] / 60 for point in training["points"]]
             good = [100 * point["good"] for point in training["points"]]
@@ -195,4 +195,5 @@ def _interval(figures: Sequence[float], form: str) -> str:
 
 if __name__ == "__main__":
     draw(HERE / "images" / "population.png")
-    draw_equal_time(HERE / "images" / "equal-time.png")
+    draw_minutes(METHODS, HERE / "images" / "equal-time.png")
+    draw_minutes(SEARCHES, HERE / "images" / "alphazero-searches.png")
