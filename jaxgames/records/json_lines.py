@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from jaxgames.envs.registry import make
 from jaxgames.ops import json_text
 from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game, wrong_at
 from jaxgames.sessions.session import Session
@@ -36,6 +37,7 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
             fields, end = json_text.decode_at(text, at)
             record = from_dict(fields)
             accept(record.game, record.options)
+            _check_points(record)
             Session.replay(record)
         except json.JSONDecodeError as error:
             raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None
@@ -66,7 +68,16 @@ def from_dict(fields: Any) -> GameRecord:
     players = fields.get("players", ["first", "second"])
     if len(players) != 2 or not all(isinstance(name, str) for name in players):
         raise ValueError(f"players are two names, not {players}")
+    if not all(isinstance(value, str) for value in fields.get("tags", {}).values()):
+        raise ValueError(f"tags are texts by their names, not {str(fields['tags'])[:40]}")
     return GameRecord(**{**fields, "turns": turns, "players": tuple(players)})
+
+
+def _check_points(record: GameRecord) -> None:
+    """Raises `ValueError` for more points than a game is worth, and for what is no number."""
+    most = make(record.game, **record.options).max_reward
+    if record.points is not None and not -most <= record.points <= most:
+        raise ValueError(f"points are {str(record.points)[:40]}; a game of {record.game} is worth at most {most}")
 
 
 def _turn(turn: Any) -> RecordedTurn:

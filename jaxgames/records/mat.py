@@ -34,8 +34,10 @@ def write(records: Sequence[GameRecord]) -> str:
         position, _, roll = record.start.partition(":")
         if position != START or len(roll) == 1:
             raise ValueError(f"game {number} begins at {record.start}; MAT begins at {START}: save it as SGF or JSON")
+        if any("\n" in name for name in record.players):
+            raise ValueError(f"the players' names {record.players} must be texts of one line")
         names = [f"{name.strip() or 'nobody'} : {score.get(name, 0)}" for name in record.players]
-        lines += [f" Game {number}", f" {names[0]:{WIDTH + _LEFT - 2}} {names[1]}"]
+        lines += [f" Game {number}", f" {names[0]:{WIDTH + _LEFT - 3}}  {names[1]}"]
         cells = [f"{turn.chance or roll}: {_numbers(turn.text)}" for turn in record.turns]
         for row in range(0, len(cells), 2):
             pair = [*cells[row : row + 2], ""][:2]

@@ -51,7 +51,7 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
             elif name == "start":
                 start = rest.strip()
             elif name == "players":
-                first, _, second = rest.partition(" | ")
+                first, _, second = rest.partition("|")
                 players = (first.strip(), second.strip())
         elif words:
             records.append(_record(text, at, line, GameRecord(game, start, options=options, players=players), accept))

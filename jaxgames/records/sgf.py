@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s*")
 _MOVE = re.compile(r"([1-6])([1-6])((?:[a-y][a-z]){0,4})")
 _RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign|T|Time)?", re.IGNORECASE)
 _ENDS = {"resigned": "R", "time forfeit": "T"}
-_POSITION = ("AE", "AW", "AB", "PL")
+_SET_UP = ("AE", "AW", "AB")
 _BAR, _OFF = 25, 0
 
 
@@ -70,25 +70,33 @@ def _written(record: GameRecord) -> str:
 
 
 def _game(text: str, properties: list[_Property], accept: Accept) -> GameRecord:
-    kind = next((one for one in properties if one.name == "GM"), None)
+    for one in properties:
+        if not one.values:
+            raise wrong_at(text, one.at, f"{one.name} has no value; write {one.name}[...]")
+    named = {one.name: one for one in properties}
+    kind = named.get("GM")
     if kind is None or kind.values[0].strip() != "6":
         at = kind.at if kind else properties[0].at if properties else 0
         raise wrong_at(text, at, "this is no game of backgammon, which says GM[6]")
-    named = {one.name: one.values[0] for one in properties}
+
+    def said(name: str, usual: str) -> str:
+        return named[name].values[0] if name in named else usual
+
     moves = [one for one in properties if one.name in ("B", "W")]
-    first = moves[0].name if moves else named.get("PL", "W").upper()[:1]
+    first = moves[0].name if moves else said("PL", "W").upper()[:1]
+    if first not in ("B", "W"):
+        raise wrong_at(text, named["PL"].at, f"{said('PL', '')[:40]!r} is nobody to move; write PL[W] or PL[B]")
     accept(Backgammon.id, {})
     session = Session(Backgammon(), _start(text, properties, first), rolls=False)
     for one in moves:
         _play(text, session, one, seat=int(one.name != first))
-    result = _RESULT.fullmatch(named.get("RE", "").strip())
+    result = _RESULT.fullmatch(said("RE", "").strip())
     if result and session.end is None:
         reason = "time forfeit" if (result[3] or "").upper().startswith("T") else "resigned"
         session.resign(seat=int(result[1].upper() == first), points=int(result[2]), reason=reason)
     elif result and session.end and abs(session.end.points) != int(result[2]):
-        at = next(one.at for one in properties if one.name == "RE")
-        raise wrong_at(text, at, f"the game ends with {abs(session.end.points):g} points, not {result[2]}")
-    names = {"W": named.get("PW", "White"), "B": named.get("PB", "Black")}
+        raise wrong_at(text, named["RE"].at, f"the game ends with {abs(session.end.points):g} points, not {result[2]}")
+    names = {"W": said("PW", "White"), "B": said("PB", "Black")}
     return session.record((names[first], names["B" if first == "W" else "W"]))
 
 
@@ -113,12 +121,10 @@ def _start(text: str, properties: list[_Property], first: str) -> str:
     """The position in which the game begins, `first` (W or B) to roll."""
     sides = {colour: [*START] for colour in "WB"}
     for one in properties:
-        for value in one.values if one.name in _POSITION else ():
+        for value in one.values if one.name in _SET_UP else ():
+            if not re.fullmatch("[a-y](:[a-y])?", value):
+                raise wrong_at(text, one.at, f"{value!r} is no point; points are a to x, y is the bar")
             begin, _, end = value.partition(":")
-            if one.name == "PL" or not re.fullmatch("[a-y](:[a-y])?", value):
-                if one.name != "PL":
-                    raise wrong_at(text, one.at, f"{value!r} is no point; points are a to x, y is the bar")
-                continue
             for letter in map(chr, range(ord(begin), ord(end or begin) + 1)):
                 for colour in "WB" if one.name == "AE" else one.name[1]:
                     place = _point(letter, colour) - 1

@@ -119,6 +119,20 @@ def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
 
 
 @pytest.mark.parametrize(
+    ("name", "form", "names"),
+    [
+        ("backgammon", "mat", ("runs/" + "a-very-long-name-of-a-training" * 3, "Bob")),
+        ("connect_four", "txt", ("Ada", "")),
+        ("connect_four", "txt", ("", "")),
+        ("connect_four", "txt", ("", "Bob")),
+    ],
+)
+def test_long_names_and_empty_ones_are_read_again(name, form, names):
+    (found,) = records.loads(records.dumps([played(name, {}, 1, 3, names=names)], form), form)
+    assert found.players == names
+
+
+@pytest.mark.parametrize(
     ("form", "text", "place", "reason"),
     [
         ("pdn", "1. 11-15 22-18\n2. 16-20 *", "line 2, column 4", "no piece"),
@@ -137,11 +151,19 @@ def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
         ("sgf", "(;GM[6];W[31hefe]\n;W[31hefe])", "line 2, column 2", "other player"),
         ("sgf", "(;GM[1];B[aa])", "line 1, column 3", "GM"),
         ("sgf", "(;GM[6];W[31hefe]", "line 1, column 18", "missing"),
+        ("sgf", "(;GM[6]\n;W)", "line 2, column 2", "W has no value"),
+        ("sgf", "(;FF[4]GM)", "line 1, column 8", "GM has no value"),
+        ("sgf", "(;GM[6]PL[nobody])", "line 1, column 8", "'nobody' is nobody to move"),
+        ("sgf", "(;GM[6]PL[])", "line 1, column 8", "'' is nobody to move"),
         ("json", '{"game": "tic_tac_toe"\n "start"', "line 2, column 2", "JSON"),
         ("json", '\n{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "1"]}', "line 2", "turn 2"),
         ("json", '{"game": "chess", "start": "", "turns": []}', "line 1", "unknown game"),
         ("json", '{"game": "checkers", "start": 3, "turns": []}', "line 1", "start"),
         ("json", "[1]", "line 1", "object"),
+        ("json", '{"game": "connect_four", "start": "", "turns": [], "points": NaN}', "line 1", "points are nan"),
+        ("json", '{"game": "connect_four", "start": "", "turns": [], "points": -3}', "line 1", "worth at most 1"),
+        ("json", f'{{"game": "checkers", "start": "", "turns": [], "points": 1{"0" * 400}}}', "line 1", "worth at most"),
+        ("json", '{"game": "connect_four", "start": "", "turns": [], "tags": {"Round": 3}}', "line 1", "tags are texts"),
     ],
 )
 def test_a_broken_file_is_pointed_at(form, text, place, reason, tmp_path):
@@ -156,6 +178,8 @@ def test_what_a_format_cannot_say_is_refused():
     game = played("backgammon", {}, 1, 3, "sGfwATDgc/ABMA:52")
     with pytest.raises(ValueError, match="SGF or JSON"):
         records.dumps([game], "mat")
+    with pytest.raises(ValueError, match="names .* of one line"):
+        records.dumps([played("backgammon", {}, 1, 3, names=("Ada\nof London", "Bob"))], "mat")
     with pytest.raises(ValueError, match="hold games of checkers"):
         records.dumps([game], "pdn")
     with pytest.raises(ValueError, match=r"end in \.mat or \.sgf or \.json"):
