@@ -49,6 +49,8 @@ def parse(line: str) -> FibsBoard:
         turn, first, second, doubled, color, direction = (int(fields[place]) for place in (32, 33, 34, 40, 41, 42))
     except ValueError:
         raise ValueError(f"{line[:60]!r} is no FIBS board: a number is missing") from None
+    if not 0 <= min(first, second) <= max(first, second) <= 6:
+        raise ValueError(f"{line[:60]!r} is no FIBS board: dice are 1 to 6, or 0 before the roll")
     if turn == -color:  # gnubg draws the board for its player 1, whoever is asked, and says here whose turn it is
         color, direction = -color, -direction
     points = [color * number for number in points]
@@ -115,18 +117,21 @@ def serve(
         say(f"{player.name} listens; in gnubg: set player 0 external {host}:{server.getsockname()[1]}")
         while connections is None or connections > 0:
             connection, _ = server.accept()
-            with connection, connection.makefile("rb") as lines:
-                for line in lines:
-                    text = line.decode("ascii", "replace").strip("\0\r\n ")
-                    if not text:
-                        continue
-                    asked += 1
-                    try:
-                        reply = answer(player, text, asked * 0x9E3779B1 & 0xFFFFFFFF)
-                    except ValueError as error:  # gnubg shows it and stops the game
-                        reply = f"Error: {error}"
-                        say(reply)
-                    connection.sendall((" ".join(reply.split()) + "\n").encode())
+            try:
+                with connection, connection.makefile("rb") as lines:
+                    for line in lines:
+                        text = line.decode("ascii", "replace").strip("\0\r\n ")
+                        if not text:
+                            continue
+                        asked += 1
+                        try:
+                            reply = answer(player, text, asked * 0x9E3779B1 & 0xFFFFFFFF)
+                        except ValueError as error:  # gnubg shows it and stops the game
+                            reply = f"Error: {error}"
+                            say(reply)
+                        connection.sendall((" ".join(reply.split()) + "\n").encode())
+            except ConnectionError as error:  # gnubg has ended, or was ended
+                say(f"the connection is lost: {error.strerror}")
             connections = None if connections is None else connections - 1
     return asked
 

@@ -1,6 +1,7 @@
 """GNU Backgammon's external-player protocol, and its Python package as a player."""
 
 import socket
+import struct
 import threading
 
 import jax
@@ -55,6 +56,12 @@ def test_a_board_seen_from_the_other_side():
 def test_other_texts_are_refused(line):
     with pytest.raises(ValueError, match="is no FIBS board"):
         gnubg.parse(line)
+
+
+@pytest.mark.parametrize("die", [7, -1])
+def test_other_dice_are_refused(die):
+    with pytest.raises(ValueError, match="is no FIBS board: dice are 1 to 6"):
+        gnubg.parse(fields(OPENING, f34=die))
 
 
 def test_cube_and_roll():
@@ -117,17 +124,35 @@ def test_every_move_is_legal_and_is_the_player_s():
     assert moves == 40 or session.over
 
 
-def test_the_server_answers_line_by_line(monkeypatch):
+def served(connections):
+    """A server that ends after so many connections: its thread, its port, and what it says."""
     player, said, ready = players.make("random", GAME), [], threading.Event()
 
     def say(line):
         said.append(line)
         ready.set()
 
-    server = threading.Thread(target=gnubg.serve, args=(player, 0), kwargs={"say": say, "connections": 1}, daemon=True)
+    settings = {"say": say, "connections": connections}
+    server = threading.Thread(target=gnubg.serve, args=(player, 0), kwargs=settings, daemon=True)
     server.start()
     assert ready.wait(30)
-    port = int(said[0].rpartition(":")[2])
+    return server, int(said[0].rpartition(":")[2]), said
+
+
+def test_a_server_outlives_a_connection_that_is_lost():
+    server, port, said = served(connections=2)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends by a reset
+        connection.sendall(b"rubbish")
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, connection.makefile("r") as answers:
+        connection.sendall((fields(OPENING, f33=0, f34=0) + "\n").encode())
+        assert answers.readline() == "roll\n"
+    server.join(30)
+    assert not server.is_alive() and said[1:] == ["the connection is lost: Connection reset by peer"]
+
+
+def test_the_server_answers_line_by_line():
+    server, port, said = served(connections=1)
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, connection.makefile("r") as answers:
         for line, begins in ((fields(OPENING, f33=0, f34=0), "roll"), ("rubbish", "Error: 'rubbish' is no FIBS board")):
             connection.sendall((line + "\n\0").encode())
