@@ -1,5 +1,6 @@
 """A game in a terminal: boards as text, turns and commands by lines; plain where the output is no terminal."""
 
+import os
 import re
 import textwrap
 import time
@@ -253,9 +254,9 @@ class TerminalGame:
         if not path:
             raise ValueError("write: save FILE")
         records.format_for(path, self.session.game.id)
-        if not Path(path).expanduser().parent.is_dir():
+        if not _file(path).parent.is_dir():
             raise ValueError(f"there is no folder {Path(path).parent}: make it first, or name another one")
-        records.save(Path(path).expanduser(), self.records())
+        records.save(_file(path), self.records())
         self.write(f"saved {path}")
 
     def _load(self, path: str) -> None:
@@ -263,9 +264,9 @@ class TerminalGame:
             raise ValueError("write: load FILE")
         self._check_no_match("no other game is loaded")
         path = path or str(self.kept)
-        if not Path(path).expanduser().is_file():
+        if not _file(path).is_file():
             raise ValueError(f"there is no file {path}")
-        found = records.load(Path(path).expanduser(), self.session.game.id)
+        found = records.load(_file(path), self.session.game.id)
         if not found:
             raise ValueError(f"{path} holds no game")
         loaded = Session.replay(found[0])
@@ -336,6 +337,11 @@ def result_line(session: Session) -> str:
     seat = int(end.points < 0)
     player = session.seats[seat]
     return f"{SEATS[seat]} wins{points}: {player.name if player else 'the person'}{reason}"
+
+
+def _file(path: str) -> Path:
+    """The file of a path, which may begin with ~; that of a person who is not here stays as it is."""
+    return Path(os.path.expanduser(path))
 
 
 def _with_roll(chance: str, text: str) -> str:

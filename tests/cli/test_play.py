@@ -161,6 +161,7 @@ def test_ctrl_c_asks_and_keeps_the_game(at_a_terminal, capsys):
 def test_files_that_cannot_be_are_said_in_words_and_records_have_dates(play, tmp_path):
     (tmp_path / "folder.pdn").mkdir()
     lines = ["11-15", f"save {tmp_path}/no/a.pdn", f"save {tmp_path}/folder.pdn", f"load {tmp_path}/b.pdn", "load"]
+    lines += ["save ~nobody-of-this-name/a.pdn", "load ~nobody-of-this-name/a.pdn"]
     file = tmp_path / "a.pdn"
     _, out, _ = play([*lines, f"save {file}"], "checkers", "--against", "person")
     errors = [line for line in out.splitlines() if line.startswith("error")]
@@ -169,6 +170,8 @@ def test_files_that_cannot_be_are_said_in_words_and_records_have_dates(play, tmp
         f"error: {tmp_path}/folder.pdn: Is a directory; expected a file",
         f"error: there is no file {tmp_path}/b.pdn",
         "error: write: load FILE",
+        "error: there is no folder ~nobody-of-this-name: make it first, or name another one",
+        "error: there is no file ~nobody-of-this-name/a.pdn",
     ]
     assert re.search(r'\[Date "20[0-9]{2}\.[01][0-9]\.[0-3][0-9]"\]', file.read_text())
 
