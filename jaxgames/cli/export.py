@@ -34,11 +34,12 @@ def _onnx(options: argparse.Namespace) -> None:
 
 def _kaggle(options: argparse.Namespace) -> None:
     from jaxgames.interop import kaggle
+    from jaxgames.runs.files import replace
 
     out = _new_file(options.out)
-    text = kaggle.submission(_player(options, "connect_four"))
-    out.write_text(text, "utf-8")
-    _report(options, {"player": options.player, "file": str(out), "bytes": len(text.encode())})
+    content = kaggle.submission(_player(options, "connect_four")).encode()
+    replace(out, content)
+    _report(options, {"player": options.player, "file": str(out), "bytes": len(content)})
 
 
 def _player(options: argparse.Namespace, usual: str | None) -> Any:

@@ -71,9 +71,10 @@ def _filled(text: str, constants: dict[str, Any]) -> str:
     for name, value in constants.items():
         before = next(line for line in text.splitlines() if line.startswith(f"{name} = "))
         text = text.replace(before, f"{name} = {value!r}", 1)
-    if len(text.encode()) > MOST_BYTES:
+    size = len(text.encode())
+    if size > MOST_BYTES:
         name = constants["MADE_OF"]
-        raise ValueError(f"{name}: the file would have {len(text):,} bytes; expected at most {MOST_BYTES:,}")
+        raise ValueError(f"{name}: the file would have {size:,} bytes; expected at most {MOST_BYTES:,}")
     return text
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxgames.records import json_lines, mat, move_strings, pdn, sgf
+from jaxgames.runs.files import replace
 from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game
 
 __all__ = ["FORMATS", "GameRecord", "RecordFormat", "RecordedTurn", "dumps", "format_for", "load", "loads", "save"]
@@ -69,6 +70,6 @@ def load(path: str | Path, game_id: str | None = None) -> list[GameRecord]:
 
 
 def save(path: str | Path, records: Sequence[GameRecord]) -> None:
-    """Writes games into a new file, or over an old one, in the format of its name."""
+    """Writes games into a new file, or over an old one, in the format of its name. It is complete, or as it was."""
     name = format_for(path, records[0].game if records else None)
-    Path(path).write_text(dumps(records, name), "utf-8")
+    replace(Path(path), dumps(records, name).encode())

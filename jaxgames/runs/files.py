@@ -44,14 +44,15 @@ def replace(path: Path, content: bytes) -> None:
     """Writes `content` to `path` so that at any moment either the old or the new file is there, complete."""
     temporary = path.with_name(f".saving-{path.name}")
     try:
-        with naming(path), open(temporary, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError:
+    except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)  # it would take room on a full disk
+        error.filename = str(path)  # nobody has heard of the temporary one
         raise
     sync(path.parent)
 

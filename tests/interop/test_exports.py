@@ -209,3 +209,8 @@ def test_bad_exports_get_one_line(tmp_path, capsys, command, message):
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1 and message in said.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_submission_is_measured_in_bytes():
+    with pytest.raises(ValueError, match="the file would have 1,200,013 bytes; expected at most 1,000,000"):
+        kaggle._filled('MADE_OF = ""\n', {"MADE_OF": "é" * 600_000})

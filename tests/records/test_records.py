@@ -1,5 +1,7 @@
 """Game records: what is written is read again, other programs' files are read, broken files are pointed at."""
 
+import errno
+import os
 import time
 
 import numpy as np
@@ -172,6 +174,19 @@ def test_a_broken_file_is_pointed_at(form, text, place, reason, tmp_path):
     with pytest.raises(ValueError, match=reason) as error:
         records.load(path)
     assert str(error.value).startswith(f"{path}, {place}") and "\n" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path, game = tmp_path / "games.json", played("tic_tac_toe", {}, 1, 3)
+    records.save(path, [game])
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space") as error:
+        records.save(path, [game, game])
+    assert error.value.filename == str(path)
+    assert records.load(path) == [game] and list(tmp_path.iterdir()) == [path]
 
 
 def test_what_a_format_cannot_say_is_refused():
