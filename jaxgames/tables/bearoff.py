@@ -142,12 +142,12 @@ def _levels(offs: BearOffs) -> Iterator[tuple[np.ndarray, Replies]]:
     """The positions of each pip count from 1 on, with what they may become."""
     order = np.argsort(offs.pips, kind="stable")[1:]  # without the empty position
     rolls = len(ROLLS)
-    owners = np.repeat(order, rolls)
+    owners, drawn = np.repeat(order, rolls), np.tile(np.arange(rolls), len(order))
     counts, after = [], []
     ends = np.cumsum(np.bincount(offs.pips)[1:])
     level, done = 0, 0
     for first in range(0, len(owners), BATCH):
-        for number, entries in _list(offs, owners[first : first + BATCH], np.arange(first, first + BATCH) % rolls):
+        for number, entries in _list(offs, owners[first : first + BATCH], drawn[first : first + BATCH]):
             counts.append(number)
             after.append(entries)
         have = sum(map(len, counts)) // rolls
@@ -166,7 +166,6 @@ def _levels(offs: BearOffs) -> Iterator[tuple[np.ndarray, Replies]]:
 
 def _list(offs: BearOffs, owners: np.ndarray, rolls: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """How many plays each position with its roll has, and what they lead to, for as many at once as there is room."""
-    rolls = rolls[: len(owners)]
     while len(owners):
         filled = [np.concatenate([x, np.full(BATCH - len(x), x[-1])]) for x in (owners, rolls)]
         first, after, complete = map(

@@ -20,7 +20,7 @@ from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
-from jaxgames.tables.connect_four_threats import BITS, PositionNode, Threats
+from jaxgames.tables.connect_four_threats import BITS, PositionNode, Threats, count_squares, others
 
 # Scores of Connect Four positions by alpha-beta with null windows, many positions side by side.
 #
@@ -119,15 +119,13 @@ class NullWindowSearch:
 
     def _roots(self, own: Words, taken: Words) -> SolverRoots:
         rules = self.rules
-        stones = sum(map(lax.population_count, taken[1:]), lax.population_count(taken[0])).astype(jnp.int32)
-        left = rules.squares - stones
-        other = tuple(all_ ^ word for all_, word in zip(taken, own, strict=True))
+        left = rules.squares - count_squares(taken)
         node = rules.expand(own, taken, left)
         low, high = _bounds(board.is_empty(node.moves), left)
         for where, score in (
             (rules.wins_at_once(own, taken), (left + 1) // 2),
             (left == 0, jnp.zeros_like(left)),
-            (rules.has_line(other), -(left // 2) - 1),
+            (rules.has_line(others(own, taken)), -(left // 2) - 1),
         ):
             low, high = jnp.where(where, score, low), jnp.where(where, score, high)
         return SolverRoots(node, left, low, high)
@@ -169,8 +167,7 @@ class NullWindowSearch:
         # 1. Play the next move of the node.
         column = (node.moves[0] & ((1 << BITS) - 1)) - 1
         stone = rules.stone(node.taken, column)
-        own = tuple(all_ ^ word for all_, word in zip(node.taken, node.own, strict=True))
-        own, taken = once(own), once(board.either(node.taken, stone))
+        own, taken = once(others(node.own, node.taken)), once(board.either(node.taken, stone))
         rest = once(board.shift_down(node.moves, BITS))
         has_rest = ~board.is_empty(rest)
 

@@ -10,12 +10,12 @@ import operator
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import Words
 from jaxgames.envs.connect_four.game import ConnectFour
+from jaxgames.ops.bits import popcount
 from jaxgames.ops.materialize import materialize
 
 BITS = 4
@@ -34,6 +34,16 @@ class PositionNode(NamedTuple):
     own: Words
     taken: Words
     moves: Words
+
+
+def count_squares(words: Words) -> Int32[Array, "..."]:
+    """How many squares a set has."""
+    return functools.reduce(operator.add, map(popcount, words))
+
+
+def others(own: Words, taken: Words) -> Words:
+    """The stones of the other player, where these are a player's own and all."""
+    return tuple(stones ^ word for stones, word in zip(taken, own, strict=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +73,12 @@ class Threats:
 
     def winning(self, own: Words, taken: Words) -> Words:
         """The free squares that would each complete a line."""
-        steps = (1, self.game.rows, self.game.rows + 1, self.game.rows + 2)
         free = tuple(square & ~word for square, word in zip(self.inside, taken, strict=True))
-        return board.both(board.completing(own, steps, self.game.connect), free)
+        return board.both(board.completing(own, self._steps, self.game.connect), free)
 
     def has_line(self, stones: Words) -> Bool[Array, "..."]:
         """Whether these stones hold a line."""
-        steps = (1, self.game.rows, self.game.rows + 1, self.game.rows + 2)
-        return board.has_line(stones, steps, self.game.connect)
+        return board.has_line(stones, self._steps, self.game.connect)
 
     def wins_at_once(self, own: Words, taken: Words) -> Bool[Array, "..."]:
         """Whether the player to move has a stone that completes a line."""
@@ -92,11 +100,10 @@ class Threats:
         def once(words: Words) -> Words:
             return tuple(materialize(word, like) for word in words)
 
-        other = tuple(stones ^ word for stones, word in zip(taken, own, strict=True))
-        threats = once(self.winning(other, taken))
+        threats = once(self.winning(others(own, taken), taken))
         landings = self.landings(taken)
         forced = board.both(landings, threats)
-        answers = sum(map(lax.population_count, forced[1:]), lax.population_count(forced[0]))
+        answers = count_squares(forced)
         beneath = board.shift_down(threats, 1)  # a stone there would let the other win on top of it
         possible = tuple(
             jnp.where(answers > 1, jnp.uint32(0), jnp.where(answers == 1, force, landing)) & ~below
@@ -113,7 +120,7 @@ class Threats:
         stones = board.both(tuple(word[None] for word in possible), inside)  # [cols, lanes]
         own, taken = (tuple(word[None] for word in words) for words in (own, taken))
         threats = self.winning(board.either(own, stones), board.either(taken, stones))
-        number = sum(map(lax.population_count, threats[1:]), lax.population_count(threats[0]))
+        number = count_squares(threats).astype(jnp.uint32)
         place = jnp.array([from_middle.index(column) for column in range(cols)], jnp.uint32)[:, None]
         key = jnp.where(board.is_empty(stones), jnp.uint32(0xFFFF), (255 - number) * jnp.uint32(_ALIKE) + place)
         key = materialize(key, jnp.broadcast_to(like, key.shape))
@@ -131,6 +138,11 @@ class Threats:
         bottom = board.words_of(self._row(0), self.words)
         above = board.either(board.shift_up(taken, 1), bottom)
         return tuple(word & ~stone for word, stone in zip(above, taken, strict=True))
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        """From a square to its neighbours: up, and to the next column down, level and up."""
+        return 1, self.game.rows, self.game.rows + 1, self.game.rows + 2
 
     @property
     def inside(self) -> Words:

@@ -23,10 +23,10 @@ from jaxgames.envs.connect_four.board import Position as ConnectFourPosition
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
-from jaxgames.ops.bits import popcount
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
 from jaxgames.tables.connect_four_solver import Solver
+from jaxgames.tables.connect_four_threats import count_squares
 from jaxgames.tables.folder import TableFolder, open_table
 from jaxgames.tables.retrograde import LOSS, WIN, Index, Values, solve_all
 from jaxgames.tables.whole_games import SOON, SmallBoard, TicTacToeIndex, WholeIndex, solve_whole
@@ -203,9 +203,7 @@ class LateLookup(Knowledge):
     @override
     def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
         """Where few squares are free."""
-        taken = board.either(*positions)
-        stones = sum((popcount(word) for word in taken[1:]), popcount(taken[0]))
-        return self._squares - stones <= LATE
+        return self._squares - count_squares(board.either(*positions)) <= LATE
 
     @override
     def worth(self, scores: tuple[()], positions: ConnectFourPosition) -> Float32[Array, " batch"]:
@@ -282,10 +280,9 @@ def is_small(game: Game) -> bool:
 
 
 def _checkers(game: Game) -> tuple[Knowledge, Load]:
-    smallest = index_of(game.id, 2)
     for pieces in range(MOST_PIECES, 1, -1):
-        if TableFolder.is_at(usual_folder(smallest).with_name(f"{game.id}-{pieces}")):
-            lookup = Lookup(index_of(game.id, pieces))
+        lookup = Lookup(index_of(game.id, pieces))
+        if TableFolder.is_at(usual_folder(lookup.index)):
             return lookup, functools.partial(_read, lookup)
     lookup = Lookup(index_of(game.id, AT_ONCE))
     return lookup, functools.partial(_solve_endings, lookup)

@@ -77,7 +77,7 @@ def solve(index: Index, group: Sequence[Any], known: Callable[[int], Values]) ->
     for part, start, size in zip(group, starts[:-1], sizes, strict=True):
         for first in range(0, size, SIZE):
             numbers = np.arange(first, min(first + SIZE, size), dtype=np.int32)
-            ways.add(_ways(index, part, numbers, here, known), start + numbers)
+            ways.add(_turns_of(index, part, numbers, here, known), start + numbers)
     value, length = _backwards(ways)
     return [Values(value[a:b], length[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
 
@@ -111,7 +111,8 @@ class _Turns(NamedTuple):
     length: Int16[np.ndarray, " turns"]
 
 
-def _ways(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int], known: Callable) -> _Turns:
+def _turns_of(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int], known: Callable) -> _Turns:
+    """The turns of the positions with these numbers in a slice. `here` says where each slice of the group begins."""
     padded = np.full(SIZE, numbers[-1], np.int32)
     padded[: len(numbers)] = numbers
     positions, exists = index.positions(part, padded)
@@ -190,7 +191,7 @@ def _backwards(ways: _Ways) -> tuple[np.ndarray, np.ndarray]:
     loses_at = np.where(open_ & (left == 0) & ~ways.holds & (ways.wins_at == MOST_TURNS), ways.loses_at, MOST_TURNS)
     loses_at[value == LOSS], wins_at = 0, ways.wins_at
     open_ |= value == LOSS
-    last = max((int(np.max(x[x < MOST_TURNS], initial=0)) for x in (loses_at, wins_at)), default=0)
+    last = max(int(np.max(x[x < MOST_TURNS], initial=0)) for x in (loses_at, wins_at))
     turn = 0
     while turn <= last:
         won, lost = np.flatnonzero(open_ & (wins_at == turn)), np.flatnonzero(open_ & (loses_at == turn))
@@ -216,8 +217,8 @@ def _parents(children: np.ndarray, parents: np.ndarray, ends: np.ndarray) -> np.
     """The positions with a turn to one of `children`, once for each such turn."""
     starts = np.where(children > 0, ends[children - 1], 0)
     counts = ends[children] - starts
-    offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) if len(counts) else starts
-    return parents[np.arange(counts.sum()) + offsets] if len(counts) else parents[:0]
+    offsets = np.repeat(starts + counts - np.cumsum(counts), counts)
+    return parents[np.arange(len(offsets)) + offsets]
 
 
 @functools.partial(jax.jit, static_argnums=0)
