@@ -5,6 +5,7 @@ The program connects and sends boards as FIBS writes them, `board:...`, one a li
 """
 
 import contextlib
+import itertools
 import math
 import socket
 from collections.abc import Callable, Sequence
@@ -115,7 +116,7 @@ def serve(
     asked = 0
     with socket.create_server((host, port)) as server:
         say(f"{player.name} listens; in gnubg: set player 0 external {host}:{server.getsockname()[1]}")
-        while connections is None or connections > 0:
+        for _ in itertools.count() if connections is None else range(connections):
             connection, _ = server.accept()
             try:
                 with connection, connection.makefile("rb") as lines:
@@ -132,7 +133,6 @@ def serve(
                         connection.sendall((" ".join(reply.split()) + "\n").encode())
             except ConnectionError as error:  # gnubg has ended, or was ended
                 say(f"the connection is lost: {error.strerror}")
-            connections = None if connections is None else connections - 1
     return asked
 
 

@@ -36,21 +36,16 @@ def env(
     """
     rules = make(game) if isinstance(game, str) else game
     player = make_player(opponent, rules) if isinstance(opponent, str) else opponent
-    return _env(rules, player, seat, render_mode)
-
-
-def _env(game: Game, player: Player, seat: str | None, render_mode: str | None) -> Any:
     try:
         from gymnasium import Env
         from gymnasium.spaces import Discrete
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    modes = {"ansi": game.to_string, "svg": game.to_svg}
-    for name, value, known in (("render_mode", render_mode, tuple(modes)), ("seat", seat, SEATS)):
-        if value is not None and value not in known:
-            raise ValueError(f"{name} {value!r}: expected {', '.join(known)} or None")
-    if player.game != game:
-        raise ValueError(f"{player.name} plays {player.game}, not {game}")
+    modes = {"ansi": rules.to_string, "svg": rules.to_svg}
+    spaces.check_choice("render_mode", render_mode, modes)
+    spaces.check_choice("seat", seat, SEATS)
+    if player.game != rules:
+        raise ValueError(f"{player.name} plays {player.game}, not {rules}")
     act = Player.act if player.on_host else jax.jit(Player.act)
 
     class GameAgainstPlayer(Env):
@@ -59,12 +54,12 @@ def _env(game: Game, player: Player, seat: str | None, render_mode: str | None) 
         metadata = {"render_modes": list(modes), "render_fps": 1}
 
         def __init__(self) -> None:
-            self.observation_space, self.action_space = spaces.observation_box(game), Discrete(game.num_actions)
+            self.observation_space, self.action_space = spaces.observation_box(rules), Discrete(rules.num_actions)
             self.render_mode = render_mode
 
         def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
             super().reset(seed=seed)
-            self.state = spaces.new_game(game, self._number())
+            self.state = spaces.new_game(rules, self._number())
             begins = int(self.state.current_player)
             self.agent = self._number() % 2 if seat is None else begins ^ (seat == "second")
             self.memory = player.init_memory(1)

@@ -97,7 +97,7 @@ def parse_move(board: Board, text: str) -> Move:
 
 def _sorted(text: str) -> tuple[str, list[str]]:
     """A move with its captured squares in one order."""
-    squares = re.split("x", text)
+    squares = text.split("x")
     return "x".join(squares[:2]), sorted(squares[2:])
 
 

@@ -24,28 +24,24 @@ def env(game: Game | str, render_mode: str | None = None) -> Any:
 
     Raises `ImportError` where PettingZoo is missing, `ValueError` for an unknown game or render mode.
     """
-    return _env(make(game) if isinstance(game, str) else game, render_mode)
-
-
-def _env(game: Game, render_mode: str | None) -> Any:
+    rules = make(game) if isinstance(game, str) else game
     try:
         from gymnasium.spaces import Box, Dict, Discrete
         from pettingzoo import AECEnv
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
-    modes = {"ansi": game.to_string, "svg": game.to_svg}
-    if render_mode is not None and render_mode not in modes:
-        raise ValueError(f"render_mode {render_mode!r}: expected {', '.join(modes)} or None")
+    modes = {"ansi": rules.to_string, "svg": rules.to_svg}
+    spaces.check_choice("render_mode", render_mode, modes)
     of_observation = Dict(
-        {"observation": spaces.observation_box(game), "action_mask": Box(0, 1, (game.num_actions,), np.int8)}
+        {"observation": spaces.observation_box(rules), "action_mask": Box(0, 1, (rules.num_actions,), np.int8)}
     )
-    of_action = Discrete(game.num_actions)
+    of_action = Discrete(rules.num_actions)
 
     class GameEnv(AECEnv):
         """One game, agent after agent."""
 
         metadata = {
-            "name": f"{game.id}_{game.version}",
+            "name": f"{rules.id}_{rules.version}",
             "render_modes": list(modes),
             "is_parallelizable": False,
             "render_fps": 1,
@@ -68,7 +64,7 @@ def _env(game: Game, render_mode: str | None) -> Any:
         def reset(self, seed: int | None = None, options: Any = None) -> None:
             if seed is not None:
                 self._seeds = np.random.default_rng(seed)
-            self.state_now = spaces.new_game(game, int(self._seeds.integers(2**32)))
+            self.state_now = spaces.new_game(rules, int(self._seeds.integers(2**32)))
             self.agents = list(AGENTS)
             self.rewards, self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0), dict.fromkeys(AGENTS, 0.0)
             self.terminations, self.truncations = dict.fromkeys(AGENTS, False), dict.fromkeys(AGENTS, False)
@@ -77,7 +73,7 @@ def _env(game: Game, render_mode: str | None) -> Any:
 
         def observe(self, agent: str) -> dict[str, np.ndarray]:
             acts = agent == self.agent_selection and not spaces.over(self.state_now)
-            mask = spaces.legal_mask(self.state_now) if acts else np.zeros(game.num_actions, np.int8)
+            mask = spaces.legal_mask(self.state_now) if acts else np.zeros(rules.num_actions, np.int8)
             return {"observation": spaces.observed(self.state_now, AGENTS.index(agent)), "action_mask": mask}
 
         def step(self, action: int | None) -> None:

@@ -30,6 +30,8 @@ ACTIVATION = "softsign_unit"
 COLUMNS_FIRST = (0, 3, 6, 1, 4, 7, 2, 5, 8)
 """The cell of a board of 3 x 3, row by row, that each cell of the program is, column by column; and the other way."""
 
+_LAYER = re.compile(r"\{([^{}]*)\}")
+
 
 class TextLayer(NamedTuple):
     """One layer of one network."""
@@ -126,7 +128,7 @@ def _network(line: str) -> Network:
     layers: list[TextLayer] = []
     at = 0
     while at < len(body):
-        match = re.compile(r"\{([^{}]*)\}").match(body, at)
+        match = _LAYER.match(body, at)
         if not match:
             begun = body[at] == "{"
             reason = "is never closed by '}'" if begun else f"begins with {body[at]!r}; expected '{{'"
@@ -182,8 +184,8 @@ def _matrix(what: str, rows: Any) -> Float64[np.ndarray, "rows columns"]:
 
 
 def _layer_text(layer: TextLayer) -> str:
-    rows = [*layer.kernel.tolist()], [[bias] for bias in layer.bias.tolist()]
-    lists = ("[" + ", ".join("[" + ", ".join(map(_number_text, row)) + "]" for row in part) + "]" for part in rows)
+    parts = layer.kernel.tolist(), layer.bias[:, None].tolist()
+    lists = ("[" + ", ".join("[" + ", ".join(map(_number_text, row)) + "]" for row in part) + "]" for part in parts)
     return "{" + ",".join(lists) + "}"
 
 

@@ -1,5 +1,6 @@
 """What the loops of other people need of a game: its spaces, and its steps as small compiled programs."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,12 @@ import numpy as np
 from jaxtyping import Array, Int32, Key
 
 from jaxgames.envs.core import Game, State
+
+
+def check_choice(name: str, value: str | None, known: Collection[str]) -> None:
+    """Raises `ValueError` unless a setting is one of these, or None."""
+    if value is not None and value not in known:
+        raise ValueError(f"{name} {value!r}: expected {', '.join(known)} or None")
 
 
 def observation_box(game: Game) -> Any:
