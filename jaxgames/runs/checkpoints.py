@@ -211,8 +211,9 @@ class Snapshots:
     def load(self, rows: Any) -> Any:
         """The parameters of some rows, with an axis of rows in front. Raises `ValueError` if one is not there."""
         rows = np.asarray(rows)
-        if rows.size and not 0 <= rows.min() <= rows.max() < len(self):
-            raise ValueError(f"{self.path} has {len(self)} snapshots, none with number {rows.max()}")
+        wrong = rows[(rows < 0) | (rows >= len(self))]
+        if wrong.size:
+            raise ValueError(f"{self.path} has {len(self)} snapshots, none with number {wrong[0]}")
         table = np.memmap(self.path, "<f4", "r", shape=(len(self), sum(self._sizes)))
         parts = np.split(np.asarray(table[rows]), np.cumsum(self._sizes)[:-1], axis=1)
         leaves = [part.reshape(-1, *shape) for part, shape in zip(parts, self._shapes, strict=True)]

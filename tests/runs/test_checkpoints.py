@@ -490,5 +490,7 @@ def test_rows_are_kept_cut_off_and_written_again(tmp_path):
         snapshots.put(3, weights(3))
     with pytest.raises(ValueError, match="has 2 snapshots, none with number 2"):
         snapshots.load([2])
+    with pytest.raises(ValueError, match="has 2 snapshots, none with number -1"):
+        snapshots.load([0, -1, 1])
     with pytest.raises(ValueError, match="float32 parameters only"):
         Snapshots(tmp_path, {"a": np.zeros(2, np.int32)})
