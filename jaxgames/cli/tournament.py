@@ -36,6 +36,8 @@ def run(options: argparse.Namespace) -> None:
 
     if options.png or options.out:
         check_extras("matplotlib")
+    if options.png and not Path(options.png).parent.is_dir():
+        raise ValueError(f"{options.png} cannot be made: there is no folder {Path(options.png).parent}")
     plan = {name: getattr(options, name) for name in _PLANNED}
     folder = None
     if options.resume:
@@ -115,13 +117,14 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
     for saved in folder.results.read() if folder else ():
         meeting = Meeting(**saved["meeting"])
         known[saved["round"], meeting.a, meeting.b] = meeting
-    played = [0]
+    played = 0
 
     def progress(number: int, meeting: Any) -> None:
-        played[0] += 1
+        nonlocal played
+        played += 1
         if folder and (number, meeting.a, meeting.b) not in known:
             folder.results.append({"round": number, "meeting": meeting._asdict()})
-        line.show(f"round {number + 1}: {played[0]:,} of {len(players) - 1:,} meetings")
+        line.show(f"round {number + 1}: {played:,} of {len(players) - 1:,} meetings")
 
     with ProgressLine(quiet=options.json) as line:
         result = knockout(players, plan["behind"], plan["most_games"], plan["seed"], known=known, progress=progress)
