@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
         import readline  # noqa: F401  # lets `input` edit lines and remember them
 
         print(f"{game.id} against {options.against}; help lists what you can write")
-    todo: Callable[[], None] = table.begin
+    todo: Callable[[], None] = table.go_on
     try:
         while not table.done:
             try:
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
             except KeyboardInterrupt as stop:
                 if not talks or type(stop) is not KeyboardInterrupt or _leaves():
                     raise
-                todo = table.begin  # who was to move may have been thinking
+                todo = table.go_on  # who was to move may have been thinking
     finally:
         table.keep()
     if options.json:

@@ -124,9 +124,16 @@ class TerminalGame:
             "quit": (self._quit, "ends the program"),
         }
 
-    def begin(self) -> None:
-        """Says what is to be said first, and lets a player play who is to move."""
-        self._go_on()
+    def go_on(self) -> None:
+        """Lets players play until a person is to move or the game is over, and shows the board."""
+        session = self.session
+        while not session.over and session.player is not None:
+            name, seat = session.player.name, session.seat
+            turn = session.play_on()
+            if turn is not None:
+                self.write(f"{name} ({SEATS[seat]}): {_with_roll(turn.chance, turn.text)}")
+        self._board("")
+        self._end_game()
 
     def take(self, line: str) -> None:
         """Does what a line says: a command, or a move. What is wrong is said in one line."""
@@ -136,7 +143,7 @@ class TerminalGame:
                 self.commands[word.lower()][0](rest.strip())
             elif word:
                 self.session.play(line.strip())
-                self._go_on()
+                self.go_on()
         except (ValueError, OSError) as error:
             line = of_system(error) if isinstance(error, OSError) else str(error)
             self._say(f"error: {' '.join(line.split())}")
@@ -175,17 +182,6 @@ class TerminalGame:
         who = SEATS[self.session.seat] if names[0] == names[1] else "your move"
         return "over> " if self.session.over else f"{who}> "
 
-    def _go_on(self) -> None:
-        """Lets players play until a person is to move or the game is over."""
-        session = self.session
-        while not session.over and session.player is not None:
-            name, seat = session.player.name, session.seat
-            turn = session.play_on()
-            if turn is not None:
-                self.write(f"{name} ({SEATS[seat]}): {_with_roll(turn.chance, turn.text)}")
-        self._board("")
-        self._end_game()
-
     def _end_game(self) -> None:
         """Says how the game has ended, if it has; in a match the next one begins."""
         if self.session.end is None:
@@ -197,7 +193,7 @@ class TerminalGame:
             if not self.match.over:
                 self.session = self.match.next_game(self.session)
                 self.write(f"game {len(self.match.records) + 1}: {self.match.names[self.match.first]} begins")
-                self._go_on()
+                self.go_on()
 
     def _board(self, _: str) -> None:
         session = self.session
@@ -224,11 +220,11 @@ class TerminalGame:
         if self.match is not None and session.over:
             raise ValueError("the match is over: its games count")
         session.undo_to(session.turns_before(self._people() or (0, 1)))
-        self._go_on()
+        self.go_on()
 
     def _redo(self, _: str) -> None:
         self.session.redo_to(self._people())
-        self._go_on()
+        self.go_on()
 
     def _people(self) -> list[int]:
         """The seats of people."""
@@ -245,7 +241,7 @@ class TerminalGame:
     def _swap(self, _: str) -> None:
         self._check_no_match("sides are not changed")
         self.session.seats.reverse()
-        self._go_on()
+        self.go_on()
 
     def _position(self, _: str) -> None:
         self.write(self.session.game.to_string(self.session.state))
@@ -274,7 +270,7 @@ class TerminalGame:
             raise ValueError(f"{path} is a game of {loaded.game}, not of {self.session.game}")
         loaded.seats = self.session.seats
         self.session = loaded
-        self._go_on()
+        self.go_on()
 
     def _resign(self, points: str) -> None:
         if points and not points.isdecimal():

@@ -158,15 +158,11 @@ def _changes(options: argparse.Namespace) -> dict[str, str]:
     """The numbers of the setting that are to be changed."""
     texts = [*options.set, *([] if options.population is None else [f"population={options.population}"])]
     changes: dict[str, str] = {}
-    for name, value in map(_assignment, texts):
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as lambda_=0.5")
         if name in changes:
             raise ValueError(f"{name} is set twice, to {changes[name]} and {value}; expected once")
         changes[name] = value
     return changes
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as lambda_=0.5")
-    return name, value

@@ -56,7 +56,8 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
     for line in text.split("\n"):
         reader.take(line, at)
         at += len(line) + 1
-    return reader.finished()
+    reader.end_game()
+    return reader.records
 
 
 class _Reader:
@@ -65,7 +66,7 @@ class _Reader:
     def __init__(self, text: str, accept: Accept):
         self.text, self.accept, self.records = text, accept, list[GameRecord]()
         self.session: Session | None = None
-        self.names: tuple[str, str] | None = None
+        self.names = ("", "")
         self.right_begins = False
 
     def take(self, line: str, at: int) -> None:
@@ -76,7 +77,7 @@ class _Reader:
         if wins := _WINS.fullmatch(words):
             self._wins(int(wins["points"]), line.index("Wins"), at)
         elif header := _HEADER.fullmatch(words):
-            self._end_game()
+            self.end_game()
             self.names = (header["first"], header["second"])
             self.accept(Backgammon.id, {})
             self.session, self.right_begins = Session(Backgammon(), START, rolls=False), False
@@ -84,11 +85,6 @@ class _Reader:
             self._turns(line, turns.start("cells"), at)
         elif words and not _OTHER.fullmatch(words):
             raise wrong_at(self.text, at, f"{words[:40]!r} is neither turns, as in ` 1) 31: 8/5 6/5`, nor names")
-
-    def finished(self) -> list[GameRecord]:
-        """All games, the last one too."""
-        self._end_game()
-        return self.records
 
     def _turns(self, line: str, start: int, at: int) -> None:
         if self.session is None:
@@ -119,8 +115,9 @@ class _Reader:
             reason = f"the game ends with {abs(self.session.end.points):g} points, not {points}"
             raise wrong_at(self.text, at + column, reason)
 
-    def _end_game(self) -> None:
-        if self.session is not None and self.names is not None:
+    def end_game(self) -> None:
+        """Adds the game under way, if there is one, to those read."""
+        if self.session is not None:
             names = self.names[::-1] if self.right_begins else self.names
             self.records.append(self.session.record(names))
         self.session = None

@@ -60,7 +60,7 @@ class Run(Folder):
 
         Trainings call it before they compile anything.
         """
-        check_extras("matplotlib", "orbax.checkpoint")
+        check_extras()
         cls.check_place(path)
 
     def changes(self) -> str:

@@ -85,7 +85,7 @@ def test_sides_and_colours():
     game = jaxgames.make("tic_tac_toe")
     said = []
     table = TerminalGame(Session(game, "XO./.../...", players=(None, make(PERFECT, game))), said.append, colour=True)
-    table.begin()
+    table.go_on()
     assert "\x1b[1;33mX\x1b[0m" in said[0] and "\x1b[7" not in said[0] and table.prompt == "your move> "
     table.take("swap")
     assert said[1].startswith(f"{PERFECT} (first)") and table.session.seat == 1
