@@ -1,11 +1,12 @@
 """What several commands share: options about games, plug-ins and seeds; JSON, a line of progress, errors as output."""
 
 import argparse
+import dataclasses
 import errno
 import json
 import sys
 import time
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 MOST_SEED = 2**32 - 1
 """JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
@@ -74,10 +75,10 @@ def _setting(usual: Any, text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not value.strip():
         raise ValueError(f"--set {text!r}: expected NAME=VALUE, such as rows=5")
-    if not hasattr(usual, name):
+    if name not in {option.name for option in dataclasses.fields(usual)}:
         return name, value  # `make` says what there is
     before = getattr(usual, name)
-    kind: Any = type(before)
+    kind: Any = type(before) if before is not None else get_type_hints(type(usual))[name]
     if isinstance(before, tuple) and before:
         kind = tuple.__class_getitem__((type(before[0]), ...))
     return name, Setting(name, kind, before, "an option of the game").parse(value)

@@ -30,7 +30,10 @@ def run(options: argparse.Namespace) -> None:
 
     game = make(options.game)
     file = Path(options.position)
-    texts = file.read_text("utf-8").split() if file.is_file() else [options.position]
+    try:
+        texts = file.read_text("utf-8").split() if file.is_file() else [options.position]
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is no text; expected a position a line") from None
     if not texts:
         raise ValueError(f"{file} has no positions; expected one a line")
     states = [game.from_string(text) for text in texts]

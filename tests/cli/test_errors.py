@@ -139,6 +139,12 @@ def test_refused_before_anything_is_made(tmp_path, capsys, command, words):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_positions_that_are_no_text(tmp_path, capsys):
+    file = tmp_path / "positions.txt"
+    file.write_bytes(b"\xff\xfe")
+    one_line(capsys, cli.main(["rollout", str(file)]), f"{file} is no text; expected a position a line")
+
+
 def test_folders_that_cannot_be_written(tmp_path, capsys, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(folder.os, "access", lambda *_: False)  # root may write anywhere

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from jaxgames.cli import main
+from jaxgames.cli.common import make_game
 
 
 def test_counts(capsys):
@@ -25,6 +26,11 @@ def test_options(capsys):
     assert (result["counts"], result["distinct"]) == ([1, 3], True)
 
 
+def test_an_option_that_is_usually_none():
+    assert make_game("checkers", ["max_moves=40"]).max_moves == 40
+    assert make_game("checkers", ["max_moves=none"]).max_moves is None
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -35,6 +41,8 @@ def test_options(capsys):
         ("tic_tac_toe 2 --from X", "position 'X'"),
         ("connect_four 2 --set rows=six", "rows='six': expected a whole number"),
         ("connect_four 2 --set row=6", "unknown option 'row'"),
+        ("checkers 2 --set max_moves=few", "max_moves='few': expected a whole number, or none"),
+        ("checkers 2 --set play=3", "unknown option 'play' of checkers; available: draw_after, max_moves"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, words, capsys):
