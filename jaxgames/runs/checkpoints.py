@@ -282,7 +282,7 @@ def leaf_specs(tree: Any) -> list[LeafSpec]:
 
 def to_numpy(tree: Any) -> list[np.ndarray]:
     """The leaves of `tree` in order as NumPy arrays, typed PRNG keys as their words."""
-    return [np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf) for leaf in jax.tree.leaves(tree)]
+    return [np.asarray(jax.random.key_data(leaf) if is_key(leaf) else leaf) for leaf in jax.tree.leaves(tree)]
 
 
 def from_numpy(template: Any, leaves: list[LeafSpec], arrays: list[np.ndarray]) -> Any:
@@ -309,13 +309,14 @@ def difference(found: list[LeafSpec], wanted: list[LeafSpec]) -> str | None:
     return None
 
 
-def _is_key(leaf: Any) -> bool:
+def is_key(leaf: Any) -> bool:
+    """Whether a leaf is an array of typed PRNG keys, or stands for one."""
     return hasattr(leaf, "dtype") and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _leaf_spec(key_path: Any, leaf: Any) -> LeafSpec:
     path = jax.tree_util.keystr(key_path, simple=True, separator="/")
-    if _is_key(leaf):
+    if is_key(leaf):
         if not leaf.size:
             raise ValueError(f"'{path}' is an array of no PRNG keys; leave it out of the checkpoint")
         impl = str(jax.random.key_impl(leaf)) if isinstance(leaf, jax.Array) else None

@@ -15,6 +15,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jaxgames.runs.checkpoints import is_key
+
 Tree = TypeVar("Tree")
 EVERYWHERE = PartitionSpec()
 
@@ -113,7 +115,7 @@ def spread(tree: Tree, mesh: Mesh, specs: Any = EVERYWHERE) -> Tree:
     """
 
     def place(array: Any, spec: PartitionSpec) -> Any:
-        if _is_key(array):
+        if is_key(array):
             data = place(jax.random.key_data(array), spec)
             return jax.random.wrap_key_data(data, impl=jax.random.key_impl(array))
         return jax.device_put(array, NamedSharding(mesh, spec))
@@ -130,7 +132,7 @@ def fetched(tree: Tree) -> Tree:
     """
 
     def fetch(leaf: Any) -> Any:
-        if _is_key(leaf):
+        if is_key(leaf):
             return jax.random.wrap_key_data(fetch(jax.random.key_data(leaf)), impl=jax.random.key_impl(leaf))
         if not isinstance(leaf, jax.Array) or leaf.is_fully_addressable or leaf.is_fully_replicated:
             return np.asarray(leaf)
@@ -183,7 +185,3 @@ def _is_of_another(error: BaseException) -> bool:
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0]
-
-
-def _is_key(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
