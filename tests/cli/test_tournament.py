@@ -86,7 +86,7 @@ def test_a_knockout_of_the_networks_of_a_run(tmp_path, capsys, monkeypatch):
         (["--knockout", "runs/none"], "runs/none"),
         (["random", "--knockout", "runs/none"], "takes neither"),
         (["random", "uct:3", "--behind", "5"], "--knockout"),
-        (["random", "uct:3", "--game", "tic_tac_toe", "--png", "no/a.png"], "no/a.png cannot be made: there is no folder"),
+        (["random", "uct:3", "--game", "tic_tac_toe", "--png", "no/a.png"], "cannot be made: there is no folder no"),
         (["--resume"], "--out FOLDER"),
         (["--resume", "--out", "nowhere"], "nowhere does not exist; expected a folder of `jaxgames tournament --out`"),
     ],

@@ -164,8 +164,8 @@ def test_long_names_and_empty_ones_are_read_again(name, form, names):
         ("json", "[1]", "line 1", "object"),
         ("json", '{"game": "connect_four", "start": "", "turns": [], "points": NaN}', "line 1", "points are nan"),
         ("json", '{"game": "connect_four", "start": "", "turns": [], "points": -3}', "line 1", "worth at most 1"),
-        ("json", f'{{"game": "checkers", "start": "", "turns": [], "points": 1{"0" * 400}}}', "line 1", "worth at most"),
-        ("json", '{"game": "connect_four", "start": "", "turns": [], "tags": {"Round": 3}}', "line 1", "tags are texts"),
+        ("json", f'{{"game": "checkers", "start": "", "turns": [], "points": {10**400}}}', "line 1", "worth at"),
+        ("json", '{"game": "connect_four", "start": "", "turns": [], "tags": {"Round": 3}}', "line 1", "are texts"),
     ],
 )
 def test_a_broken_file_is_pointed_at(form, text, place, reason, tmp_path):
