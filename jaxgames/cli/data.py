@@ -1,7 +1,6 @@
 """`jaxgames data make|info|merge`: positions to learn from, in a folder."""
 
 import argparse
-from collections.abc import Mapping
 from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
@@ -122,10 +121,9 @@ def _tests(game: Any, sources: list[str]) -> Any:
 def _print(path: str, as_json: bool) -> None:
     from jaxgames.data_sets import data_info
 
-    facts: Mapping[str, Any] = data_info(path)
+    facts = data_info(path)
     if as_json:
-        print_json(dict(facts))
-        return
+        return print_json(facts)
     made = ", ".join(f"{name} {value}" for name, value in facts["made"].items() if name not in ("sources", "counts"))
     print(f"{facts['data']}: {facts['game']} {facts['version']}, {made}")
     for name, value in facts["made"].get("counts", {}).items():

@@ -151,11 +151,14 @@ def gnubg_player(game: Game, plies: str) -> Player:
 
     def move(state: State) -> tuple[int, ...]:
         own, opponent, dice = to_plain(state._position)
-        best = gnubg.find_best_move((tuple(opponent), tuple(own)), cube, context, _roll(dice))
+        if dice is None or len(dice) not in (2, 4):
+            raise ValueError(f"gnubg is asked for whole turns; dice left are {dice}")
+        board = tuple(opponent), tuple(own)
+        best = gnubg.find_best_move(board, cube, context, dice[:2])
         if not best or best[0] < 0:
             return game.legal_turns(state)[0]
         with contextlib.suppress(ValueError):  # the package leaves out checkers that are borne off
-            return game.string_to_turn(state, gnubg.move_tuple_to_string(best, (tuple(opponent), tuple(own))))
+            return game.string_to_turn(state, gnubg.move_tuple_to_string(best, board))
         return min(game.legal_turns(state), key=lambda turn: others_equity(_after(state, turn)))
 
     def others_equity(board: tuple[list[int], list[int]]) -> float:
@@ -173,13 +176,6 @@ ENTRY = PlayerEntry(
     ("PLIES",),
     games=("backgammon",),
 )
-
-
-def _roll(dice: tuple[int, ...] | None) -> tuple[int, int]:
-    """The roll of a turn that has not begun."""
-    if dice is None or len(dice) not in (2, 4):
-        raise ValueError(f"gnubg is asked for whole turns; dice left are {dice}")
-    return dice[0], dice[1]
 
 
 def _after(state: State, actions: tuple[int, ...]) -> tuple[list[int], list[int]]:
