@@ -1,6 +1,7 @@
 """`jaxgames tournament SPEC...`: a round robin with ratings; or a knock-out over the networks that a run has saved."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
     form = records.format_for(file, game.id) if file else ""
     folder = opened()
     earlier = folder.results.read() if folder else []
-    known = {tuple(saved["pair"]): MatchResult(**saved["match"]) for saved in earlier}
+    known = _known(folder, earlier, lambda saved: (tuple(saved["pair"]), MatchResult(**saved["match"])))
     if file:
         _cut(Path(file), earlier[-1]["bytes"] if earlier else 0, options.resume)
 
@@ -113,11 +114,12 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
         raise ValueError("--png draws a round robin: leave it out with --knockout")
     game = _game(plan, [plan["knockout"]])
     players, folder = load_all(plan["knockout"], game), opened()
-    known = {}
-    for saved in folder.results.read() if folder else ():
+
+    def met(saved: dict[str, Any]) -> tuple[tuple[int, int, int], Meeting]:
         meeting = Meeting(**saved["meeting"])
-        known[saved["round"], meeting.a, meeting.b] = meeting
-    played = 0
+        return (saved["round"], meeting.a, meeting.b), meeting
+
+    known, played = _known(folder, folder.results.read() if folder else [], met), 0
 
     def progress(number: int, meeting: Any) -> None:
         nonlocal played
@@ -133,6 +135,19 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
     if options.json:
         return print_json(result.to_dict())
     show(knockout_table(result), f"best: {result.players[result.winner]}")
+
+
+def _known(folder: Any, saved: list[dict[str, Any]], of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> dict[Any, Any]:
+    """What is known by the lines of a folder. Raises `ValueError` for a line that is no result."""
+    known = {}
+    for number, line in enumerate(saved, 1):
+        try:
+            name, result = of(line)
+        except (KeyError, TypeError):
+            file = folder.results.path
+            raise ValueError(f"line {number} of {file} is no result of a tournament; delete it to go on") from None
+        known[name] = result
+    return known
 
 
 def _check(plan: dict[str, Any]) -> None:

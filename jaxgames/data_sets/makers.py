@@ -28,6 +28,7 @@ from jaxgames.envs.registry import make
 from jaxgames.matches import solved
 from jaxgames.matches.game_log import GameLog, chunks_of, single_actions
 from jaxgames.matches.match import MOST_PLIES, PairedGames, TracedTurns
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, num_rows, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
@@ -103,6 +104,8 @@ def played_games(
     """
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
+    checks.whole("games_per_shard", games_per_shard)
+    checks.whole("most_plies", most_plies, high=np.iinfo(np.int32).max)
     if moves_of not in LEARNED:
         raise ValueError(f"unknown moves-of {moves_of!r}; available: {', '.join(LEARNED)}")
     for player in (a, b):

@@ -51,6 +51,15 @@ def test_a_tournament_that_was_killed_goes_on(played, tmp_path, capsys):
     assert games.read_bytes() == text and len((out / LINES).read_bytes().splitlines()) == 3
 
 
+def test_a_line_that_is_no_result_is_named(played, capsys):
+    out, _ = played
+    lines = (out / LINES).read_bytes()
+    (out / LINES).write_bytes(b'{"pair": [0, 1]}\n')
+    assert main(["tournament", "--out", str(out), "--resume"]) == 2
+    (out / LINES).write_bytes(lines)
+    assert f"line 1 of {out / LINES} is no result of a tournament; delete it to go on" in capsys.readouterr().err
+
+
 def test_tables_for_people(capsys):
     assert main(["tournament", *SPECS[:2], *GAME]) == 0
     shown = capsys.readouterr().out
@@ -74,6 +83,9 @@ def test_a_knockout_of_the_networks_of_a_run(tmp_path, capsys, monkeypatch):
     assert main(["tournament", "--out", str(out), "--resume"]) == 0
     assert f"best: {expected['best']}" in capsys.readouterr().out
     assert len((out / LINES).read_text().splitlines()) == len(POOL) - 1
+    (out / LINES).write_text('{"round": 0, "meeting": {"a": 1}}\n')
+    assert main(["tournament", "--out", str(out), "--resume"]) == 2
+    assert "line 1 of" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

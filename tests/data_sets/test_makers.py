@@ -132,6 +132,9 @@ def test_solved_positions_have_their_best_moves():
     [
         (lambda p: played_games(p, p, 0), "cannot play 0 games"),
         (lambda p: played_games(p, p, 4, moves_of="b"), "unknown moves-of 'b'; available: both, first"),
+        (lambda p: played_games(p, p, 4, games_per_shard=0), "games_per_shard 0: expected a whole number from 1 on"),
+        (lambda p: played_games(p, p, 4, most_plies=0), "most_plies 0: expected a whole number from 1 to 2147483647"),
+        (lambda p: played_games(p, p, 4, most_plies=1 << 31), "most_plies 2147483648: expected a whole number"),
         (lambda p: played_games(p, make_player("random", jaxgames.make("checkers")), 4), "two players of one game"),
     ],
 )
