@@ -1,6 +1,7 @@
 """The article on a network that teaches itself tic-tac-toe: its charts, one after the other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def final_training(study: Study) -> list[Row]:
     reached = [entry["games"] for entry in metrics if entry["faithful/training"] >= LOW]
     return [
         _good_row("good results per 100 games at the end, mean", last),
-        Row("networks with 90 or more at the end, of all", None, 100 * float(np.mean(np.array(last) >= LOW)), unit="%"),
+        Row("networks with 90 or more at the end, of all", None, _share(last), unit="%"),
         Row(
             "games after which the median first reaches 90", None, reached[0] if reached else None, digits=0,
             why="" if reached else "it does not",
@@ -81,8 +82,20 @@ def only_random(study: Study) -> list[Row]:
     return [
         mean_row("won of the last games, only random opponents", alone, unit="%"),
         mean_row("won of the last games against random moves, mixed training", mixed, unit="%"),
-        _difference("gain by self-play", mixed, alone)._replace(claim="above", text="self-play helps"),
+        _gain_by_self_play(mixed, alone),
     ]
+
+
+def variants(names: Sequence[str], study: Study) -> list[Row]:
+    """Measures of each variant the mean, the best and the worst network; figures are published of the first only."""
+    rows = []
+    for name in names:
+        last, label = good(study, BESIDE, name), VARIANTS[name].label
+        rows.append(_good_row(f"{label}: good results at the end", last, name == "faithful"))
+        rows.append(Row(f"{label}: best network", None, max(last)))
+        rows.append(Row(f"{label}: networks with 90 or more", None, _share(last), unit="%"))
+        rows += _gain_rows(study, BESIDE, name)
+    return rows
 
 
 def only_self_play(study: Study) -> list[Row]:
@@ -105,15 +118,12 @@ def long(study: Study) -> list[Row]:
     """All variants for as many games as in the article."""
     if study.quick:
         return [Row("all variants", None, why="not in a quick study")]
-    rows, faithful = [], good(study, LONG, "faithful")
+    rows = []
     for name, variant in VARIANTS.items():
-        last = good(study, LONG, name)
-        rows.append(_good_row(f"{variant.label}: good results at the end", last, name in ALIKE))
-        if name != "faithful":
-            row = _difference(f"{variant.label}: gain", last, faithful)
-            rows.append(row._replace(claim="below", text=WORSE[name]) if name in WORSE else row)
+        rows.append(_good_row(f"{variant.label}: good results at the end", good(study, LONG, name), name in ALIKE))
+        rows += _gain_rows(study, LONG, name)
     alone, mixed = (good(study, LONG, name, "random") for name in ("only-random", "faithful"))
-    return [*rows, _difference("gain by self-play", mixed, alone)._replace(claim="above", text="self-play helps")]
+    return [*rows, _gain_by_self_play(mixed, alone)]
 
 
 def boards(study: Study) -> list[Row]:
@@ -155,22 +165,17 @@ def _run(study: Study, training: str) -> Run:
     return Run.open(study.train(training, RECIPE.name, setting, games=games))
 
 
-def variants(names: Sequence[str]) -> Callable[[Study], list[Row]]:
-    """Measures of each variant the mean, the best and the worst network; figures are published of the first only."""
+def _gain_rows(study: Study, training: str, name: str) -> list[Row]:
+    """What a variant gains over the network as published; nothing is said of that one itself."""
+    if name == "faithful":
+        return []
+    row = _difference(f"{VARIANTS[name].label}: gain", good(study, training, name), good(study, training, "faithful"))
+    return [row._replace(claim="below", text=WORSE[name]) if name in WORSE else row]
 
-    def measure(study: Study) -> list[Row]:
-        rows = []
-        for name in names:
-            last, label = good(study, BESIDE, name), VARIANTS[name].label
-            rows.append(_good_row(f"{label}: good results at the end", last, name == "faithful"))
-            rows.append(Row(f"{label}: best network", None, max(last)))
-            rows.append(Row(f"{label}: networks with 90 or more", None, _share(last), unit="%"))
-            if name != "faithful":
-                row = _difference(f"{label}: gain", last, good(study, BESIDE, "faithful"))
-                rows.append(row._replace(claim="below", text=WORSE[name]) if name in WORSE else row)
-        return rows
 
-    return measure
+def _gain_by_self_play(mixed: Sequence[float], alone: Sequence[float]) -> Row:
+    """What mixed training gains over that by random opponents alone, in games against random moves."""
+    return _difference("gain by self-play", mixed, alone)._replace(claim="above", text="self-play helps")
 
 
 def _good_row(what: str, values: Sequence[float], is_published: bool = True) -> Row:
@@ -195,17 +200,15 @@ def _difference(what: str, values: Sequence[float], others: Sequence[float]) -> 
 # The charts.
 
 
-def chart(training: str, names: Sequence[str], curve: str = "training") -> Callable[[Study, Sequence[Row], Path], None]:
+def draw(
+    training: str, names: Sequence[str], study: Study, rows: Sequence[Row], path: Path, curve: str = "training"
+) -> None:
     """A picture as in the article: good results per 100 games over games, a diagram for each variant."""
-
-    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
-        metrics = _run(study, training).metrics()
-        text = "pale: each 100 games of one network, as in the article" if curve == "training" else "random games only"
-        note = f"{text}; line: median of the networks, with 10th to 90th percentile"
-        panels = [_panel(metrics, name, curve) for name in names]
-        pictures.draw(panels, path, "Good results per 100 games", note, columns=3, size=(3.5, 2.6))
-
-    return draw
+    metrics = _run(study, training).metrics()
+    text = "pale: each 100 games of one network, as in the article" if curve == "training" else "random games only"
+    note = f"{text}; line: median of the networks, with 10th to 90th percentile"
+    panels = [_panel(metrics, name, curve) for name in names]
+    pictures.draw(panels, path, "Good results per 100 games", note, columns=3, size=(3.5, 2.6))
 
 
 def _panel(metrics: Sequence[dict[str, Any]], name: str, curve: str) -> pictures.Diagram:
@@ -231,43 +234,46 @@ SYSTEM = System(
             "AForge's bipolar sigmoid with its usual alpha of 2 is tanh; its first weights and thresholds are uniform "
             "in [0, 1]. All positions of a game are learned, those after random moves, too, one step each in order."
         )),
-        Part("chart-1", "Chart 1: the final network and training", final_training, chart(WHOLE, ("faithful",)), note=(
+        Part("chart-1", "Chart 1: the final network and training", final_training,
+             partial(draw, WHOLE, ("faithful",)), note=(
             "The article's chart rises quickly to 90 to 100 good results per 100 games: draws against itself, wins "
             "against random moves. It is one training; here are sixteen."
         )),
-        Part("steps", "Other step sizes", step_sizes, chart(BESIDE, STEPS), note=(
+        Part("steps", "Other step sizes", step_sizes, partial(draw, BESIDE, STEPS), note=(
             "Charts of step sizes from 0.0125 to 0.075 look alike, says the article, and at 0.1 it goes wrong. "
             + _SHORT
         )),
-        Part("chart-2", "Chart 2: only random opponents", only_random, chart(BESIDE, ("only-random",)), note=(
+        Part("chart-2", "Chart 2: only random opponents", only_random, partial(draw, BESIDE, ("only-random",)), note=(
             "The article: in the end less near 100 than with self-play. The fair comparison is that with chart 3. "
             + _SHORT
         ), reasons={"gain*": FEWER}),
         Part("chart-3", "Chart 3: trained mixed, only the random games drawn", only_random,
-             chart(BESIDE, ("faithful",), "random"), note=(
+             partial(draw, BESIDE, ("faithful",), curve="random"), note=(
             "The article: after the jump its mean is higher than that of chart 2, so self-play helps. "
             + _SHORT
         ), reasons={"gain*": FEWER}),
-        Part("chart-4", "Chart 4: only self-play", only_self_play, chart(BESIDE, ("only-self-play",)), note=(
+        Part("chart-4", "Chart 4: only self-play", only_self_play, partial(draw, BESIDE, ("only-self-play",)), note=(
             "The article: after some games 100 of 100 are drawn, and nothing is learned that helps against others. "
             + _SHORT
         )),
-        Part("empty", "Charts 5 and 6: empty squares of 0", variants(EMPTY), chart(BESIDE, EMPTY), note=(
+        Part("empty", "Charts 5 and 6: empty squares of 0", partial(variants, EMPTY),
+             partial(draw, BESIDE, EMPTY), note=(
             "The article: unsteady at the beginning; with step size 0.05 the best one becomes as steady as with 0.01, "
             "the mean is far below. "
             + _SHORT
         ), reasons={"*gain": FEWER}),
-        Part("tenth", "Charts of the tenth input, and the board as it is", variants(TENTH), chart(BESIDE, TENTH), note=(
+        Part("tenth", "Charts of the tenth input, and the board as it is", partial(variants, TENTH),
+             partial(draw, BESIDE, TENTH), note=(
             "The article's first attempt saw the board as it is (X 1, O -1; output 1: X wins) and did well otherwise, "
             "but did not grasp whose turn it was. A tenth input that says so was far worse, at all step sizes. How it "
             "was coded is not said; here it is 1 for X and -1 for O. "
             + _SHORT
         )),
-        Part("weights", "The first weights", variants(WEIGHTS), chart(BESIDE, WEIGHTS), note=(
+        Part("weights", "The first weights", partial(variants, WEIGHTS), partial(draw, BESIDE, WEIGHTS), note=(
             "Not in the article: what AForge's weights in [0, 1] cost, beside weights in [-1, 1]. "
             + _SHORT
         )),
-        Part("long", "All settings for 500,000 games", long, chart(LONG, tuple(VARIANTS)), note=(
+        Part("long", "All settings for 500,000 games", long, partial(draw, LONG, tuple(VARIANTS)), note=(
             "The charts of the article are of 500,000 games; above only the first one is, the others of "
             f"{BESIDE_GAMES:,}."
         ), reasons={"*gain*": FEW, "step size*": FEW}, takes="20 minutes"),

@@ -167,7 +167,7 @@ def test_networks_learn_and_play(tmp_path, monkeypatch):
     for figure in networks.CURVES:
         rows_of_it = networks.curves(figure, study)
         assert all(row.ours is not None for row in rows_of_it) and "squared" in rows_of_it[-2].what
-        networks.drawing_curves(figure)(study, rows_of_it, study.path / f"{figure}.png")
+        networks.draw_curves(figure, study, rows_of_it, study.path / f"{figure}.png")
         assert (study.path / f"{figure}.png").read_bytes()[:4] == b"\x89PNG"
     assert [row.published for row in networks.times(study)] == [317, 433, 662, 919]
     errors = [row.ours for row in rows if "squared" in row.what]

@@ -19,19 +19,19 @@ SYSTEM = System(
         Part("game", "Section 3.1: the length of a game", minimax.length),
         Part(
             "figure-3-2", "Figure 3.2: time per move of minimax", minimax.times,
-            minimax.drawing({"plain": "plain"}, "milliseconds a move"),
+            partial(minimax.draw_depths, {"plain": "plain"}, "milliseconds a move"),
             note="The text's figure has no numbers beside it. Here the mean of moves from games against random "
             "moves, one from each game.",
         ),
         Part(
             "cuts", "Section 3.2.1: cuts of alpha-beta in a game", minimax.cuts,
-            minimax.drawing({"beta cuts a game": "beta", "alpha cuts a game": "alpha"}, "cuts a game"),
+            partial(minimax.draw_depths, {"beta cuts a game": "beta", "alpha cuts a game": "alpha"}, "cuts a game"),
             note="The text does not say at which depth it counts. Its search passes no bound from one move of the root "
             "to the next; ours does, and it tries killer moves first.",
         ),
         Part(
             "figure-3-4", "Figure 3.4: time per move of all variants", minimax.speedups,
-            minimax.drawing({name: name for name in minimax.VARIANTS}, "milliseconds a move"),
+            partial(minimax.draw_depths, {name: name for name in minimax.VARIANTS}, "milliseconds a move"),
             note="The figure's own depths and times are not in the text that we have; it names depth 9. How long a "
             "single search takes depends much on the release of JAX: with jax 0.10 plain minimax of depth 9 took 8,790 "
             "ms (of four positions), with 0.12 it is far faster where one position is searched at a time. Runs differ, "

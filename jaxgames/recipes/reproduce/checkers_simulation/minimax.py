@@ -269,20 +269,16 @@ def length(study: Study) -> list[Row]:
 # The pictures.
 
 
-def drawing(names: Mapping[str, str], unit: str) -> Callable[[Study, Sequence[Row], Path], None]:
+def draw_depths(names: Mapping[str, str], unit: str, study: Study, rows: Sequence[Row], path: Path) -> None:
     """Draws the rows `NAME, depth D` over the depth on a logarithmic axis; `names` maps each to its label."""
-
-    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
-        lines = []
-        for name, label in names.items():
-            shown = [row for row in rows if row.what.startswith(f"{name}, depth ")]
-            at, ours = [int(row.what.rpartition(" ")[2]) for row in shown], [row.ours or 0.0 for row in shown]
-            low = [max(row.low or 0.0, mean / 10) for row, mean in zip(shown, ours, strict=True)]
-            lines.append(pictures.PlottedLine(at, ours, label, low, [row.high for row in shown]))
-        ticks = {depth: str(depth) for depth in lines[0].x}
-        pictures.draw([pictures.Diagram(lines, x="depth in turns", y=unit, log_y=True, ticks=ticks)], path)
-
-    return draw
+    lines = []
+    for name, label in names.items():
+        shown = [row for row in rows if row.what.startswith(f"{name}, depth ")]
+        at, ours = [int(row.what.rpartition(" ")[2]) for row in shown], [row.ours or 0.0 for row in shown]
+        low = [max(row.low or 0.0, mean / 10) for row, mean in zip(shown, ours, strict=True)]
+        lines.append(pictures.PlottedLine(at, ours, label, low, [row.high for row in shown]))
+    ticks = {depth: str(depth) for depth in lines[0].x}
+    pictures.draw([pictures.Diagram(lines, x="depth in turns", y=unit, log_y=True, ticks=ticks)], path)
 
 
 def draw_results(study: Study, rows: Sequence[Row], path: Path) -> None:

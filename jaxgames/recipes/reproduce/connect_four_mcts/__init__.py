@@ -14,7 +14,7 @@ _AMAF = (
     "mean; the program published with it learns from moves in the tree, too, and plays the best mixed mean, as ours do."
 )
 
-_LINES, _CURVES = tables.drawing("% of the points"), tables.drawing("% of the moves", ("perfect", "good"))
+_LINES = partial(tables.draw, "% of the points")
 
 _SINGLE = "chance, it seems: of 179 such rows nine are expected to differ, and ours is 1 % higher on the whole"
 _COMPILED = "compiled code for many positions on two cores, beside a Python program for one on one core"
@@ -52,7 +52,8 @@ SYSTEM = System(
             },
         ),
         Part(
-            "move-scores", "Perfect and good moves", searches.move_scores, _CURVES,
+            "move-scores", "Perfect and good moves", searches.move_scores,
+            partial(tables.draw, "% of the moves", kinds=("perfect", "good")),
             "The mean of 10 runs on the same 1,000 solved positions, published and ours: the intervals are those of "
             "further runs.",
             {
@@ -95,7 +96,7 @@ SYSTEM = System(
         Part("openings", "First moves of a search of 5 million iterations in 64 trees", searches.openings),
         Part(
             "figure-18", "Figure 18: training on 20,000 positions", partial(networks.curves, "figure-18"),
-            networks.drawing_curves("figure-18"),
+            partial(networks.draw_curves, "figure-18"),
             "For 100 epochs, values from -1 to 1. The figure has numbers for the naive coding only, in the text.",
             {
                 "positions*": "other searches play other games: the text does not say how many iterations its players "
@@ -108,7 +109,7 @@ SYSTEM = System(
         *(
             Part(
                 f"figure-{number}", f"Figure {number}: training on all positions, values {values}",
-                partial(networks.curves, f"figure-{number}"), networks.drawing_curves(f"figure-{number}"),
+                partial(networks.curves, f"figure-{number}"), partial(networks.draw_curves, f"figure-{number}"),
                 "For 50 epochs of the text's 300: after 50 its curves are nearly flat.",
                 {"*": networks.WHY_CURVES}, takes="25 minutes",
             )

@@ -150,21 +150,17 @@ def _metrics(study: Study, figure: str, setting: str) -> Sequence[Mapping[str, A
     return [line for line in Run.open(study.path / "runs" / name).metrics() if "validation_value_squared" in line]
 
 
-def drawing_curves(figure: str) -> Callable[[Study, Sequence[Row], Path], None]:
+def draw_curves(figure: str, study: Study, rows: Sequence[Row], path: Path) -> None:
     """Draws the errors over epochs."""
-
-    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
-        panels = []
-        for kind in ("squared", "absolute"):
-            lines = []
-            for setting, name in ({} if study.quick else CURVES[figure]).items():
-                metrics = _metrics(study, figure, setting)
-                x, y = ([line[key] for line in metrics] for key in ("epoch", f"validation_value_{kind}"))
-                lines.append(pictures.PlottedLine(x, y, name, style="-"))
-            panels.append(pictures.Diagram(lines, f"{kind} error", "epochs"))
-        pictures.draw(panels, path, columns=2, size=(4.5, 2.8))
-
-    return draw
+    panels = []
+    for kind in ("squared", "absolute"):
+        lines = []
+        for setting, name in ({} if study.quick else CURVES[figure]).items():
+            metrics = _metrics(study, figure, setting)
+            x, y = ([line[key] for line in metrics] for key in ("epoch", f"validation_value_{kind}"))
+            lines.append(pictures.PlottedLine(x, y, name, style="-"))
+        panels.append(pictures.Diagram(lines, f"{kind} error", "epochs"))
+    pictures.draw(panels, path, columns=2, size=(4.5, 2.8))
 
 
 def times(study: Study) -> list[Row]:

@@ -1,7 +1,7 @@
 """Matches of searches, tables 3 to 10 and 13: players, settings and games of each, and pictures of these tables."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,23 +187,19 @@ def _match(own: Keeper, other: Keeper, games: int, seed: int) -> dict[str, float
 # The pictures: published figures and ours over the settings.
 
 
-def drawing(unit: str, kinds: Sequence[str] = ("",)) -> Callable[[Study, Sequence[Row], Path], None]:
+def draw(unit: str, study: Study, rows: Sequence[Row], path: Path, kinds: Sequence[str] = ("",)) -> None:
     """Draws a panel for each row of a table or each player; rows with each of the words `kinds` are lines of it."""
-
-    def draw(study: Study, rows: Sequence[Row], path: Path) -> None:
-        panels: list[pictures.Diagram] = []
-        for label, group in itertools.groupby(rows, _label):
-            shown, lines = list(group), []
-            for kind, style in zip(kinds, ("o-", "o--"), strict=False):
-                lines += _lines([row for row in shown if kind in row.what], kind, style)
-            ticks = dict(enumerate(dict.fromkeys(map(_setting, shown))))
-            panels.append(pictures.Diagram(lines, label, y="" if panels else unit, ticks=ticks))
-        labels = [[line._replace(label="") for line in panel.lines] for panel in panels]
-        last = min(4, len(panels)) - 1  # the legend stands at the end of the first line of panels
-        panels = [panel._replace(lines=panel.lines if i == last else labels[i]) for i, panel in enumerate(panels)]
-        pictures.draw(panels, path, columns=4, size=(3.2, 2.6))
-
-    return draw
+    panels: list[pictures.Diagram] = []
+    for label, group in itertools.groupby(rows, _label):
+        shown, lines = list(group), []
+        for kind, style in zip(kinds, ("o-", "o--"), strict=False):
+            lines += _lines([row for row in shown if kind in row.what], kind, style)
+        ticks = dict(enumerate(dict.fromkeys(map(_setting, shown))))
+        panels.append(pictures.Diagram(lines, label, y="" if panels else unit, ticks=ticks))
+    labels = [[line._replace(label="") for line in panel.lines] for panel in panels]
+    last = min(4, len(panels)) - 1  # the legend stands at the end of the first line of panels
+    panels = [panel._replace(lines=panel.lines if i == last else labels[i]) for i, panel in enumerate(panels)]
+    pictures.draw(panels, path, columns=4, size=(3.2, 2.6))
 
 
 def _lines(rows: Sequence[Row], kind: str, style: str) -> list[pictures.PlottedLine]:
