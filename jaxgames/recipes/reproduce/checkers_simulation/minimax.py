@@ -15,19 +15,17 @@ import numpy as np
 from jaxgames.algos.minimax import Search
 from jaxgames.envs.checkers.moves import apply_action, legal_moves
 from jaxgames.envs.checkers.notation import parse
-from jaxgames.envs.registry import make as make_game
 from jaxgames.envs.testing.perft import perft
 from jaxgames.matches.intervals import mean_margin
 from jaxgames.ops.pytrees import select
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce import pictures
-from jaxgames.recipes.reproduce.rows import Row, mean_row, published, range_row, result_rows
+from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
+from jaxgames.recipes.reproduce.rows import Row, mean_row, range_row, result_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
 
-PUBLISHED = published("checkers_simulation")
-GAME = make_game("checkers")
 SPEC = "alphabeta:{},ties=first,value=pieces"
 """The text's player: all pieces count 1, and of equal moves the first one is played."""
 

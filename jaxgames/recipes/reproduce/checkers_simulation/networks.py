@@ -18,7 +18,6 @@ from jaxgames.algos.evolution.play import Details, Networks, RandomMoves, Result
 from jaxgames.algos.evolution.saved import load_champion
 from jaxgames.algos.evolution.strategies import content_of, with_changes
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
-from jaxgames.envs.registry import make as make_game
 from jaxgames.matches import match
 from jaxgames.matches.intervals import mean_margin
 from jaxgames.players import Player
@@ -27,14 +26,13 @@ from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.evolution import evolution_of
 from jaxgames.recipes.reproduce import pictures
-from jaxgames.recipes.reproduce.rows import Row, published, range_row, result_rows, setting_rows
+from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
+from jaxgames.recipes.reproduce.rows import Row, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Panel, Run
 from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
 from jaxgames.runs.figures import draw as draw_metrics
 
-PUBLISHED = published("checkers_simulation")
-GAME = make_game("checkers")
 RECIPE = "checkers-evolution"
 MINIMAX = "alphabeta:4,ties=first,value=pieces"
 

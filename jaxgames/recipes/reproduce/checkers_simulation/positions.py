@@ -10,6 +10,7 @@ from jaxgames.recipes.reproduce.rows import Row, published
 from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("checkers_simulation")
+GAME = make("checkers")
 A055213 = 500_995_484_682_338_672_639
 """Positions with 1 to 24 pieces, men never on the row where they are crowned: the sum of OEIS A055213."""
 SQUARES, MEN, ROW = 32, 12, 4
@@ -69,10 +70,10 @@ def measure(study: Study) -> list[Row]:
     """The rows of section 2.1, and the size of a board in section 5.1."""
     unit = 10**20
     total = PUBLISHED["2.1 positions"]["total"] / unit
-    position = jax.eval_shape(make("checkers").init_position, jax.random.key(0))
+    position = jax.eval_shape(GAME.init_position, jax.random.key(0))
     words = (position.own, position.opponent, position.kings)
     board = sum(8 * np.dtype(word.dtype).itemsize for word in words)
-    move = (make("checkers").num_actions - 1).bit_length()
+    move = (GAME.num_actions - 1).bit_length()
     return [
         Row(
             "the printed formula", total, formula() / unit, unit="x 10^20", digits=3,

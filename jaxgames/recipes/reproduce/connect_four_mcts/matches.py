@@ -13,13 +13,18 @@ from jaxtyping import Array, Int32, UInt32
 
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts import Evaluator, Rule
-from jaxgames.envs.connect_four import ConnectFour
+from jaxgames.envs.connect_four import ConnectFour, Position
 from jaxgames.envs.core import Outcome
 from jaxgames.matches.match import PairedGames, interval
 from jaxgames.players import Player
 from jaxgames.players.mcts import MCTSTurn
 
 GAME = ConnectFour()
+
+
+def empty_boards(count: int) -> Position:
+    """The position at the beginning, for so many games."""
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (count,)), GAME.init_position(jax.random.key(0)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +105,7 @@ def play_with_trees(player: Keeper, opponent: Keeper, games: int, seed: int) -> 
 
 def _half(player: Keeper, opponent: Keeper, games: int, first: int, seed: int) -> np.ndarray:
     """As `play_with_trees`, games begun by the player (`first` 0) or by its opponent (1)."""
-    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (games,)), GAME.init_position(jax.random.key(0)))
-    states = GAME.state(opening, jnp.full(games, first, jnp.int32))
+    states = GAME.state(empty_boards(games), jnp.full(games, first, jnp.int32))
     kept: dict[int, Any] = {}
     rewards, step = np.zeros(games), jax.jit(jax.vmap(GAME.step))
     for ply in range(GAME.rows * GAME.cols):

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +17,14 @@ from jaxgames.data_sets import solved_tests
 from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.players import Player
 from jaxgames.recipes.reproduce import pictures
-from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME, empty_boards
 from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
     PUBLISHED,
     QUICK,
     REPLIES,
     CountedTurn,
+    Kind,
+    left_out,
     percent_row,
     percents,
     shortest,
@@ -64,20 +66,9 @@ WHY, WHY_CURVES = _OTHERS + "40 (dense) and 10 (convolutions)", _OTHERS + "50"
 WHY_FEW = "other games, other positions of validation; ours learned for 30 epochs, the text's for 100, as in figure 18"
 
 
-class Mixed(NamedTuple):
-    """What a network is mixed with: the rule, and the evaluator that has the other half of a leaf's value."""
-
-    rule: mcts.Rule
-    evaluate: mcts.Evaluator
-
-
-UCT = Mixed(mcts.uct(0.4), mcts.rollout())
-SEARCHES = {
-    "": UCT,
-    "LGR": Mixed(mcts.uct(0.5), REPLIES),
-    "RAVE-LGR": Mixed(mcts.rave(50, 0.1), REPLIES),
-}
-"""By what an agent's name begins with."""
+UCT = Kind(mcts.uct(0.4))
+SEARCHES = {"": UCT, "LGR": Kind(mcts.uct(0.5), REPLIES), "RAVE-LGR": Kind(mcts.rave(50, 0.1), REPLIES)}
+"""By what an agent's name begins with: the search whose evaluator has the other half of a leaf's value."""
 
 
 def table_1(study: Study) -> list[Row]:
@@ -227,7 +218,7 @@ def table_12(study: Study) -> list[Row]:
 
 def _left_out(table: Mapping[str, Sequence[float]], columns: Sequence[str]) -> list[Row]:
     return [
-        Row(f"{name}, {column}", theirs, unit="%", best="high", why=QUICK)
+        left_out(f"{name}, {column}", theirs)
         for name, figures in table.items()
         for column, theirs in zip(columns, figures, strict=True)
     ]
@@ -305,7 +296,7 @@ def _guess(folder: Any) -> dict[str, float]:
     return {"squared": float(np.square(errors).mean()), "absolute": float(np.abs(errors).mean())}
 
 
-def _agent(study: Study, name: str, search: Mixed, weight: float, iterations: int) -> Player:
+def _agent(study: Study, name: str, search: Kind, weight: float, iterations: int) -> Player:
     """A search whose leaves are worth a mix of a network's value, the mean of both images, and of a rollout."""
     params, network = load_network(Run.open(study.path / "runs" / NETWORKS[name]), GAME)
     value = mcts.valued(network.for_play.make_mean_value, params)
@@ -342,7 +333,7 @@ def _speeds(study: Study) -> Mapping[str, float]:
     }
 
 
-def _parts(agent: str) -> tuple[str, Mixed]:
+def _parts(agent: str) -> tuple[str, Kind]:
     """Network and search of an agent of tables 11 and 12; all have learned values from 0 to 1."""
     search, _, kind = agent.rpartition("-")
     return f"{kind}Norm", SEARCHES[search]
@@ -350,7 +341,6 @@ def _parts(agent: str) -> tuple[str, Mixed]:
 
 def _speed(make: Callable[[int], Player]) -> dict[str, float]:
     count, batch = 100, 256
-    player = make(count)
-    positions = jax.vmap(GAME.init_position)(jax.random.split(jax.random.key(0), batch))
+    player, positions = make(count), empty_boards(batch)
     play, bits = jax.jit(player.play_once), [jax.random.bits(jax.random.key(i), (batch,), jnp.uint32) for i in range(4)]
     return {"rate": batch * count / shortest(lambda number: play(positions, bits[number]))}

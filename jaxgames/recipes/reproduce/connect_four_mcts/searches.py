@@ -20,7 +20,7 @@ from jaxgames.matches import solved
 from jaxgames.matches.match import PairedGames
 from jaxgames.players import Player
 from jaxgames.players import make as make_player
-from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME
+from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME, empty_boards
 from jaxgames.recipes.reproduce.rows import Row, mean_row, percent_margin, published
 from jaxgames.recipes.reproduce.study import Study
 
@@ -57,6 +57,11 @@ def percent_row(
         name, theirs, ours["ours"], ours["low"], ours["high"], "%", "high", margin,
         learner=f"{games} games{NOTES.get(cell, '')}", seconds=seconds,
     )  # fmt: skip
+
+
+def left_out(name: str, theirs: float) -> Row:
+    """A row that is no part of quick figures."""
+    return Row(name, theirs, unit="%", best="high", why=QUICK)
 
 
 SCORED = {
@@ -167,8 +172,7 @@ def speeds(study: Study) -> list[Row]:
 
 
 def _speed(kind: Kind, batch: int, count: int) -> dict[str, float]:
-    opening = jax.tree.map(lambda x: jnp.broadcast_to(x, (batch,)), GAME.init_position(jax.random.key(0)))
-    states = GAME.state(opening, jnp.zeros(batch, jnp.int32))
+    states = GAME.state(empty_boards(batch), jnp.zeros(batch, jnp.int32))
 
     def search(number: int) -> Any:
         return mcts.search(
@@ -200,9 +204,7 @@ def openings(study: Study) -> list[Row]:
     count = study.amount(5_000_000 // OPENING_TREES, 100)
 
     def measure() -> dict[str, Any]:
-        state = GAME.state(
-            jax.tree.map(lambda x: x[None], GAME.init_position(jax.random.key(0))), jnp.zeros(1, jnp.int32)
-        )
+        state = GAME.state(empty_boards(1), jnp.zeros(1, jnp.int32))
         result = mcts.search(
             GAME, state, jax.random.key(study.seed), count, select=mcts.uct(0.5), num_trees=OPENING_TREES
         )
@@ -265,7 +267,7 @@ def timed(one: str, other: str, seconds: float) -> dict[str, Any]:
 
 def _game(players: tuple[Player, Player]) -> tuple[list[float], list[float]]:
     """Seconds of each move of each player in one game."""
-    opening = jax.tree.map(lambda x: x[None], GAME.init_position(jax.random.key(0)))
+    opening = empty_boards(1)
     play = [jax.jit(player.play) for player in players]
     memory = [player.begin(jnp.zeros(1, jnp.int32)) for player in players]
     for turn, player in enumerate(play):  # compiles

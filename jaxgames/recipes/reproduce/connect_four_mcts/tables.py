@@ -11,12 +11,19 @@ from jaxgames.algos import mcts
 from jaxgames.matches.match import interval
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import Keeper, play, play_with_trees, sweep
-from jaxgames.recipes.reproduce.connect_four_mcts.searches import QUICK, REPLIES, UCT, Kind, percent_row, percents
-from jaxgames.recipes.reproduce.rows import Row, published
+from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
+    PUBLISHED,
+    REPLIES,
+    UCT,
+    Kind,
+    left_out,
+    percent_row,
+    percents,
+)
+from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs.figures import GREY, LINE_COLORS
 
-PUBLISHED = published("connect_four_mcts")
 PAIRS, QUICK_PAIRS = 250, 4
 SIMULATIONS, QUICK_SIMULATIONS = 1000, 16
 SLOTS, QUICK_SLOTS = 1024, 64
@@ -93,11 +100,6 @@ def sweep_rows(
         percent_row(cell, name, theirs, ours, 2 * pairs, games, seconds)
         for (name, theirs), ours in zip(figures.items(), results, strict=True)
     ]
-
-
-def left_out(name: str, theirs: float) -> Row:
-    """A row that is no part of quick figures."""
-    return Row(name, theirs, unit="%", best="high", why=QUICK)
 
 
 def by_cp(table: str, study: Study, against: float | None = None) -> list[Row]:

@@ -17,6 +17,7 @@ from jaxgames.recipes.reproduce.td_gammon.trained import (
     METHODS,
     PUBLISHED,
     Trained,
+    games_row,
     player,
     trained,
 )
@@ -73,10 +74,9 @@ READ = "read off a curve of means of ten networks, in the text by eye: plus or m
 def _games_row(what: str, theirs: float | str, ours: int | None, why: str = READ) -> Row:
     """Games that are read off a curve: the published number may be a quarter larger or smaller; or it is in words."""
     why = why if ours is not None else f"not reached; {why}"
-    row = Row(what, None, ours, unit="games", learner=LEARNER, digits=0, why=why)
     if isinstance(theirs, str):
-        return row._replace(text=theirs)
-    return row._replace(published=theirs, published_margin=0.25 * theirs)
+        return games_row(what, None, ours, why)._replace(text=theirs)
+    return games_row(what, theirs, ours, why)._replace(published_margin=0.25 * theirs)
 
 
 def figure_random(study: Study) -> list[Row]:

@@ -1,6 +1,6 @@
 """Tables 5.1 and 5.2, section 5.4, our own learner, and what a tester asked for (section 5.3)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from jaxgames.recipes.reproduce.td_gammon.trained import (
     METHODS,
     PUBLISHED,
     best_after,
+    games_row,
     meet,
     player,
     trained,
@@ -47,11 +48,6 @@ def trainings(study: Study) -> list[Row]:
             games_row(f"{name}: best network after", PUBLISHED["table 5.1"][name], best["games"], why),
         ]
     return rows
-
-
-def games_row(what: str, theirs: float, ours: int | None, why: str) -> Row:
-    """A row of a number of games."""
-    return Row(what, theirs, ours, unit="games", why=why, learner=LEARNER, digits=0)
 
 
 def trained_row(name: str, theirs: float, ours: int) -> Row:
@@ -168,19 +164,15 @@ def longer(study: Study) -> list[Row]:
     if study.quick:
         return [Row("after the wished games, against td", None, unit="PPG", learner=LEARNER, why=LEFT_OUT)]
     training, games, usual = trained(study, "wish"), games_of(study), trained(study, "td").games
-    opponents = ("td", "pubeval", "tidy:3")
+    opponents, settings = ("td", "pubeval", "tidy:3"), {"trained": training.games}
 
-    def players(other: str) -> Callable[[], tuple[Player, Player]]:
-        return lambda: (training.after(training.games), player(study, other))
+    def meet_last(other: str) -> Mapping[str, Any]:
+        return study.match(
+            f"wish against {other}", lambda: (training.after(training.games), player(study, other)), games,
+            study.seed + 1, settings, batch=BATCH,
+        )  # fmt: skip
 
-    settings = {"trained": training.games}
-    results = {
-        other: study.match(
-            f"wish against {other}", players(other), games, study.seed + 1, settings, batch=BATCH
-        )
-        for other in opponents
-    }  # fmt: skip
-    matches = {f"after {training.games:,} games, against {other}": result for other, result in results.items()}
+    matches = {f"after {training.games:,} games, against {b}": meet_last(b) for b in opponents}
     matches |= {f"td, of {usual:,} games, against {b}": meet(study, "td", b, games) for b in opponents[1:]}
     return [points_row(what, result, learner=LEARNER) for what, result in matches.items()]
 

@@ -15,7 +15,7 @@ from jaxgames.ops.pytrees import take
 from jaxgames.players import from_folder, make
 from jaxgames.players.generic import greedy
 from jaxgames.players.player import Player
-from jaxgames.recipes.reproduce.rows import published
+from jaxgames.recipes.reproduce.rows import Row, published
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.td import TD_GAMMON
 from jaxgames.runs import Run
@@ -27,14 +27,19 @@ LEFT_OUT = "left out of a quick study"
 BATCH = 256
 """Games at once in all matches, so that players of one kind share a compiled program."""
 RECIPES = {
-    "td": ("td-gammon", "ebert-2007", 700_000, 2_000),
-    "backprop": ("backgammon-backprop", "ebert-2007", 1_100_000, 2_000),
-    "mutation": ("backgammon-hill-climb", "ebert-2007", 1_100_000, 2_000),
-    "extra": ("td-gammon", "ebert-2007-extra", 1_000_000, 2_000),
-    "wish": ("td-gammon", "ebert-2007", 3_000_000, 2_000),
+    "td": ("td-gammon", "ebert-2007", 700_000),
+    "backprop": ("backgammon-backprop", "ebert-2007", 1_100_000),
+    "mutation": ("backgammon-hill-climb", "ebert-2007", 1_100_000),
+    "extra": ("td-gammon", "ebert-2007-extra", 1_000_000),
+    "wish": ("td-gammon", "ebert-2007", 3_000_000),
 }
-"""Recipe, setting, games of a whole study and of a quick one."""
+"""Recipe, setting, and games of a whole study."""
 LEARNER = "ebert-2007"
+
+
+def games_row(what: str, theirs: float | None, ours: int | None, why: str) -> Row:
+    """A row of a number of games."""
+    return Row(what, theirs, ours, unit="games", why=why, learner=LEARNER, digits=0)
 
 
 class Trained(NamedTuple):
@@ -73,8 +78,8 @@ def _of_snapshots(run: Run, name: str) -> Trained:
 @functools.lru_cache(maxsize=8)
 def trained(study: Study, name: str) -> Trained:
     """A training, once for all tables."""
-    recipe, setting, full, quick = RECIPES[name]
-    games, measured = study.amount(full, quick), study.amount(2_000, 200)
+    recipe, setting, full = RECIPES[name]
+    games, measured = study.amount(full, 2_000), study.amount(2_000, 200)
     path = study.train(name, recipe, setting, games=games, measured_games=measured, final_games=measured)
     return _of_snapshots(Run.open(path), name)
 

@@ -35,7 +35,7 @@ def step_sizes(study: Study) -> list[Row]:
         return [Row("a lower step size: gain", None, unit="PPG", why=LEFT_OUT)]
     rows: list[Row] = []
     for method, name in STEP_SIZE.items():
-        recipe, setting, *_ = RECIPES[method]
+        recipe, setting, _ = RECIPES[method]
         met = []
         for size in PUBLISHED["4.3"]["step sizes tried"]:
             training, changes = f"{method}, step size {size}", {"schedule": "constant", name: str(size)}
