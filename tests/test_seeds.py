@@ -29,7 +29,7 @@ from jaxgames.data_sets import endings
 from jaxgames.interop import gymnasium, pettingzoo, spaces
 from jaxgames.nets import MLP
 from jaxgames.players import generic
-from jaxgames.recipes import imitation, strength
+from jaxgames.recipes import evolution_by_matches, imitation, strength
 from jaxgames.recipes.evolution_by_matches import ByMatches
 from jaxgames.recipes.report import Report
 from jaxgames.web import handlers
@@ -128,7 +128,7 @@ def by_matches(measure: Any, seed: int) -> Any:
     """The match of a champion."""
     network = SimpleNamespace(game="tic_tac_toe")
     with mock.patch("jaxgames.recipes.evolution_by_matches.evolved", return_value=PLAYER):
-        return asked(jaxgames.matches, "match", lambda: measure(network, [np.zeros(2)], 4, seed))
+        return asked(evolution_by_matches, "match", lambda: measure(network, [np.zeros(2)], 4, seed))
 
 
 def with_seed() -> set[str]:

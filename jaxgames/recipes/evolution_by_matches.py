@@ -12,7 +12,10 @@ from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
 from jaxgames.envs.registry import make
+from jaxgames.matches import MatchResult, match
+from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
+from jaxgames.recipes import strength
 from jaxgames.recipes.evolution import Champions, EvolutionRecipe, Measures
 from jaxgames.recipes.recipe import OfAnyGame
 from jaxgames.recipes.report import published_marks, show_results
@@ -43,12 +46,8 @@ class ByMatches:
         found: dict[str, Any] = {}
         for name in self.watched:
             result = self._match(network, champions, name, games, seed)
-            kind = "ppg" if result.max_reward > 1 else "score"
-            scale = 1 if kind == "ppg" else 100
-            found |= {f"{kind}_{name}{end}": scale * getattr(result, kind + end) for end in ("", "_low", "_high")}
-            for rate in ("win", "draw", "loss"):
-                found[f"{rate}_{name}"] = 100 * getattr(result, f"{rate}_rate")
-            found.setdefault("strength", found[f"{kind}_{name}"])
+            found |= strength.points_of(result, name) | strength.rates_of(result, name)
+            found.setdefault("strength", found[f"{strength.kind_of(name, found)}_{name}"])
         return found, 0
 
     def thorough(self, network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
@@ -70,10 +69,7 @@ class ByMatches:
         return found
 
     @staticmethod
-    def _match(network: NetworkConfig, champions: Champions, name: str, games: int, seed: int) -> Any:
-        from jaxgames.matches import match
-        from jaxgames.players import make as make_player
-
+    def _match(network: NetworkConfig, champions: Champions, name: str, games: int, seed: int) -> MatchResult:
         champion = evolved("champion", jnp.asarray(champions[0]), network)
         fewer = games if not name.startswith(SLOW) else max(2, games // 10)
         return match(champion, make_player(name, champion.game), fewer, seed=seed)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from jaxgames.algos.td.config import GAMES_PER_TEST, Tests
 from jaxgames.envs.core import Game
-from jaxgames.matches import every_line, match
+from jaxgames.matches import MatchResult, every_line, match
 from jaxgames.matches.solved import Solved
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
@@ -28,16 +28,28 @@ def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool
     where a draw is half a win. With `lines` also the number of lines of play that it loses.
     """
     result = match(player, opponent, games, seed=seed)
-    found: dict[str, Any] = {}
-    if result.max_reward > 1:
-        found |= {f"ppg_{opponent.name}{end}": getattr(result, f"ppg{end}") for end in ("", "_low", "_high")}
-    else:
-        found |= {f"score_{opponent.name}{end}": 100 * getattr(result, f"score{end}") for end in ("", "_low", "_high")}
-        for name in ("win", "draw", "loss"):
-            found[f"{name}_{opponent.name}"] = 100 * getattr(result, f"{name}_rate")
+    found = points_of(result, opponent.name)
+    if kind_of(opponent.name, found) == "score":
+        found |= rates_of(result, opponent.name)
     if lines:
         found["lines_lost"] = every_line(player).lost
     return found
+
+
+def points_of(result: MatchResult, opponent: str) -> dict[str, Any]:
+    """The points per game of a match, or in games worth one point the score in percent, with the 95 % interval."""
+    kind, scale = ("ppg", 1) if result.max_reward > 1 else ("score", 100)
+    return {f"{kind}_{opponent}{end}": scale * getattr(result, kind + end) for end in ("", "_low", "_high")}
+
+
+def rates_of(result: MatchResult, opponent: str) -> dict[str, Any]:
+    """How many games of a match were won, drawn and lost, in percent."""
+    return {f"{name}_{opponent}": 100 * getattr(result, f"{name}_rate") for name in ("win", "draw", "loss")}
+
+
+def kind_of(watched: str, measured: Mapping[str, Any]) -> str:
+    """How a match with `watched` was measured: `ppg` or `score`."""
+    return "ppg" if f"ppg_{watched}" in measured else "score"
 
 
 def final_matches(
@@ -61,13 +73,13 @@ def is_kept(watched: str, measured: Mapping[str, Any], best: Mapping[str, Any] |
     lost, lost_before = measured.get("lines_lost", 0), best.get("lines_lost", 0)
     if lost != lost_before:
         return lost < lost_before
-    name = "ppg" if f"ppg_{watched}" in measured else "score"
+    name = kind_of(watched, measured)
     return measured[f"{name}_{watched}_high"] >= best[name]
 
 
 def remembered(watched: str, measured: Mapping[str, Any]) -> dict[str, Any]:
     """What is remembered of the best player."""
-    name = "ppg" if f"ppg_{watched}" in measured else "score"
+    name = kind_of(watched, measured)
     lines = {"lines_lost": measured["lines_lost"]} if "lines_lost" in measured else {}
     return {"opponent": watched, name: measured[f"{name}_{watched}"], **lines}
 
