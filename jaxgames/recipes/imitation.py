@@ -21,7 +21,6 @@ from jaxgames.envs.registry import make
 from jaxgames.nets import NetworkSpec
 from jaxgames.ops.pytrees import take
 from jaxgames.players.generic import imitating
-from jaxgames.players.player import Player
 from jaxgames.recipes import strength
 from jaxgames.recipes.recipe import Plan, Recipe
 from jaxgames.recipes.report import Report, show_training
@@ -266,19 +265,16 @@ class ImitationJob(Job[ImitationProgress]):
     def results(self, progress: ImitationProgress) -> dict[str, Any]:
         self._draw()
         info, params = self.run.load_best(self.template().params)
-        player = self._player(params, str(self.run.path))
+        player = imitating(str(self.run.path), params, self.learner.network)
         games, seed = self.settings["final_games"], self.settings["seed"] + 1
         return {
             "game": self.game.id,
             "positions": info["positions"],
             "data": dict(self.settings["data"]),
-            "best": {name: value for name, value in info.items()},
+            "best": dict(info),
             "published": [],
             "matches": strength.final_matches(player, self.game, self.recipe.opponents, games, seed, self.report),
         }
-
-    def _player(self, params: Any, name: str) -> Player:
-        return imitating(name, params, self.learner.network)
 
     def _rows(self) -> tuple[LabeledPositions, LabeledPositions]:
         """The data of the run. Raises `ValueError` if they have changed since it began."""

@@ -47,6 +47,10 @@ class SeedsConfig(Settings):
     seeds: int = setting(SEEDS, "networks of each variant", low=1, high=MOST_SEEDS)
 
 
+DECLARED: dict[str, Setting] = {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
+"""What `--set` may change."""
+
+
 @dataclasses.dataclass(frozen=True)
 class SelfPlayRecipe(Recipe):
     """The recipe: a population of networks for each variant."""
@@ -64,29 +68,26 @@ class SelfPlayRecipe(Recipe):
 
     @override
     def declared(self, plan: Plan) -> dict[str, Setting]:
-        self.variants(plan)
-        return _declared()
+        self.populations(plan)
+        return DECLARED
 
     @override
     def check(self, plan: Plan) -> None:
-        self.variants(plan)
-        _seeds(plan)
+        self.populations(plan)
         if plan.games is not None and plan.games >= MOST_GAMES:
             raise ValueError(f"games {plan.games}: expected a whole number from 1 to {MOST_GAMES - 1:,}")
 
-    def variants(self, plan: Plan) -> dict[str, Variant]:
-        """The variants of a plan by name. Raises `ValueError` for what makes no sense."""
+    def populations(self, plan: Plan) -> tuple[Sequence[str], Populations]:
+        """The variants of a plan: their names and networks. Raises `ValueError` for what makes no sense."""
         names = SETTINGS[plan.setting_of(self.name, NETWORK.game, SETTINGS)]
-        weights = _changes(plan).get("weights")
-        if weights is None:
-            return {name: VARIANTS[name] for name in names}
-        return {name: VARIANTS[name].replace(weights=weights) for name in names}
+        changes = parse(DECLARED, plan.changes, self.name)
+        seeds = changes.pop("seeds", SEEDS)
+        return names, Populations(tuple(VARIANTS[name].replace(**changes) for name in names), seeds)
 
     @override
     def details(self, plan: Plan) -> dict[str, Any]:
         # Games are rounded up to whole blocks.
-        variants, seeds = self.variants(plan), _seeds(plan)
-        populations = Populations(tuple(variants.values()), seeds)
+        names, populations = self.populations(plan)
         devices = populations.devices_for(jax.device_count()) if plan.devices is None else plan.devices
         device_mesh(devices, AXIS)  # raises if there are not so many
         if populations.blocks % devices:
@@ -97,8 +98,10 @@ class SelfPlayRecipe(Recipe):
             "setting": plan.setting or self.names[0],
             "game": NETWORK.game,
             "self_play": NETWORK.to_json(),
-            "variants": [{"name": name} | variant.to_json() for name, variant in variants.items()],
-            "seeds": seeds,
+            "variants": [
+                {"name": name} | variant.to_json() for name, variant in zip(names, populations.variants, strict=True)
+            ],
+            "seeds": populations.seeds,
             "games": -(-games // per_line) * per_line,
             "devices": devices,
             "games_per_line": per_line,
@@ -236,19 +239,6 @@ def show(result: Mapping[str, Any]) -> None:
     columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
     title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
     show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
-
-
-def _declared() -> dict[str, Setting]:
-    return {"seeds": own(SeedsConfig)["seeds"], "weights": own(Variant)["weights"]}
-
-
-def _changes(plan: Plan) -> dict[str, Any]:
-    return parse(_declared(), plan.changes, "tic-tac-toe-self-play")
-
-
-def _seeds(plan: Plan) -> int:
-    seeds: int = _changes(plan).get("seeds", SEEDS)
-    return seeds
 
 
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:
