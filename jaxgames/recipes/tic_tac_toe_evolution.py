@@ -138,7 +138,7 @@ def write_text(network: NetworkConfig, genomes: Float32[np.ndarray, "n dimension
     """The text of networks, one a line; read again they are the same bits."""
     # The shortest digits of a float32, since those of the float64 would say the same in twice as many.
     digits = np.asarray(genomes, np.float32).astype(str).astype(np.float64)
-    return softsign_norm.dump(softsign_norm.from_rows(digits, _sizes(network)))
+    return softsign_norm.dump(softsign_norm.from_rows(digits, sizes_of(network)))
 
 
 def read_text(network: NetworkConfig, path: Path) -> Float32[Array, "n dimension"]:
@@ -147,7 +147,7 @@ def read_text(network: NetworkConfig, path: Path) -> Float32[Array, "n dimension
         form = f"activation={softsign_norm.ACTIVATION} and output={softsign_norm.ACTIVATION}"
         raise ValueError(f"files of networks are of networks with {form}; these have other ones")
     networks = softsign_norm.load(path)
-    wanted = _sizes(network)
+    wanted = sizes_of(network)
     for line, layers in enumerate(networks, 1):
         found = (layers[0].kernel.shape[1], *(len(layer.bias) for layer in layers))
         if found != wanted:
@@ -156,7 +156,8 @@ def read_text(network: NetworkConfig, path: Path) -> Float32[Array, "n dimension
     return jnp.asarray(softsign_norm.to_rows(networks))
 
 
-def _sizes(network: NetworkConfig) -> tuple[int, ...]:
+def sizes_of(network: NetworkConfig) -> tuple[int, ...]:
+    """The inputs of a network, and the units of each layer."""
     genomes = network.genomes()
     return (genomes.inputs, *(outputs for outputs, _ in genomes.shapes))
 
@@ -293,17 +294,12 @@ def all_positions() -> AllPositions:
     return AllPositions(cells, marks, table, result, value)
 
 
-def kept(choices: Int[np.ndarray, "players open"]) -> Float[np.ndarray, " players"]:
-    """The share of positions in which players choose an action that keeps the result; one row for each player, with an
-    action for each of `all_positions().open`, or ILLEGAL.
-    """
-    return share_of(choices, all_positions().keeps)
-
-
 def share_of(
     choices: Int[np.ndarray, "players open"], actions: Bool[np.ndarray, "positions 9"]
 ) -> Float[np.ndarray, " players"]:
-    """Of the positions with some of these `actions`, the share in which players choose one of them."""
+    """Of the positions with some of these `actions`, the share in which players choose one of them. Each player has a
+    row, with an action for each of `all_positions().open`, or ILLEGAL.
+    """
     every = all_positions()
     right = actions[every.open, choices] & (choices != ILLEGAL)
     return right[:, actions[every.open].any(axis=1)].mean(axis=1)
@@ -357,7 +353,7 @@ def measured(
     random, perfect = against(choices), against(choices, perfect=True)
     shares = {
         **{f"{name}_random": getattr(random, name) for name in Record._fields},
-        "kept": kept(choices),
+        "kept": share_of(choices, every.keeps),
         "perfect_draw": perfect.draw,
         "wins": share_of(choices, every.wins),
         "blocks": share_of(choices, every.blocks),

@@ -26,7 +26,6 @@ from jaxgames.recipes.tic_tac_toe_evolution import (
     against,
     all_positions,
     choices_of,
-    kept,
     kept_moves,
     measured,
     quick,
@@ -61,12 +60,13 @@ def test_all_positions_are_known():
 def test_perfect_choices_keep_every_result_and_never_lose():
     every = all_positions()
     choices = every.keeps[every.open].argmax(axis=1)[None]
-    assert kept(choices)[0] == 1
+    assert share_of(choices, every.keeps)[0] == 1
     assert against(choices).loss[0] == 0
     assert against(choices, perfect=True).draw[0] == pytest.approx(1)
     worst = np.where(every.after[every.open] >= 0, ~every.keeps[every.open], False)
     worst = np.where(worst.any(axis=1), worst.argmax(axis=1), choices[0])[None]
-    assert kept(worst)[0] == pytest.approx(np.mean(~(~every.keeps & (every.after >= 0))[every.open].any(axis=1)))
+    all_keep = ~(~every.keeps & (every.after >= 0))[every.open].any(axis=1)
+    assert share_of(worst, every.keeps)[0] == pytest.approx(np.mean(all_keep))
     assert against(worst, perfect=True).loss[0] == pytest.approx(1)
 
 
@@ -173,8 +173,9 @@ def test_illegal_choices_lose_where_they_are_allowed():
     np.testing.assert_array_equal(choices[choices != ILLEGAL], legal[choices != ILLEGAL])
     found = measured(strict, genomes)
     np.testing.assert_allclose(found["illegal"], 100 * (choices == ILLEGAL).mean(axis=1))
+    every = all_positions()
     never = np.full((1, 4_520), ILLEGAL)
-    assert against(never).loss[0] == 1 and kept(never)[0] == 0
+    assert against(never).loss[0] == 1 and share_of(never, every.keeps)[0] == 0
     assert (found["loss_random"] > measured(NETWORK, genomes)["loss_random"]).all()
 
 

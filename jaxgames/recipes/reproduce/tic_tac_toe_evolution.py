@@ -27,6 +27,7 @@ from jaxgames.recipes.tic_tac_toe_evolution import (
     choices_of,
     measured,
     read_text,
+    sizes_of,
 )
 from jaxgames.runs import Run
 from jaxgames.runs.figures import DARK, GREY, LINE_COLORS, new_figure, save, tidy
@@ -74,8 +75,8 @@ def settings(study: Study) -> list[Row]:
         "largest first weight": float(np.round(weights.max(), 3)),
         "rounds": config.generations,
     }
-    sizes = (genomes.inputs, *(outputs for outputs, _ in genomes.shapes))
-    return [*setting_rows(PUBLISHED["settings"], ours, digits=1), *layer_rows(PUBLISHED["layers"], sizes)]
+    sizes = layer_rows(PUBLISHED["layers"], sizes_of(config.network))
+    return [*setting_rows(PUBLISHED["settings"], ours, digits=1), *sizes]
 
 
 # What is learned.
@@ -364,26 +365,24 @@ def drawings(study: Study) -> list[Row]:
 
 def champions(study: Study, setting: str, rounds: int) -> Mapping[str, list[float]]:
     """How good each group's best network is after so many rounds of a setting, in percent, by `measured`."""
-
-    path = _networks(study, setting, rounds)
+    run = _run(study, setting, rounds)  # before the cell, whose time is that of measuring
 
     def measure() -> dict[str, list[float]]:
-        network = RECIPE.settings[setting].network
-        found = measured(network, np.asarray(read_text(network, path)))
-        return {name: values.tolist() for name, values in found.items()}
+        return {name: values.tolist() for name, values in measured(*_networks(run, setting, rounds)).items()}
 
     return study.cell(f"champions of {setting} after {rounds} rounds", {"rounds": rounds}, measure)
 
 
 def _choices(study: Study) -> np.ndarray:
     """The cells that our champions choose after the whole training, [champions, open positions]."""
-    network = RECIPE.settings["original"].network
-    path = _networks(study, "original", study.amount(ROUNDS, 8))
-    return choices_of(network, np.asarray(read_text(network, path)))
+    rounds = study.amount(ROUNDS, 8)
+    return choices_of(*_networks(_run(study, "original", rounds), "original", rounds))
 
 
-def _networks(study: Study, setting: str, rounds: int) -> Path:
-    return networks_file(_run(study, setting, rounds), rounds)
+def _networks(run: Run, setting: str, rounds: int) -> tuple[NetworkConfig, np.ndarray]:
+    """Each group's best network after so many rounds of a training."""
+    network = RECIPE.settings[setting].network
+    return network, np.asarray(read_text(network, networks_file(run, rounds)))
 
 
 def _run(study: Study, setting: str, rounds: int) -> Run:
