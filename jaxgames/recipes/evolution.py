@@ -219,9 +219,10 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
 
     step_name = "generation"
     keys = ("generations_per_line",)
+    recipe: EvolutionRecipe
 
     def __init__(self, recipe: EvolutionRecipe, run: Run, report: Report):
-        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        super().__init__(recipe, run, report)
         self.config = config_of(self.settings)
         self.devices = check_devices(self.config, self.settings["devices"])
         self.per_line = self.settings["generations_per_line"]

@@ -178,13 +178,13 @@ class ImitationProgress(NamedTuple):
 class ImitationJob(Job[ImitationProgress]):
     """A training by imitation; a step is an optimizer step."""
 
-    step_name = "step"
     counted = "positions"
     keys = ("learner", "data", "block")
     advice = "a smaller step_size"
+    recipe: ImitationRecipe
 
     def __init__(self, recipe: ImitationRecipe, run: Run, report: Report):
-        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+        super().__init__(recipe, run, report)
         self.config = ImitationConfig.from_json(self.settings["learner"])
         self.game = make(self.settings["game"], **self.settings["options"])
         self.learner = make_learner(self.game, self.config)

@@ -17,7 +17,6 @@ from jaxgames.players.player import Player
 from jaxgames.recipes import solved
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.training import Job
-from jaxgames.runs import Run
 from jaxgames.runs.figures import Panel
 
 
@@ -119,9 +118,6 @@ class LearnerJob(Job[Any]):
     """Solved positions, half of which chooses the best player; without them the matches choose it."""
     shapes: Any
     """Those of a checkpoint, which has a learner's `state`, and how many `games` have ended."""
-
-    def __init__(self, recipe: Any, run: Run, report: Report):
-        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
 
     @abstractmethod
     def player(self, params: Any, name: str = "trained") -> Player:

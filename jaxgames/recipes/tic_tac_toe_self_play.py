@@ -109,7 +109,7 @@ class SelfPlayRecipe(Recipe):
 
     @override
     def job(self, run: Run, report: Report) -> "SelfPlayJob":
-        return SelfPlayJob(run, report)
+        return SelfPlayJob(self, run, report)
 
     @override
     def show(self, result: Mapping[str, Any]) -> None:
@@ -122,8 +122,8 @@ class SelfPlayJob(Job[SelfPlayState]):
     step_name = "block"
     keys = ("games", "games_per_line", "seeds", "variants")
 
-    def __init__(self, run: Run, report: Report):
-        self.run, self.report, self.settings = run, report, run.config
+    def __init__(self, recipe: SelfPlayRecipe, run: Run, report: Report):
+        super().__init__(recipe, run, report)
         self.variants = _saved_variants(self.settings)
         self.populations = Populations(tuple(self.variants.values()), self.settings["seeds"])
         self.devices = self.settings["devices"]

@@ -56,6 +56,9 @@ class Job(ABC, Generic[S]):
     end: int | None = None
     """The step after which the next stage begins; None for the last one, which ends at a progress of 1."""
 
+    def __init__(self, recipe: Any, run: Run, report: Report):
+        self.recipe, self.run, self.report, self.settings = recipe, run, report, run.config
+
     @abstractmethod
     def template(self) -> Any:
         """A checkpoint's structure, with shapes and dtypes."""

@@ -1,6 +1,6 @@
 """Figures of the reproductions: diagrams of lines, beside and below each other."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,14 +87,11 @@ def _draw_diagram(axis: Any, diagram: Diagram) -> None:
         axis.legend(fontsize=8, frameon=False, labelcolor=GREY, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def paint(
-    path: Path, painter: Callable[[Any], None], size: tuple[float, float] = (8.0, 4.4), bare: bool = False
-) -> None:
-    """A picture that is painted on one diagram, with axes unless it is `bare`."""
+def canvas(size: tuple[float, float] = (8.0, 4.4), bare: bool = False) -> tuple[Any, Any]:
+    """A figure and its only diagram, to be drawn on by hand; with axes unless it is `bare`."""
     figure = new_figure(*size)
     axis = figure.subplots()
     tidy(axis)
     if bare:
         axis.set_axis_off()
-    painter(axis)
-    save(figure, path)
+    return figure, axis

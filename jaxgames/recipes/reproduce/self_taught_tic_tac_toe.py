@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System
-from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
+from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, range_row, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.self_play_population import NETWORK, VARIANTS, WINDOW
 from jaxgames.recipes.tic_tac_toe_self_play import GAMES, RECIPE
@@ -184,7 +184,7 @@ def _good_row(what: str, values: Sequence[float], is_published: bool = True) -> 
     if not is_published:
         return row
     why = "networks that have not learned it by then pull the mean down" if min(values) < LOW else ""
-    return row._replace(published=(LOW + HIGH) / 2, published_margin=(HIGH - LOW) / 2, why=why, text=f"{LOW} to {HIGH}")
+    return range_row(what, (LOW, HIGH), row.ours, low=row.low, high=row.high, why=why)
 
 
 def _share(values: Sequence[float]) -> float:

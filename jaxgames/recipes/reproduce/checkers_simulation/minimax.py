@@ -24,7 +24,7 @@ from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
 from jaxgames.recipes.reproduce.rows import Row, mean_row, range_row, result_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, save
 
 SPEC = "alphabeta:{},ties=first,value=pieces"
 """The text's player: all pieces count 1, and of equal moves the first one is played."""
@@ -52,28 +52,26 @@ def tree(study: Study) -> list[Row]:
 
 def draw_tree(study: Study, rows: Sequence[Row], path: Path) -> None:
     """Draws figure 3.1: the search tree of depth 3, the start in the middle, each turn a ring."""
-    start = parse(GAME.to_string(GAME.init(jax.random.key(0))))
+    figure, axis = pictures.canvas((6.4, 6.6), bare=True)
 
-    def painter(axis: Any) -> None:
-        def grow(board: Any, depth: int, begin: float, end: float) -> tuple[float, float]:
-            angle = (begin + end) / 2
-            here = depth * cos(angle), depth * sin(angle)
-            moves = legal_moves(board) if depth < 3 else []
-            for number, move in enumerate(moves):
-                after = board
-                for action in move.actions:
-                    after, _ = apply_action(after, action)
-                part = (end - begin) / len(moves)
-                there = grow(after, depth + 1, begin + number * part, begin + (number + 1) * part)
-                axis.plot(*zip(here, there, strict=True), color=LINE_COLORS[depth], linewidth=0.7, zorder=1)
-            axis.plot(*here, "o", color=LINE_COLORS[max(0, depth - 1)], markersize=(7, 5, 3, 1.5)[depth], zorder=2)
-            return here
+    def grow(board: Any, depth: int, begin: float, end: float) -> tuple[float, float]:
+        angle = (begin + end) / 2
+        here = depth * cos(angle), depth * sin(angle)
+        moves = legal_moves(board) if depth < 3 else []
+        for number, move in enumerate(moves):
+            after = board
+            for action in move.actions:
+                after, _ = apply_action(after, action)
+            part = (end - begin) / len(moves)
+            there = grow(after, depth + 1, begin + number * part, begin + (number + 1) * part)
+            axis.plot(*zip(here, there, strict=True), color=LINE_COLORS[depth], linewidth=0.7, zorder=1)
+        axis.plot(*here, "o", color=LINE_COLORS[max(0, depth - 1)], markersize=(7, 5, 3, 1.5)[depth], zorder=2)
+        return here
 
-        grow(start, 0, 0.0, 2 * pi)
-        axis.set_aspect("equal")
-        axis.set_title("   ".join(f"{row.what}: {row.ours:,.0f}" for row in rows), fontsize=9, color=GREY)
-
-    pictures.paint(path, painter, (6.4, 6.6), bare=True)
+    grow(parse(GAME.to_string(GAME.init(jax.random.key(0)))), 0, 0.0, 2 * pi)
+    axis.set_aspect("equal")
+    axis.set_title("   ".join(f"{row.what}: {row.ours:,.0f}" for row in rows), fontsize=9, color=GREY)
+    save(figure, path)
 
 
 def search(depth: int, **settings: Any) -> Callable[..., Any]:
@@ -287,17 +285,16 @@ def draw_results(study: Study, rows: Sequence[Row], path: Path) -> None:
         shares["published"][name] = row.published or 0.0
         shares.setdefault(rest.split(",")[0], {})[name] = row.ours or 0.0
 
-    def painter(axis: Any) -> None:
-        for place, share in enumerate(shares.values()):
-            begin = 0.0
-            for name, color in (("won", LINE_COLORS[0]), ("drawn", LIGHT), ("lost", LINE_COLORS[1])):
-                axis.barh(place, share[name], left=begin, color=color, height=0.7, label=name if not place else None)
-                begin += share[name]
-        axis.set_yticks(range(len(shares)), list(shares))
-        axis.invert_yaxis()
-        axis.set_xlim(90, 100)
-        axis.grid(visible=False, axis="y")
-        axis.set_xlabel("% of games against random moves (from 90 on)", color=GREY)
-        axis.legend(frameon=False, fontsize=9, labelcolor=GREY, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-
-    pictures.paint(path, painter)
+    figure, axis = pictures.canvas()
+    for place, share in enumerate(shares.values()):
+        begin = 0.0
+        for name, color in (("won", LINE_COLORS[0]), ("drawn", LIGHT), ("lost", LINE_COLORS[1])):
+            axis.barh(place, share[name], left=begin, color=color, height=0.7, label=name if not place else None)
+            begin += share[name]
+    axis.set_yticks(range(len(shares)), list(shares))
+    axis.invert_yaxis()
+    axis.set_xlim(90, 100)
+    axis.grid(visible=False, axis="y")
+    axis.set_xlabel("% of games against random moves (from 90 on)", color=GREY)
+    axis.legend(frameon=False, fontsize=9, labelcolor=GREY, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    save(figure, path)

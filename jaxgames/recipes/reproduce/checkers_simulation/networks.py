@@ -2,6 +2,7 @@
 learns moves of minimax by the delta rule.
 """
 
+import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLI
 from jaxgames.recipes.reproduce.rows import Row, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS
+from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, save
 from jaxgames.runs.figures import draw as draw_metrics
 
 RECIPE = "checkers-evolution"
@@ -111,21 +112,17 @@ def draw_network(study: Study, rows: Sequence[Row], path: Path) -> None:
     sizes = [units["inputs"], *[units["hidden units"] // layers] * layers, units["outputs"]]
     colors = ["#e0b81b", *[LINE_COLORS[2]] * layers, LINE_COLORS[4]]
 
-    def painter(axis: Any) -> None:
-        shown = [size // 8 for size in sizes]
-        for layer, (one, other) in enumerate(zip(shown[:-1], shown[1:], strict=True)):
-            for first in range(one):
-                for second in range(other):
-                    axis.plot([layer, layer + 1], [first, second], color=LIGHT, linewidth=0.4, zorder=1)
-        for layer, (count, color) in enumerate(zip(shown, colors, strict=True)):
-            axis.plot([layer] * count, range(count), "o", color=color, markersize=9, zorder=2)
-            axis.annotate(f"{sizes[layer]}", (layer, -1), ha="center", va="center", color=GREY, fontsize=9)
-        axis.set_ylim(-1.6, max(shown) - 0.2)
-        axis.set_title(
-            "units of each layer: inputs, hidden layers, outputs (one in eight drawn)", fontsize=9, color=GREY
-        )
-
-    pictures.paint(path, painter, bare=True)
+    shown = [size // 8 for size in sizes]
+    figure, axis = pictures.canvas(bare=True)
+    for layer, (one, other) in enumerate(itertools.pairwise(shown)):
+        for first, second in itertools.product(range(one), range(other)):
+            axis.plot([layer, layer + 1], [first, second], color=LIGHT, linewidth=0.4, zorder=1)
+    for layer, (count, color) in enumerate(zip(shown, colors, strict=True)):
+        axis.plot([layer] * count, range(count), "o", color=color, markersize=9, zorder=2)
+        axis.annotate(f"{sizes[layer]}", (layer, -1), ha="center", va="center", color=GREY, fontsize=9)
+    axis.set_ylim(-1.6, max(shown) - 0.2)
+    axis.set_title("units of each layer: inputs, hidden layers, outputs (one in eight drawn)", fontsize=9, color=GREY)
+    save(figure, path)
 
 
 def points(study: Study) -> list[Row]:
