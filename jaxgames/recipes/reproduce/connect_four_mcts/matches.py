@@ -41,17 +41,19 @@ class SweepTurn:
         """The numbers of each game's setting, and nothing learned yet."""
         evaluate, settings = params
         numbers = {name: values[jnp.minimum(games // self.pairs, len(values) - 1)] for name, values in settings.items()}
-        return numbers, self._by_game(evaluate.init(GAME, len(games)), len(games)) if self.keep else ()
+        return numbers, _transposed(evaluate.init(GAME, len(games))) if self.keep else ()
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], memory: Any) -> tuple[Outcome, Any]:
         """Plays one action in each position."""
         numbers, learned = memory
-        known = jax.tree.map(lambda x: x.T, learned) if self.keep else None
+        known = _transposed(learned) if self.keep else None
         outcome, learned = self.search.search(params[0], positions, bits, known, numbers)
-        return outcome, (numbers, self._by_game(learned, len(bits)) if self.keep else ())
+        return outcome, (numbers, _transposed(learned) if self.keep else ())
 
-    def _by_game(self, learned: Any, games: int) -> Any:
-        return jax.tree.map(lambda x: x.T, learned)
+
+def _transposed(learned: Any) -> Any:
+    """What is learned, whose axis of games a search has last and a player's memory first, as the other one has it."""
+    return jax.tree.map(lambda x: x.T, learned)
 
 
 def sweep(

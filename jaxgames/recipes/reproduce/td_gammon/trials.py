@@ -4,7 +4,7 @@ And what its testers complained of, measured: bear-off errors, and backgammons t
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -115,22 +115,26 @@ def bear_off(a: Player, key: Any, plies: int) -> tuple[Any, Any]:
     return lax.scan(ply, start, jax.random.split(jax.random.fold_in(key, 1), plies))[0][1:]
 
 
-def _measure(made: Callable[[], Player], seed: int, plies: int) -> Mapping[str, int]:
-    turns, errors = bear_off(made(), jax.random.key(seed), plies)
-    return {"turns": int(turns), "errors": int(errors)}
+def _bear_off_of(study: Study, name: str) -> Mapping[str, int]:
+    """The turns of a player by name, and its errors among them."""
+    plies = study.amount(PLIES, 100)
+
+    def measure() -> Mapping[str, int]:
+        game = player(study, "pubeval").game
+        one = make(str(train_ours(study, name)), game) if name in OURS else player(study, name)
+        turns, errors = bear_off(one, jax.random.key(study.seed), plies)
+        return {"turns": int(turns), "errors": int(errors)}
+
+    return study.cell(f"bear-off of {name}", {"plies": plies}, measure)
 
 
 def complaints(study: Study) -> list[Row]:
     """Bear-off turns that leave a checker on the board, and backgammons among lost games."""
-    game, ours, plies = player(study, "pubeval").game, study.amount(OURS, ()), study.amount(PLIES, 100)
+    ours: tuple[str, ...] = study.amount(OURS, ())
     outputs = {"pubeval": "a linear player", "six": "six outputs"}
     rows = []
     for name in ("td", "pubeval", *ours):
-
-        def made(name: str = name) -> Player:
-            return make(str(train_ours(study, name)), game) if name in ours else player(study, name)
-
-        cell = study.cell(f"bear-off of {name}", {"plies": plies}, _measure, made, study.seed, plies)
+        cell = _bear_off_of(study, name)
         what = f"{name}, {outputs.get(name, FOUR)}: bear-off turns that take off fewer checkers than they could"
         learner = {"td": LEARNER, "pubeval": ""}.get(name, name)
         rows.append(share_row(what, cell["errors"], cell["turns"], learner=learner, digits=2))
