@@ -268,21 +268,18 @@ class Record(NamedTuple):
 @functools.cache
 def all_positions() -> AllPositions:
     """All positions."""
-    words, number, begun = [0], {0: 0}, 0
+    words, number = [0], {0: 0}
     after: list[list[int]] = []
-    while begun < len(words):
-        word = words[begun]
-        begun += 1
+    for word in words:  # which become more meanwhile
         row = [-1] * 9
-        if not _ended(word):
-            for action in range(9):
-                if not (word | word >> 16) >> action & 1:
-                    own = (word & 0x1FF) | 1 << action
-                    reached = own << 16 | word >> 16
-                    if reached not in number:
-                        number[reached] = len(words)
-                        words.append(reached)
-                    row[action] = number[reached]
+        for action in range(9):
+            if not (_ended(word) or (word | word >> 16) >> action & 1):
+                own = (word & 0x1FF) | 1 << action
+                reached = own << 16 | word >> 16
+                if reached not in number:
+                    number[reached] = len(words)
+                    words.append(reached)
+                row[action] = number[reached]
         after.append(row)
     cells, table = np.array(words, np.uint32), np.array(after)
     marks = np.array([word.bit_count() for word in words])
