@@ -84,16 +84,17 @@ def equal_time_table() -> str:
 
 
 def searches_table() -> str:
-    """What AlphaZero learned by each search in the same time: the mean of its trainings, and each of them."""
-    rows: list[Sequence[object]] = [
-        ("search", "minutes of a core", "updates", "games", *MOVES, "good moves of each, %")
-    ]
+    """What AlphaZero learned by each search in the same time: its trainings, and their mean."""
+    rows: list[Sequence[object]] = [("search", "seed", "processor", "minutes of a core", "updates", "games", *MOVES)]
     for method, title in SEARCHES.items():
-        ends = [one["points"][-1] for one in trainings(method)]
-        mean = {name: statistics.mean(end[name] for end in ends) for name in ends[0]}
-        counts = f"{mean['seconds'] / 60:.0f}", *(f"{mean[name]:,.0f}" for name in ("updates", "games"))
-        each = ", ".join(f"{100 * end['good']:.1f}" for end in ends)
-        rows.append((title, *counts, *(f"{100 * mean[name]:.1f}" for name in ("perfect", "good")), each))
+        found = trainings(method)
+        ends = [one["points"][-1] for one in found]
+        for one, end in zip(found, ends, strict=True):
+            counts = f"{end['seconds'] / 60:.0f}", f"{end['updates']:,}", f"{end['games']:,}"
+            moves = f"{100 * end['perfect']:.1f}", f"{100 * end['good']:.1f}"
+            rows.append((title, one["seed"], one["machine"]["cpu"], *counts, *moves))
+        means = (f"{100 * statistics.mean(end[name] for end in ends):.1f}" for name in ("perfect", "good"))
+        rows.append((title, "mean", "", "", "", "", *means))
     return markdown(rows)
 
 

@@ -276,10 +276,10 @@ def observe(monkeypatch, capsys, tmp_path):
             of_match = match and (match.names, match.to, match.seed)
             calls.append(("table", seen(session), write is print, seen(advisor), of_match))
 
-        def begin(self):
+        def go_on(self):
             """Nothing."""
 
-        keep = begin
+        keep = go_on
 
         def records(self):
             """One game."""
