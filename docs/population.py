@@ -103,12 +103,13 @@ def trainings(method: str) -> list[Row]:
     return json.loads(EQUAL_TIME.read_text("utf-8"))[method]
 
 
-def more_good_moves() -> str:
-    """How many more good moves of 100 low-rank noise makes than plain noise, in the same positions."""
-    low_rank, plain = ([sum(map(int, of)) / len(of) for of in _by_position(method)] for method in ("low_rank", "plain"))
-    more = [100.0 * (ours - other) for ours, other in zip(low_rank, plain, strict=True)]
+def more_good_moves(method: str, other: str) -> str:
+    """How many more good moves of 100 one method makes than the other, in the same positions."""
+    ours, others = ([sum(map(int, of)) / len(of) for of in _by_position(name)] for name in (method, other))
+    more = [100.0 * (mine - its) for mine, its in zip(ours, others, strict=True)]
     width = NORMAL * statistics.stdev(more) / len(more) ** 0.5
-    return f"More good moves by `LowRankES` than by `OpenES`, of 100: {statistics.mean(more):+.1f} ± {width:.1f}.\n"
+    title, beside = ((METHODS | SEARCHES)[name] for name in (method, other))
+    return f"More good moves by {title} than by {beside}, of 100: {statistics.mean(more):+.1f} ± {width:.1f}.\n"
 
 
 def _by_position(method: str) -> list[tuple[str, ...]]:
@@ -122,8 +123,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "population_checkers": lambda: populations_table("checkers"),
     "population_million": lambda: populations_table("tic_tac_toe", "million"),
     "population_memory": memory_table,
-    "alphazero_searches": searches_table,
-    "population_equal_time": lambda: f"{equal_time_table()}\n{more_good_moves()}",
+    "alphazero_searches": lambda: "\n".join(
+        (searches_table(), more_good_moves("one_round", "gumbel"), more_good_moves("recursive", "gumbel"))
+    ),
+    "population_equal_time": lambda: f"{equal_time_table()}\n{more_good_moves('low_rank', 'plain')}",
 }
 
 
