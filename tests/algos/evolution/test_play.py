@@ -155,9 +155,10 @@ def test_checkers(strict, sides):
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", pytest.param("connect_four", marks=pytest.mark.slow)])
 def test_networks_that_look_one_action_ahead(name):
+    """Against more than a few networks: these are asked in an order of games of their own."""
     rules = {"tic_tac_toe": TIC_TAC_TOE, "connect_four": CONNECT_FOUR}[name]
     policy = Afterstate(jaxgames.make(name), genomes_of(rules.rows * rules.cols, 8, 1), "cells")
-    rows, others = exact_weights(8, 12, policy.genomes), exact_weights(9, 4, policy.genomes)
+    rows, others = exact_weights(8, 12, policy.genomes), exact_weights(9, 9, policy.genomes)
     results = played(policy, rows, Networks(policy, jnp.asarray(others)), "second")
     plain = [choosers(rules, policy, each) for each in (rows, others)]
     assert_same(results, expected(rules, *plain, "second"))
