@@ -73,11 +73,16 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
     players = [make_player(spec, game) for spec in plan["players"]]
     file, pairs = plan["games_out"], len(players) * (len(players) - 1) // 2
     form = records.format_for(file, game.id) if file else ""
-    folder = opened()
-    earlier = folder.results.read() if folder else []
-    known = _known(folder, earlier, lambda saved: (tuple(saved["pair"]), MatchResult(**saved["match"])))
+    folder, written = opened(), 0
+
+    def played(saved: dict[str, Any]) -> tuple[tuple[int, ...], MatchResult]:
+        nonlocal written
+        written = saved["bytes"]  # of the last line, all records so far
+        return tuple(saved["pair"]), MatchResult(**saved["match"])
+
+    known = _known(folder, played)
     if file:
-        _cut(Path(file), earlier[-1]["bytes"] if earlier else 0, options.resume)
+        _cut(Path(file), written, options.resume)
 
     def finished(pair: tuple[int, int], result: Any, games: Any) -> None:
         size = 0
@@ -119,7 +124,7 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
         meeting = Meeting(**saved["meeting"])
         return (saved["round"], meeting.a, meeting.b), meeting
 
-    known, played = _known(folder, folder.results.read() if folder else [], met), 0
+    known, played = _known(folder, met), 0
 
     def progress(number: int, meeting: Any) -> None:
         nonlocal played
@@ -137,10 +142,10 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
     show(knockout_table(result), f"best: {result.players[result.winner]}")
 
 
-def _known(folder: Any, saved: list[dict[str, Any]], of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> dict[Any, Any]:
-    """What is known by the lines of a folder. Raises `ValueError` for a line that is no result."""
+def _known(folder: Any, of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> dict[Any, Any]:
+    """What is known by the lines of a folder, if there is one. Raises `ValueError` for a line that is no result."""
     known = {}
-    for number, line in enumerate(saved, 1):
+    for number, line in enumerate(folder.results.read() if folder else (), 1):
         try:
             name, result = of(line)
         except (KeyError, TypeError):

@@ -54,10 +54,12 @@ def test_a_tournament_that_was_killed_goes_on(played, tmp_path, capsys):
 def test_a_line_that_is_no_result_is_named(played, capsys):
     out, _ = played
     lines = (out / LINES).read_bytes()
-    (out / LINES).write_bytes(b'{"pair": [0, 1]}\n')
-    assert main(["tournament", "--out", str(out), "--resume"]) == 2
+    without_bytes = {name: part for name, part in json.loads(lines.splitlines()[0]).items() if name != "bytes"}
+    for broken in ({"pair": [0, 1]}, without_bytes):
+        (out / LINES).write_text(json.dumps(broken) + "\n")
+        assert main(["tournament", "--out", str(out), "--resume"]) == 2
+        assert f"line 1 of {out / LINES} is no result of a tournament; delete it to go on" in capsys.readouterr().err
     (out / LINES).write_bytes(lines)
-    assert f"line 1 of {out / LINES} is no result of a tournament; delete it to go on" in capsys.readouterr().err
 
 
 def test_tables_for_people(capsys):
