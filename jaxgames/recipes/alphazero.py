@@ -184,14 +184,12 @@ class AlphaZeroJob(LearnerJob):
         self.run.draw_curve(panels=panels)
 
     @override
-    def results(self, checkpoint: AlphaZeroCheckpoint) -> dict[str, Any]:
-        found = super().results(checkpoint)
-        if self.positions:
-            self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
-            params = self.run.load_best(self.shapes.state.mean_params)[1]
-            player, network = self.player(params, str(self.run.path)), mcts.network(self.learner.network.apply, params)
-            found["solved"] = solved.final(player, network, self.learner.config.discount, self.positions)
-        return found
+    def more_results(self, player: Player, params: Any) -> dict[str, Any]:
+        if not self.positions:
+            return {}
+        self.report.say(f"playing in solved positions, alone and with {solved.SIMULATIONS} simulations ...")
+        network = mcts.network(self.learner.network.apply, params)
+        return {"solved": solved.final(player, network, self.learner.config.discount, self.positions)}
 
     @override
     def player(self, params: Any, name: str = "trained") -> Player:

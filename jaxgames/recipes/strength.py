@@ -127,6 +127,10 @@ class LearnerJob(Job[Any]):
         """The player's weights as the run has them."""
         return params
 
+    def more_results(self, player: Player, params: Any) -> dict[str, Any]:
+        """What is said of the best player besides its matches."""
+        return {}
+
     @override
     def template(self) -> Any:
         return self.shapes
@@ -158,4 +162,5 @@ class LearnerJob(Job[Any]):
         matches = final_matches(player, player.game, self.recipe.opponents, games, seed, self.report)
         lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
         published = [dataclasses.asdict(published) for published in self.recipe.published]
-        return {"game": player.game.id, "games": info["games"], "published": published, "matches": matches, **lines}
+        found = {"game": player.game.id, "games": info["games"], "published": published, "matches": matches}
+        return found | lines | self.more_results(player, params)
