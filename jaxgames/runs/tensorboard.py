@@ -7,6 +7,7 @@ tag and 2 number (float).
 """
 
 import functools
+import math
 import struct
 import time
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,8 @@ from typing import Any
 
 NAME = "events.out.tfevents.0.jaxgames"
 POLYNOMIAL, OFFSET = 0x82F63B78, 0xA282EAD8
+LARGEST = 2.0**128 - 2.0**104
+"""Numbers beyond what 32 bits hold are infinite in the file."""
 
 
 def begin(folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -81,4 +84,6 @@ def _double(field: int, number: float) -> bytes:
 
 
 def _float(field: int, number: float) -> bytes:
+    if abs(number) > LARGEST:
+        number = math.inf if number > 0 else -math.inf
     return _varint(field << 3 | 5) + struct.pack("<f", number)

@@ -67,3 +67,10 @@ def test_numbers_are_read_back(tmp_path):
     assert events == [(None, {}), (3, {"loss": 0.5}), (70_000, {"loss": -2.0, "games": 12.0})]
     tensorboard.begin(tmp_path / "events", lines[:1])
     assert len(read_events((tmp_path / "events" / tensorboard.NAME).read_bytes())) == 2
+
+
+def test_numbers_that_32_bits_do_not_hold_are_infinite(tmp_path):
+    largest = float.fromhex("0x1.fffffep127")
+    tensorboard.begin(tmp_path, [{"step": 1, "a": 1e39, "b": -(10**400), "c": largest, "d": 3.4028235677973366e38}])
+    events = read_events((tmp_path / tensorboard.NAME).read_bytes())
+    assert events[1] == (1, {"a": float("inf"), "b": -float("inf"), "c": largest, "d": float("inf")})
