@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.extend.core
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -199,6 +200,19 @@ def count(text: str, tpu: bool) -> Count:
         return Count(kernels, tuple(loops))
 
     return of(entry)
+
+
+def steps_a_round(function: Callable, shapes: tuple[Any, ...]) -> int:
+    """How many steps the scan that unrolls most of them has in its body; 1 if none unrolls any."""
+
+    def of(jaxpr: Any) -> int:
+        most = 1
+        for equation in jaxpr.eqns:
+            inner = (of(part) for part in jax.extend.core.jaxprs_in_params(equation.params))
+            most = max(most, int(equation.params.get("unroll", 1)), *inner)
+        return most
+
+    return of(jax.make_jaxpr(function)(*shapes).jaxpr)
 
 
 def is_kernel(one: Instruction, tpu: bool) -> bool:

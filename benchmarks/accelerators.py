@@ -109,17 +109,18 @@ def one(report: Report, device: str, program: Program, options: argparse.Namespa
     name = f"{device}, {program.what}"
     bars = iter(program.bars if program.by == OURS and not tpu else ())
 
-    def add(unit: str, kernels: tuple[int, ...]) -> None:
+    def add(unit: str, kernels: tuple[int, ...], steps: int = 1) -> None:
         note = " + ".join(map(str, kernels)) if len(kernels) > 1 else ""
-        value = (float(sum(kernels)),)
+        value = (sum(kernels) / steps,)
         what = f"{name}: kernels {unit}"
-        report.add(Figure(what, program.by, "kernels", value, at_most=next(bars, None), form=".0f", note=note))
+        report.add(Figure(what, program.by, "kernels", value, at_most=next(bars, None), form="g", note=note))
 
     if not program.loops:
         add("a call", (counted.kernels,))
     elif counted.loops:
         first, *inner = program.loops
-        add(f"a {first}", (counted.main.kernels,))
+        steps = compilers.steps_a_round(function, shapes) if first == "step" else 1
+        add(f"a {first}", (counted.main.kernels,), steps)
         within = counted.main
         for unit in inner:
             add(f"a {unit}", tuple(loop.kernels for loop in within.loops))

@@ -20,6 +20,8 @@ from jaxgames.ops.packing import pack, unpack
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
+STEPS_A_ROUND = 2
+"""Of the loop on a GPU or TPU: so many steps share what a round does besides, which is to count, to copy and to write."""
 Step = Callable[..., State]
 Policy = Callable[[Key[Array, ""], State], Any]
 """Picks an action for each of a batch of states, int32[batch]; or a pair of these and of extras for `keep`."""
@@ -189,7 +191,7 @@ class _Loop(NamedTuple):
 
     A CPU keeps what is asked for within each step, where it is still in the cache. A GPU starts a kernel for each array
     that a step carries or keeps, which takes longer than the work itself. So there all of a state is one array of
-    words, steps keep nothing but these, actions and extras, and afterwards what is asked for is made of them at once.
+    words, a step keeps nothing but these, actions and extras, and afterwards what is asked for is made of them at once.
     """
 
     game: Game
@@ -229,13 +231,15 @@ class _Loop(NamedTuple):
         def step(words: Array, keys: Key[Array, " 4"]) -> tuple[Array, Any]:
             before = unpack(words, carry)
             actions, extras = self.act(keys[0], self._states(before))
-            return pack(self._next(self._after(before, actions, extras, keys[1]), keys)), (words, actions, extras)
+            after = self._next(self._after(before, actions, extras, keys[1]), keys)
+            return pack(after), (jnp.concatenate([words, pack(actions)]), extras)
 
-        def keep(words: Array, actions: Int32[Array, " batch"], extras: Any, keys: Key[Array, " 4"]) -> Any:
-            return self.keep(self._after(unpack(words, carry), actions, extras, keys[1]))
+        def keep(words: Array, extras: Any, keys: Key[Array, " 4"]) -> Any:
+            before, actions = unpack(words, (carry, jax.ShapeDtypeStruct(words.shape[-1:], jnp.int32)))
+            return self.keep(self._after(before, actions, extras, keys[1]))
 
-        last, (words, actions, extras) = lax.scan(step, pack(carry), keys)
-        return unpack(last, carry), jax.vmap(keep)(words, actions, extras, keys)
+        last, (words, extras) = lax.scan(step, pack(carry), keys, unroll=STEPS_A_ROUND)
+        return unpack(last, carry), jax.vmap(keep)(words, extras, keys)
 
     def _states(self, carry: Any) -> State:
         return carry.states(self.game) if self.auto_reset else carry

@@ -105,7 +105,7 @@ def test_extras_that_are_no_arrays_are_one_line():
 @pytest.mark.parametrize("auto_reset", [True, False])
 def test_the_form_for_a_gpu_gives_the_same_bits(auto_reset):
     """Steps that carry words and keep nothing else, and steps that carry arrays and keep what is asked for."""
-    game, batch, steps = jaxgames.make("tic_tac_toe"), 16, 12
+    game, batch, steps = jaxgames.make("tic_tac_toe"), 16, 13
 
     def policy(key, states):
         return jaxgames.random_action(key, states), states.observation.sum((1, 2, 3), dtype=jnp.float32)
