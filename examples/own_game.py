@@ -49,7 +49,8 @@ class Ur(jaxgames.Game[Board]):
 
     def init_position(self, key):
         pieces = jnp.zeros(16, jnp.int8).at[HAND].set(PIECES)
-        return self.chance(Board(pieces, pieces, jnp.int8(-1)), self.draw_outcome(jax.random.bits(key)))
+        roll = self.draw_outcome(jax.random.bits(key, dtype=jnp.uint32))
+        return self.chance(Board(pieces, pieces, jnp.int8(-1)), roll)
 
     def legal(self, board):
         places = jnp.arange(15)

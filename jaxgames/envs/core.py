@@ -256,7 +256,8 @@ class Game(Generic[Position]):
         return state.replace(_position=select(state.terminated | state.truncated, state._position, position))
 
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
-        """An outcome of chance drawn by 32 random bits."""
+        """An outcome of chance drawn by 32 random bits. Raises `ValueError` for bits of another width."""
+        checks.bits(bits)
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
         bounds_32 = np.round(bounds * 2**32).astype(np.uint32)
         each = bounds_32.reshape((1,) * jnp.ndim(bits) + (-1,))

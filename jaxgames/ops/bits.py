@@ -13,6 +13,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Int32, UInt32
 
+from jaxgames.ops import checks
+
 Word = UInt32[jax.Array, "..."]
 
 
@@ -109,8 +111,10 @@ def pack(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
 def bounded(random: Word, number: Word | int) -> Word:
     """A number from 0 to `number` - 1 drawn by 32 random bits: the high word of their product, without a division.
 
-    For `number` up to 65,536. No result is more likely than another by more than `number` / 2^32.
+    For `number` up to 65,536. No result is more likely than another by more than `number` / 2^32. Raises `ValueError`
+    for bits of another width.
     """
+    checks.bits(random)
     return ((random >> 16) * number + (((random & 0xFFFF) * number) >> 16)) >> 16
 
 

@@ -207,6 +207,14 @@ def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: 
     return value
 
 
+def bits(value: Any) -> Any:
+    """Random bits: words of 32. With x64 on JAX draws 64, of which comparisons and shifts would make something else."""
+    if not is_array(value) or value.dtype != np.uint32:
+        said = f"bits {describe(value)}: expected uint32, as jax.random.bits(key, dtype=jnp.uint32) draws them"
+        raise (ValueError if is_array(value) else TypeError)(said)
+    return value
+
+
 def policy_and_value(outputs: Any, batch: int, actions: int, of: str) -> tuple[Any, Any]:
     """The logits and the value that a network gives for a batch of positions."""
     expected = f"expected apply(params, observation) -> (logits float32[{batch}, {actions}], value float32[{batch}])"

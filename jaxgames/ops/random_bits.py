@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key, UInt32
 
+from jaxgames.ops import checks
+
 
 def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, "..."]:
     """Uniformly random 32 bits for each element, a hash of the key and of the element's index; both kinds of keys.
@@ -25,8 +27,9 @@ def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, ".
 def fold_in(bits: UInt32[Array, "..."], data: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
     """Other random bits, made of these and of a number, as `jax.random.fold_in` makes keys.
 
-    This is how each game, ply and purpose gets its own bits.
+    This is how each game, ply and purpose gets its own bits. Raises `ValueError` for bits of another width.
     """
+    checks.bits(bits)
     return _hash(bits + jnp.asarray(data, jnp.uint32) * np.uint32(0x9E3779B9))
 
 

@@ -1,11 +1,12 @@
 """A little of everything that is jitted, for `test_modes.py`: prints a line of JSON, a hash of each result.
 
-    python program.py FLAG,... # such as jax_enable_x64, or "none"; then the names of results that are left out
+python program.py FLAG,... # such as jax_enable_x64, or "none"; then the names of results that are left out
 """
 
 import functools
 import hashlib
 import json
+import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,6 +40,8 @@ def results(flag: str, left_out: Sequence[str]) -> Iterator[tuple[str, Any]]:
             yield name, (found.visits, found.values, found.actions)
     if flag == "jax_disable_jit":
         return
+    ur = runpy.run_path("examples/own_game.py")["Ur"]()  # its first position is rolled
+    yield "the game of the example", jax.jit(jax.vmap(ur.init))(jax.random.split(KEY(6), 16))._position
     if "alpha-beta" not in left_out:
         yield "alpha-beta", jax.jit(lambda states: alphabeta(game, states, depth=2))(states)
     networks = Genomes(MLP((3, 9), "softsign_unit", "softsign_unit"), inputs=9)

@@ -7,9 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxgames
 from jaxgames.ops import bits, pytrees
 from jaxgames.ops.materialize import materialize
-from jaxgames.ops.random_bits import random_bits
+from jaxgames.ops.random_bits import fold_in, random_bits
+
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
 
 
 @pytest.mark.parametrize("key", [jax.random.key(3), jax.random.PRNGKey(3)], ids=["typed", "legacy"])
@@ -37,6 +40,22 @@ def test_bounded_numbers_are_all_as_likely():
         found = np.asarray(bits.bounded(words, jnp.uint32(number)))
         exact = (np.asarray(words).astype(np.uint64) * number) >> 32
         assert (found == exact).all()
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda words: bits.bounded(words, 6),
+        lambda words: fold_in(words, 1),
+        lambda words: jaxgames.make("backgammon").draw_outcome(words),
+        lambda words: TIC_TAC_TOE.draw_action(TIC_TAC_TOE.init_position(jax.random.key(0)), words),
+    ],
+)
+def test_bits_of_another_width_are_refused(draw):
+    """With x64 on JAX draws 64 bits unless it is told otherwise: all games of backgammon would begin with one roll."""
+    for words, error in ((np.uint64(2**40), ValueError), (np.int32(7), ValueError), (7, TypeError)):
+        with pytest.raises(error, match=r"^bits .*: expected uint32, as jax.random.bits\(key, dtype=jnp"):
+            draw(words)
 
 
 def test_every_set_bit_has_its_rank():
