@@ -21,7 +21,7 @@ from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
 STEPS_A_ROUND = 2
-"""Of the loop on a GPU or TPU: so many steps share what a round does besides, which is to count, to copy and to write."""
+"""Of the loop on a GPU or TPU: so many steps share what a round does besides, to count, to copy and to write."""
 Step = Callable[..., State]
 Policy = Callable[[Key[Array, ""], State], Any]
 """Picks an action for each of a batch of states, int32[batch]; or a pair of these and of extras for `keep`."""
