@@ -18,7 +18,7 @@ a few vectors for each. `linen_apply(module)` is `apply` of a module of flax.lin
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -194,6 +194,8 @@ class Matrix:
     shared: Float32[Array, "... a b"]
     left: Float32[Array, "rank a"]
     right: Float32[Array, "rank b"]
+    __array_ufunc__: ClassVar[None] = None
+    """So that an array of NumPy leaves `array @ matrix` to the matrix."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -225,11 +227,15 @@ class Parameters:
 
     @classmethod
     def of(cls, params: Any) -> "Parameters":
-        """The layout of these parameters. Raises `TypeError` for leaves that are not float32."""
+        """The layout of these parameters. Raises `TypeError` for leaves that are not float32, `ValueError` where there
+        are no numbers.
+        """
         leaves, tree = jax.tree.flatten(params)
         for leaf in leaves:
             if getattr(leaf, "dtype", None) != jnp.float32:
                 raise TypeError(f"a leaf of the parameters is {getattr(leaf, 'dtype', type(leaf))}; expected float32")
+        if not any(leaf.size for leaf in leaves):
+            raise ValueError("the parameters have no numbers; expected what module.init returns")
         return cls(tree, tuple(leaf.shape for leaf in leaves))
 
     @property
@@ -261,7 +267,7 @@ class Parameters:
         own = noise_of(self, candidates.rank, candidates.numbers)
         for shared, noise, shape in zip(parts_of(self, candidates.shared), own, self.shapes, strict=True):
             if noise.left is None:
-                leaves.append((shared.reshape(-1, 1) + noise.plain).reshape(*shape, -1))
+                leaves.append((shared.reshape(-1, 1) + noise.plain).reshape(*shape, len(candidates)))
                 axes.append(len(shape))
             else:
                 leaves.append(Matrix(shared.reshape(shape), noise.left, noise.right))
@@ -273,7 +279,8 @@ class Parameters:
 def linen_apply(module: nn.Module) -> Callable[..., Any]:
     """`module.apply` for parameters in which matrices are `Matrix`: of its layers `Dense` and `Conv`.
 
-    Raises `TypeError` for what is no module.
+    Raises `TypeError` for what is no module; its result does so for other layers of flax with matrices, and raises
+    `ValueError` for a `Conv` with a mask.
     """
 
     checks.made("module", module, ("apply", "init"), "a module of flax.linen, such as nn.Dense(8)")
@@ -281,14 +288,16 @@ def linen_apply(module: nn.Module) -> Callable[..., Any]:
     def layer(following: Callable, given: tuple, options: dict, context: nn.module.InterceptorContext) -> Any:
         own = context.module
         if context.method_name != "__call__" or not isinstance(own, nn.Dense | nn.Conv):
+            _check_layer(own)
             return following(*given, **options)
         kernel = own.get_variable("params", "kernel")
         if not isinstance(kernel, Matrix):
             return following(*given, **options)
-        y = _dense(given[0], kernel) if isinstance(own, nn.Dense) else _convolution(own, given[0], kernel)
+        x, kernel = _as(own.dtype, (given[0], kernel))
+        y = _dense(x, kernel) if isinstance(own, nn.Dense) else _convolution(own, x, kernel)
         if not own.use_bias:
             return y
-        bias = own.get_variable("params", "bias")
+        bias = _as(own.dtype, own.get_variable("params", "bias"))
         return y + bias.reshape(*(1,) * (y.ndim - 1), -1)
 
     def apply(variables: Any, *inputs: Any, **options: Any) -> Any:
@@ -298,17 +307,38 @@ def linen_apply(module: nn.Module) -> Callable[..., Any]:
     return apply
 
 
+def _check_layer(layer: nn.Module) -> None:
+    """Raises `TypeError` for a layer that asks for arrays, and has a `Matrix`; layers of others may compute with it."""
+    arrays_only = type(layer).__module__.startswith(("flax.linen.", "jaxgames.nets."))
+    own = layer.variables.get("params", {}) if arrays_only and layer.scope is not None else {}
+    if any(isinstance(value, Matrix) for value in own.values()):
+        raise TypeError(f"linen_apply: {type(layer).__name__} has a matrix; expected matrices in Dense and Conv alone")
+
+
+def _as(dtype: Any, arrays: Any) -> Any:
+    """The arrays in a layer's own dtype, where it has one, as flax casts them."""
+    return arrays if dtype is None else jax.tree.map(lambda array: array.astype(dtype), arrays)
+
+
 def _dense(x: Float32[Array, "... a"], kernel: Matrix) -> Float32[Array, "... b"]:
     return x @ kernel
 
 
 def _convolution(module: nn.Conv, x: Float32[Array, "..."], kernel: Matrix) -> Float32[Array, "..."]:
     """A convolution by the shared kernel, and one to as many channels as the rank."""
+    if module.mask is not None:
+        raise ValueError("linen_apply: a Conv with a mask has no noise of low rank; expected mask=None")
 
     def by(weights: Float32[Array, "... a b"]) -> Float32[Array, "..."]:
         plain = module.clone(features=weights.shape[-1], use_bias=False, parent=None)
         return plain.apply({"params": {"kernel": weights}}, x)
 
-    rank = len(kernel.left)
+    rank, groups = len(kernel.left), module.feature_group_count
     left = jnp.moveaxis(kernel.left, 0, -1).reshape(*kernel.shape[:-1], rank)
-    return by(kernel.shared) + by(left) @ kernel.right
+    if groups == 1:
+        return by(kernel.shared) + by(left) @ kernel.right
+    # Each group of channels sees planes of its own, and has its own part of `right`.
+    low = by(jnp.tile(left, groups))
+    low = low.reshape(*low.shape[:-1], groups, rank)
+    own = jnp.einsum("...gr,rgo->...go", low, kernel.right.reshape(rank, groups, -1))
+    return by(kernel.shared) + own.reshape(*own.shape[:-2], -1)

@@ -14,7 +14,7 @@ from jaxgames.algos.evolution import Afterstate, Genomes, LowRankES, Outputs, Ra
 from jaxgames.algos.evolution.candidates import Parameters, linen_apply
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.play import play
-from jaxgames.nets import MLP
+from jaxgames.nets import MLP, PolicyValueNet
 
 NETWORKS = Genomes(MLP((5, 4), "relu", "identity"), inputs=6)
 PLAIN = Genomes(MLP((5, 4), "relu", "identity", biases=False), inputs=6)
@@ -170,6 +170,62 @@ def test_any_network_computes_what_its_rows_do(of, rank):
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert np.asarray(found).std(axis=0).min() > 0.01  # candidates differ
     np.testing.assert_allclose(more, np.asarray(found).sum(axis=(1, 2)) + np.arange(6), atol=1e-4)
+
+
+def candidates_of(params, rank=1):
+    """Four candidates near these parameters, and their layout."""
+    layout = Parameters.of(params)
+    es = LowRankES(4, layout, rank=rank, sigma=0.3)
+    return es.ask(es.start(jax.random.key(0), layout.row(params)), jnp.arange(4)), layout
+
+
+def one_layer(layer, x, rank=1):
+    """The outputs of four candidates by `linen_apply`, and by their rows."""
+    candidates, layout = candidates_of(layer.init(jax.random.key(2), x), rank)
+    apply = linen_apply(layer)
+    found = candidates.each(lambda params: apply(params, x))
+    return found, jax.vmap(lambda row: layer.apply(layout.params(row), x))(candidates.rows())
+
+
+PLANES = np.random.default_rng(5).normal(size=(2, 3, 3, 4)).astype(np.float32)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_groups_of_channels_see_their_own_planes(rank):
+    found, expected = one_layer(nn.Conv(6, (2, 2), feature_group_count=2), PLANES, rank)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [nn.Dense(3, dtype=jnp.bfloat16), nn.Conv(3, (2, 2), dtype=jnp.bfloat16)])
+def test_a_layer_computes_in_its_own_dtype(layer):
+    found, expected = one_layer(layer, PLANES)
+    assert found.dtype == expected.dtype == jnp.bfloat16
+    np.testing.assert_allclose(found.astype(jnp.float32), expected.astype(jnp.float32), atol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("layer", "error"),
+    [
+        (nn.Conv(3, (2, 2), mask=np.ones((2, 2, 4, 3))), "a Conv with a mask"),
+        (nn.ConvTranspose(3, (2, 2)), "ConvTranspose has a matrix; expected matrices in Dense and Conv alone"),
+        (nn.MultiHeadDotProductAttention(2), "DenseGeneral has a matrix"),
+        (PolicyValueNet(3, (4,), window=2, channels=2), "Windows has a matrix"),
+    ],
+)
+def test_layers_without_noise_of_low_rank_are_refused(layer, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        jax.eval_shape(lambda: one_layer(layer, PLANES))
+
+
+def test_arrays_of_numpy_and_leaves_without_numbers():
+    params = {"w": jnp.ones((3, 2), jnp.float32), "none": jnp.zeros((0,), jnp.float32), "s": jnp.float32(2)}
+    candidates, layout = candidates_of(params)
+    x = np.arange(3, dtype=np.float32)
+    found = candidates.each(lambda params: x @ params["w"] * params["s"] + params["none"].size)
+    expected = jax.vmap(lambda row: x @ layout.params(row)["w"] * layout.params(row)["s"])(candidates.rows())
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    with pytest.raises(ValueError, match="the parameters have no numbers"):
+        Parameters.of({})
 
 
 @pytest.mark.parametrize(
