@@ -99,6 +99,18 @@ def test_survivors_against_plain_python():
     assert np.mean(rows) < 5.0  # of two places that are drawn the better one: 3.5 on the average, else 5.5
 
 
+@pytest.mark.parametrize("score", [np.nan, -np.inf])
+def test_candidates_without_scores_are_in_the_pool(score):
+    """And not the rows that stand there before the first generation; those with a score come first."""
+    algorithm = NSGA2(4, 8, first)
+    state = algorithm.init(jax.random.key(0))
+    drawn = algorithm.ask(state, jnp.arange(4, dtype=jnp.int32))
+    after = algorithm.tell(state, jnp.full((4, 2), score, jnp.float32).at[2, 0].set(1.0))
+    np.testing.assert_array_equal(after.pool[0], drawn[2])
+    np.testing.assert_array_equal(np.sort(after.pool, axis=0), np.sort(drawn, axis=0))
+    assert after.ranks.tolist() == [0, 1, 1, 1]
+
+
 def test_the_front_of_zdt1():
     """Zitzler, Deb and Thiele (2000): f1 = x1, f2 = g (1 - sqrt(x1 / g)), whose front is f2 = 1 - sqrt(f1)."""
 

@@ -177,8 +177,11 @@ class NSGA2:
         children = self.ask(state, jnp.arange(self.population, dtype=jnp.int32))
         pool = jnp.concatenate([state.pool, children])
         all_scores = jnp.concatenate([state.scores, jnp.where(jnp.isnan(told), -jnp.inf, told)])
-        ranks = fronts(all_scores, self.population)
-        room, numbers = crowding(all_scores, ranks), lax.iota(jnp.int32, 2 * self.population)
+        numbers, ranks = lax.iota(jnp.int32, 2 * self.population), fronts(all_scores, self.population)
+        # The rows before the first generation are nobody: they stand behind all candidates, those without scores, too.
+        nobody = (state.generation == 0) & (numbers < self.population)
+        ranks = jnp.where(nobody, np.int32(2 * self.population), ranks)
+        room = crowding(all_scores, ranks)
         best = lax.sort((ranks, -room, numbers), num_keys=2, is_stable=True)[2][: self.population]
         return NSGA2State(pool[best], all_scores[best], ranks[best], state.key, state.generation + 1)
 
