@@ -68,7 +68,14 @@ def test_who_wins(margin, points, won):
     assert bool(metrics.won) == won == bool(after.champion.any())
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"factor": 0}, "factor=0"), ({"limit": 0.0}, "limit=0")])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"factor": 0}, "factor=0"),
+        ({"limit": 0.0}, "limit=0"),
+        ({"games": 3}, "games=3: expected an even number, since they come in pairs"),
+    ],
+)
 def test_wrong_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         HillClimb(DIMENSION, **settings)

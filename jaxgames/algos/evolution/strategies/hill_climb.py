@@ -60,7 +60,7 @@ class HillClimb(Strategy):
     them in [-limit, limit], those of mutants too; `scale` divides all weights of the champion by the same number when
     one of them is outside (Ebert 2007, section 2.4). With `tested` the factor is one of `STEP_SIZES`, lowered by tests
     when the champion stops getting better. Raises `ValueError` for a factor outside (0, 1], a limit that is not above
-    0, and another bound.
+    0, an odd number of games, and another bound.
     """
 
     dimension: int
@@ -75,7 +75,8 @@ class HillClimb(Strategy):
 
     def __post_init__(self) -> None:
         checks.whole("dimension", self.dimension)
-        checks.whole("games", self.games)
+        if checks.whole("games", self.games) % 2:
+            raise ValueError(f"games={self.games}: expected an even number, since they come in pairs")
         checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
         for name in ("factor", "limit", "margin"):
             checks.number(name, getattr(self, name), "a number")
