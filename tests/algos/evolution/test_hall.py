@@ -94,3 +94,12 @@ def test_bad_input():
         League.of(jnp.zeros((2, 3)), 1)
     with pytest.raises(ValueError, match="count 3: expected a whole number from 1 to 2"):
         League.of(jnp.zeros((1, 3)), 2).draw(jax.random.key(0), 3)
+
+
+def test_free_places_stay_free():
+    """Where more are met than there are members."""
+    league = League.of(jnp.ones((2, 1)), 4)
+    places = league.draw(jax.random.key(0), 4)
+    after = league.after_games(places, jnp.full(4, 0.5))
+    assert after.met.tolist() == [1, 1, -1, -1] and after.win_rates.tolist() == [0.5, 0.5, 0, 0]
+    assert after.with_champion(jnp.zeros(1)).met.tolist() == [1, 1, 0, -1]

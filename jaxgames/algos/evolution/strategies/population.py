@@ -84,7 +84,8 @@ class League(NamedTuple):
 
     def draw(self, key: Key[Array, ""], count: int) -> Int32[Array, " count"]:
         """The places of so many different members, one after the other drawn in proportion to the weights of those
-        that are left; members of no weight only where there are no others.
+        that are left; members of no weight only where there are no others, and places where nobody has joined yet
+        only where there are no members.
 
         By the largest of log(weight) + Gumbel noise: Efraimidis and Spirakis (2006), "Weighted random sampling with a
         reservoir". Raises `ValueError` for more than there are places.
@@ -98,10 +99,11 @@ class League(NamedTuple):
 
     def after_games(self, places: Int32[Array, " count"], win_rates: Float32[Array, " count"]) -> "League":
         """The league after games with the members at these places, all different, of which candidates won such a
-        share.
+        share; places where nobody has joined yet stay free.
         """
-        met = self.met.at[places].add(1)
-        share = 1.0 / jnp.clip(met[places], 1, RECENT).astype(jnp.float32)
+        joined = self.met[places] >= 0
+        met = self.met.at[places].add(joined.astype(jnp.int32))
+        share = jnp.where(joined, 1.0 / jnp.clip(met[places], 1, RECENT).astype(jnp.float32), 0.0)
         before = self.win_rates[places]
         after = self.win_rates.at[places].set(before + share * (win_rates - before))
         return self._replace(win_rates=after, met=met)
