@@ -58,6 +58,25 @@ def test_first_generation_is_told_and_nan_is_the_worst():
     np.testing.assert_array_equal(algorithm.champion(told), state.genomes[second])
 
 
+def test_no_gene_of_the_first_generation_is_the_hash_of_zero():
+    """Which the words of key 0 are: it is the least number of noise."""
+    genomes = jax.jit(Evosax("SimpleGA", 10, 6).init)(jax.random.key(0)).genomes
+    assert np.abs(genomes).max() < 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (("CMA_ES", 4, 0), "dimension 0: expected a whole number from 1 on"),
+        (("CMA_ES", 0, 4), "population 0: expected a whole number from 1 on"),
+        (("ESMC", 5, 3), "evosax refuses ESMC with population=5"),
+    ],
+)
+def test_sizes_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Evosax(*settings)
+
+
 def rosenbrock(d):
     """sum 100 (x_i+1 - x_i^2)^2 + (1 - x_i)^2, of d = x - 1, since numbers near 0 are more exact than near 1."""
     return jnp.sum(100.0 * (d[..., 1:] - 2.0 * d[..., :-1] - d[..., :-1] ** 2) ** 2 + d[..., :-1] ** 2, axis=-1)

@@ -17,7 +17,7 @@ from typing_extensions import override
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import check_scores, raw
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
-from jaxgames.ops import settings
+from jaxgames.ops import checks, settings
 from jaxgames.ops.settings import setting
 
 SIGMA = 0.05
@@ -65,6 +65,10 @@ class Evosax:
     """Other keyword arguments of evosax's class."""
 
     def __post_init__(self) -> None:
+        checks.whole("population", self.population)
+        checks.whole("dimension", self.dimension)
+        if self.name == "ESMC" and self.population % 2:  # evosax would say so only when it is told scores
+            raise ValueError(f"evosax refuses ESMC with population={self.population}: Population size must be even.")
         known = number_types(self.name) if self.numbers else {}
         if unread := [name for name in self.numbers if name not in known]:
             raise ValueError(f"evosax's {self.name} reads no number {unread[0]!r}; available: {', '.join(known)}")
@@ -114,7 +118,9 @@ class Evosax:
         """The state before the first generation."""
         if self.moves_a_mean:
             return self.start(key, jnp.zeros(self.dimension, jnp.float32))
-        return self.start(key, noise(key, jnp.arange(self.population, dtype=jnp.int32), self.dimension))
+        # The words of key 0 are 0, of which the hash is 0, too. `start` splits the first key that is folded here.
+        drawn = jax.random.fold_in(jax.random.fold_in(key, 0), 2)
+        return self.start(key, noise(drawn, jnp.arange(self.population, dtype=jnp.int32), self.dimension))
 
     def start(
         self, key: Key[Array, ""], first: Float32[Array, " dimension"] | Float32[Array, "population dimension"]
