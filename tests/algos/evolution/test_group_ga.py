@@ -109,6 +109,17 @@ def test_games_that_are_no_numbers_are_the_worst():
     assert not any(np.any(np.all(kept == np.asarray(state.genomes)[group, 0], axis=1)) for group in range(GROUPS))
 
 
+@pytest.mark.parametrize("schedule", ["sequential", "parallel"])
+def test_points_of_another_dtype(schedule):
+    evolution = GroupGA(DIMENSION, reference.uniform(DIMENSION), **SETTINGS, schedule=schedule)
+
+    def halves(genomes, opponents, numbers, key):
+        return jnp.ones((len(genomes), len(opponents)), jnp.bfloat16)
+
+    after, _ = jax.eval_shape(lambda: evolution.update(evolution.init(KEY), halves))
+    assert after.scores.dtype == jnp.float32
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

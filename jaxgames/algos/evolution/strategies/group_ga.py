@@ -185,7 +185,7 @@ class GroupGA(Strategy):
             def scored(genomes: Array, places: Array, key: Array) -> Array:
                 points = play_matrix(genomes[0], met, group * self.members + places, key)
                 checks.array("the play matrix's points", points, jnp.floating, (len(places), self.opponents))
-                return jnp.sum(points, axis=1)[None]
+                return jnp.sum(points.astype(jnp.float32), axis=1)[None]
 
             own, scores = self._turn(genomes[group][None], group[None], scored, own_key)
             return lax.dynamic_update_slice_in_dim(genomes, own, group, axis=0), scores[0]
@@ -203,7 +203,7 @@ class GroupGA(Strategy):
             numbers = (groups[:, None] * self.members + places[None]).reshape(-1)
             points = play_matrix(genomes.reshape(-1, self.dimension), met, numbers, key)
             checks.array("the play matrix's points", points, jnp.floating, (len(numbers), len(met)))
-            points = points.reshape(self.groups, len(places), -1)
+            points = points.astype(jnp.float32).reshape(self.groups, len(places), -1)
             return jnp.sum(jnp.where(other[:, None], points, 0.0), axis=2)
 
         return self._turn(state.genomes, groups, scored, key)
