@@ -112,6 +112,7 @@ SHAPINGS: Mapping[str, Callable[[Float32[Array, " n"], Float32[Array, " m"] | No
 
 def _ordered_words(scores: Float32[Array, " n"]) -> UInt32[Array, " n"]:
     """Words in the order of the scores; -0 as 0, NaN as minus infinity."""
+    scores = jnp.asarray(scores, jnp.float32)
     scores = jnp.where(jnp.isnan(scores), -jnp.inf, jnp.where(scores == 0.0, 0.0, scores))
     bits = jax.lax.bitcast_convert_type(scores, jnp.uint32)
     return jnp.where(bits >> 31 != 0, ~bits, bits | np.uint32(1 << 31))
