@@ -107,7 +107,8 @@ class Genomes:
         return jax.vmap(self.genome)(init_each(self.network, self.inputs, key, numbers))
 
     def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[LayerWeights, ...]:
-        """The layers of n networks."""
+        """The layers of n networks. Raises `ValueError` for rows of another size."""
+        checks.array("genomes", genomes, jnp.floating, (None, self.dimension))
         found = []
         for (outputs, inputs), part in zip(self.shapes, self.layer_slices, strict=True):
             kernel, bias = jnp.split(genomes[:, part], [outputs * inputs], axis=1)
@@ -124,7 +125,8 @@ class Genomes:
         return jnp.concatenate(parts, axis=1)
 
     def params(self, genome: Float32[Array, " dimension"]) -> Any:
-        """One network's parameters, for `network.apply`."""
+        """One network's parameters, for `network.apply`. Raises `ValueError` for a row of another size."""
+        checks.array("genome", genome, jnp.floating, (self.dimension,))
         biases = self.network.biases
         return params_of(
             {"kernel": layer.kernel[0].T, **({"bias": layer.bias[0]} if biases else {})}
@@ -155,8 +157,9 @@ class Genomes:
         """The outputs of each network for its own inputs.
 
         With `monotone` only the order of the outputs is right: the last layer's function is left out, since it is
-        increasing. (One that is flat in parts, relu, is kept.)
+        increasing. (One that is flat in parts, relu, is kept.) Raises `ValueError` for rows of another size.
         """
+        checks.array("genomes", getattr(genomes, "rows", genomes), jnp.floating, (None, self.dimension))
         apart = genomes if isinstance(genomes, Apart) else self.apart(genomes)
         x, functions = inputs, self._functions(monotone)
         for (outputs, _), part, kernel, function in zip(

@@ -124,7 +124,8 @@ class Networks:
     def turn(
         self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
     ) -> Decision:
-        """The turns of k networks."""
+        """The turns of k networks. Raises `ValueError` for networks of another size than the policy's."""
+        checks.array("opponents", self.genomes, jnp.floating, (None, self.policy.dimension))
         return self.policy.turn(self.genomes[which], positions, bits)
 
 
@@ -263,16 +264,18 @@ def play(
         the same luck (common random numbers), whatever else is played beside them.
       details: asks for all of the results' `details`, or for those of these names; they take time.
 
-    Raises `ValueError` for other sides, and for details that there are not.
+    Raises `ValueError` for other sides, for details that there are not, for networks of another size than the policy's,
+    and where there are no candidates or no opponents.
     """
     checks.made("policy", policy, POLICY_PARTS, POLICY)
     checks.made("opponents", opponents, ("turn", "count"), "opponents, such as evolution.RandomMoves(8)")
     checks.key(key)
     check_sides(sides)
+    checks.whole("the number of opponents", opponents.count)
     games = -(-opponents.count // 2) if sides == "alternate" else opponents.count
     form = _in_form(policy, genomes, games)
     turn_last: Any = getattr(policy, "turn_last", None)  # of policies that take such forms
-    n = len(form)
+    n = checks.whole("the number of candidates", len(form))
     order = _Order(n, games, last=not in_rows(form))
     # Copies of games would cost more than turning them over, where they are many.
     as_they_stand = order.last or (getattr(opponents, "any_order", False) and 4 * len(order.filled) <= 5 * games)

@@ -53,3 +53,10 @@ def test_first_weights_depend_on_the_number_alone(rows):
 def test_bad_networks(network, inputs, message):
     with pytest.raises(ValueError, match=message):
         Genomes(network, inputs)
+
+
+def test_rows_of_another_size_are_refused(rows):
+    wide, x = jnp.pad(rows, ((0, 0), (0, 9))), jnp.zeros((5, 25, 2))
+    for function in (GENOMES.layers, lambda rows: GENOMES.apply(rows, x), lambda rows: GENOMES.params(rows[0])):
+        with pytest.raises(ValueError, match=r"genomes? float32\[.*524\]: expected float32\[.*515\]"):
+            function(wide)

@@ -207,3 +207,20 @@ def test_other_players():
     results = played(policy, rows, FixedPlayer(turn, jnp.bool_(True), 2), "second")
     opponents = [lambda position, word: max(CONNECT_FOUR.legal(position))] * 2
     assert_same(results, expected(CONNECT_FOUR, choosers(CONNECT_FOUR, policy, rows), opponents, "second"))
+
+
+def test_networks_of_another_size_or_none_are_refused():
+    policy = Outputs(jaxgames.make("tic_tac_toe"), genomes_of(9, 4, 9), "cells")
+    rows = exact_weights(0, 2, policy.genomes)
+
+    def play_with(candidates, opponents):
+        opponents = opponents if isinstance(opponents, RandomMoves) else Networks(policy, opponents)
+        numbers = jnp.arange(len(candidates), dtype=jnp.int32)
+        return jax.eval_shape(lambda key: play(policy, candidates, opponents, key, numbers), jax.random.key(0))
+
+    with pytest.raises(ValueError, match=r"opponents float32\[2, 95\]: expected float32\[n, 85\]"):
+        play_with(rows, np.pad(rows, ((0, 0), (0, 10))))
+    with pytest.raises(ValueError, match="the number of opponents 0: expected a whole number from 1 on"):
+        play_with(rows, rows[:0])
+    with pytest.raises(ValueError, match="the number of candidates 0: expected a whole number from 1 on"):
+        play_with(rows[:0], RandomMoves(2))
