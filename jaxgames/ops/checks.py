@@ -19,6 +19,8 @@ import numpy as np
 Kind = TypeVar("Kind")
 MOST = 2**31 - 1
 """The greatest whole number of an int32."""
+LEAST_FLOAT32, MOST_FLOAT32 = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+"""The least number above 0 that float32 holds in full, and the greatest one."""
 
 
 def describe(value: Any) -> str:
@@ -62,7 +64,8 @@ def whole(name: str, value: Any, low: int | None = 1, high: int | None = None, e
     if not isinstance(value, numbers.Number | np.generic) and not (is_array(value) and value.ndim == 0):
         raise TypeError(f"{name} {describe(value)}: {expected}")
     right = isinstance(value, numbers.Integral) or (is_array(value) and jnp.issubdtype(value.dtype, jnp.integer))
-    if not right or isinstance(value, bool) or not (low is None or low <= int(value) <= (high or math.inf)):
+    most = math.inf if high is None else high
+    if not right or isinstance(value, bool) or not (low is None or low <= int(value) <= most):
         raise ValueError(f"{name} {value}: {expected}")
     return int(value)
 

@@ -173,3 +173,9 @@ def test_a_mask_that_allows_nothing_gives_an_illegal_action(actions):
     masks = np.stack([np.zeros(actions, bool), np.arange(actions) == 5])
     drawn = jaxgames.random_action(SEED, masks)
     assert drawn.tolist() == [-1, 5] and drawn.dtype == np.int32
+
+
+def test_zero_may_be_the_highest_whole_number():
+    assert checks.whole("count", 0, 0, 0) == 0
+    with pytest.raises(ValueError, match="count 5: expected a whole number from 0 to 0"):
+        checks.whole("count", 5, 0, 0)
