@@ -118,17 +118,37 @@ def test_a_picture_shows_an_elite_in_its_cell(descriptors, place):
     assert found.scores[place] == 0.25
 
 
-def test_without_elites_candidates_are_drawn():
+def test_without_elites_candidates_are_drawn_anew():
     numbers, key = jnp.arange(4, dtype=jnp.int32), jax.random.key(0)
     told = jnp.full((64, 3), jnp.nan)
-    asked, drawn = jax.jit(lambda: (ELITES.ask(ELITES.tell(ELITES.init(key), told), numbers), first(key, numbers)))()
+
+    @jax.jit
+    def both():
+        state = ELITES.init(key)
+        later = ELITES.tell(state, told)
+        again = first(jax.random.fold_in(key, 1), numbers)
+        return ELITES.ask(state, numbers), ELITES.ask(later, numbers), first(key, numbers), again
+
+    asked, anew, drawn, again = both()
     np.testing.assert_array_equal(asked, drawn)
+    np.testing.assert_array_equal(anew, again)
+    assert not np.any(anew == asked)
+
+
+def test_numbers_of_64_bits_leave_the_state_as_it_is():
+    with jax.enable_x64(True):
+        state = ELITES.init(jax.random.key(0))
+        wide = [np.random.default_rng(0).random(shape) for shape in ((3, 5), 3, (3, 2))]
+        after = ELITES.add(state, *map(jnp.asarray, wide))
+    assert jax.tree.map(lambda x: x.dtype, after) == jax.tree.map(lambda x: x.dtype, state)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: MapElites(4, 5, first, (0.0,), (0.0,)), "expected a range for each descriptor, such as"),
+        (lambda: MapElites(4, 5, first, (1.0,), (1.0 + 1e-9,)), "expected a range for each descriptor, such as"),
+        (lambda: MapElites(4, 5, first, (-3e38,), (3e38,)), "expected a range for each descriptor, such as"),
         (lambda: MapElites(4, 5, first, (0.0,), (1.0, 2.0)), "expected a range for each descriptor, such as"),
         (lambda: MapElites(4, 5, first, (0.0,) * 3, (1.0,) * 3, 128), "expected at most 1,048,576 in all"),
         (

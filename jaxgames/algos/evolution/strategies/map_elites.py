@@ -1,7 +1,6 @@
 """MAP-Elites: an archive of networks that play differently, of each way to play the best one."""
 
 import dataclasses
-import math
 from collections.abc import Collection
 from typing import ClassVar, NamedTuple
 
@@ -41,9 +40,10 @@ class MapElites:
     to `high`, is divided into `cells` parts, and every cell keeps the candidate with the best score of those whose
     descriptors fall into it; what lies outside the range counts to the cell at its end.
 
-    The first generation is drawn by `first`; after it `population` candidates are children of elites, drawn with equal
-    chances, by `variation`. A fitness gives each candidate's score and descriptors, float32[b, 1 + axes]. In a cell a
-    new candidate must be better than the elite, and of new ones with equal scores the first enters.
+    The first generation is drawn by `first`, as is each later one while the archive is empty; then `population`
+    candidates are children of elites, drawn with equal chances, by `variation`. A fitness gives each candidate's score
+    and descriptors, float32[b, 1 + axes]. In a cell a new candidate must be better than the elite, and of new ones with
+    equal scores the first enters.
 
     Raises `ValueError` for ranges that are none, and for more than 1,048,576 cells.
     """
@@ -105,7 +105,11 @@ class MapElites:
                 parents.append(state.genomes[jnp.searchsorted(ends, drawn.astype(jnp.int32), side="right")])
             return self.variation(parents, candidate_bits(key, numbers))
 
-        return lax.cond(ends[-1] == 0, lambda: self.first(state.key, numbers), bred)
+        def drawn_anew() -> Float32[Array, "b dimension"]:
+            later = jax.random.fold_in(state.key, state.generation)
+            return self.first(jnp.where(state.generation == 0, state.key, later), numbers)
+
+        return lax.cond(ends[-1] == 0, drawn_anew, bred)
 
     def tell(self, state: MapElitesState, scores: Float32[Array, "population columns"]) -> MapElitesState:
         """The next generation's state, given the score and the descriptors of each candidate; one with a NaN among
@@ -130,6 +134,7 @@ class MapElites:
         count = len(checks.array("genomes", genomes, jnp.floating, (None, self.dimension)))
         scores = check_scores(scores, count)
         checks.array("descriptors", descriptors, jnp.floating, (count, self.axes))
+        genomes, descriptors = (jnp.asarray(numbers, jnp.float32) for numbers in (genomes, descriptors))
         winners, enters = self._winners(state, scores, descriptors)
         told = jnp.concatenate([scores[:, None], descriptors], axis=1)
         return _entered(state, enters, genomes[winners], told[winners])
@@ -190,7 +195,10 @@ def _entered(
 
 
 def _is_range(low: float, high: float) -> bool:
-    return math.isfinite(low) and math.isfinite(high) and low < high
+    """Whether these are the ends of a range in float32, too."""
+    with np.errstate(all="ignore"):
+        size = np.float32(high) - np.float32(low)
+    return bool(checks.LEAST_FLOAT32 <= size <= checks.MOST_FLOAT32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,7 +245,7 @@ class MapElitesConfig(PopulationConfig):
             usual = [self._usual(name) for name in self.measures]
             low, high = low or [ends[0] for ends in usual], high or [ends[1] for ends in usual]
         for name, one, other in zip(self.measures, low, high, strict=True):
-            if not one < other:
+            if not _is_range(one, other):
                 raise ValueError(f"low={one:g}, high={other:g} of {name}: expected low below high")
         return tuple(low), tuple(high)
 
