@@ -14,7 +14,7 @@ from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key
 
 from jaxgames.algos.evolution.candidates import LowRank
-from jaxgames.algos.evolution.noise import AXIS
+from jaxgames.algos.evolution.noise import AXIS, check_mesh
 from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.ops import checks
 from jaxgames.ops.device_memory import machine_bytes
@@ -146,16 +146,13 @@ def evaluate(
       mesh: the devices, of one process or of many, along one axis `population`; None: one device, with blocks for a
         CPU. For one GPU give `population_mesh(1)`.
 
-    Raises `ValueError` if the block is smaller than 1 or the mesh has other axes, and for scores that are not
-    float32[b], or float32[b, columns]; `TypeError` for what is no mesh.
+    Raises `ValueError` if the block is smaller than 1 or the mesh has another axis or type of it, and for scores that
+    are not float32[b], or float32[b, columns]; `TypeError` for what is no mesh.
     """
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
     checks.key(key)
-    if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(f"mesh {checks.describe(mesh)}: expected evolution.population_mesh()")
-    if mesh is not None and mesh.axis_names != (AXIS,):
-        raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
+    check_mesh(mesh)
     if block is None:
         asked = jax.eval_shape(algorithm.ask, state, jax.ShapeDtypeStruct((1,), jnp.int32))
         games, opponents = (getattr(fitness, name, None) for name in ("games", "opponent_bytes"))

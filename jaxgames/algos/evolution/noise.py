@@ -11,9 +11,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import AxisType, Mesh, PartitionSpec
 from jaxtyping import Array, Float32, Int32, Key, UInt32
 
+from jaxgames.ops import checks
 from jaxgames.ops.random_bits import fold_in
 
 AXIS = "population"
@@ -106,6 +107,21 @@ def sum_by_blocks(
     weights = jnp.pad(weights, (0, share * mesh.size - weights.size))
     each, everywhere = PartitionSpec(AXIS), PartitionSpec()
     return jax.shard_map(on_each, mesh=mesh, in_specs=each, out_specs=everywhere, check_vma=False)(weights)
+
+
+def check_mesh(mesh: Any) -> None:
+    """Raises `TypeError` for what is neither a mesh nor None, `ValueError` for one of other axes than `population`, or
+    of an axis along which JAX wants each array's sharding to be said (its type explicit).
+    """
+    if mesh is None:
+        return
+    if not isinstance(mesh, Mesh):
+        raise TypeError(f"mesh {checks.describe(mesh)}: expected evolution.population_mesh()")
+    if mesh.axis_names != (AXIS,):
+        raise ValueError(f"the mesh has axes {mesh.axis_names}; give one axis, {AXIS!r}")
+    if mesh.axis_types != (AxisType.Auto,):
+        kind = mesh.axis_types[0].name
+        raise ValueError(f"the mesh's axis is {kind}, not Auto: expected evolution.population_mesh()")
 
 
 def share_of(count: int, mesh: Mesh | None) -> int:

@@ -112,7 +112,7 @@ def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n d
 
 def _check(size: float, name: str) -> None:
     checks.number(name, size, "a finite number from 0")
-    if not 0 <= size < float("inf"):
+    if not 0 <= size <= checks.MOST_FLOAT32:
         raise ValueError(f"{name}={size} of a mutation: expected a finite number from 0")
 
 
@@ -304,10 +304,14 @@ class FitnessWeighted:
 
     Without a `zero` it is the lowest score of the generation, so negative scores need no care and the worst has no
     children. NaN and minus infinity have no chance, and do not count as the lowest; scores are cut off at 1e30. Where
-    nobody has a chance, all have the same. Chances below 2^-32 are none.
+    nobody has a chance, all have the same. Chances below 2^-32 are none. Raises `ValueError` for a `zero` beyond 1e30.
     """
 
     zero: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.zero is not None:
+            checks.number("zero", self.zero, "a number from -1e30 to 1e30, or None", lambda zero: abs(zero) <= 1e30)
 
     def pool(self, population: int) -> int:
         """How many of the best may be drawn at all: everyone."""

@@ -138,6 +138,9 @@ def test_wrong_splits_are_refused(state):
         evaluate(fitness, ES, state, jax.random.key(1), mesh="two")
     with pytest.raises(ValueError, match="'population'"):
         evaluate(fitness, ES, state, jax.random.key(1), mesh=Mesh(jax.devices()[:1], ("games",)))
+    explicit = jax.make_mesh((1,), ("population",), (jax.sharding.AxisType.Explicit,))
+    with pytest.raises(ValueError, match=r"not Auto: expected evolution\.population_mesh\(\)"):
+        evaluate(fitness, ES, state, jax.random.key(1), mesh=explicit)
     with pytest.raises(ValueError, match="on 3 devices, but 2 are here"):
         population_mesh(3)
 

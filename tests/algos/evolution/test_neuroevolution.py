@@ -90,6 +90,8 @@ def test_children_come_from_the_better_with_any_selection(selection):
 def test_wrong_settings():
     with pytest.raises(ValueError, match="elites=6 of a population of 12 that keeps 5: expected 0 to 5"):
         make(elites=6)
+    with pytest.raises(ValueError, match="dimension -2: expected a whole number from 1 on"):
+        Neuroevolution(6, -2, lambda key, numbers: jnp.zeros((len(numbers), 1)))
     with pytest.raises(ValueError, match="expected 0 to 11"):
         make(selection=Tournament(), elites=12)
     with pytest.raises(ValueError, match="expected at most 12"):

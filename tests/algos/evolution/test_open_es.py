@@ -8,7 +8,7 @@ import pytest
 from jax.sharding import Mesh
 
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.ranking import SHAPINGS, centered_ranks, ranks, raw
+from jaxgames.algos.evolution.ranking import SHAPINGS, ascending, centered_ranks, ranks, raw
 from jaxgames.algos.evolution.strategies.low_rank import LowRankConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
 
@@ -108,12 +108,29 @@ def test_it_climbs():
     [
         ({"population": 5}, "of pairs"),
         ({"sigma": 0.0}, "sigma=0.0"),
+        ({"sigma": 1e-46}, "sigma=1e-46: expected a number that float32 holds"),
+        ({"sigma": np.inf}, "sigma=inf: expected a number that float32 holds"),
+        ({"weight_decay": np.inf}, "weight_decay=inf: expected a finite number from 0"),
+        ({"weight_decay": -1.0}, "weight_decay=-1.0: expected a finite number from 0"),
+        ({"dimension": 0}, "dimension 0: expected a whole number from 1 on"),
         ({"shaping": "rank"}, "available: centered_ranks"),
+        (
+            {"mesh": jax.make_mesh((1,), ("population",), (jax.sharding.AxisType.Explicit,))},
+            r"the mesh's axis is Explicit, not Auto: expected evolution\.population_mesh\(\)",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(settings, error):
     with pytest.raises(ValueError, match=error):
         OpenES(**{"population": 4, "dimension": 3, **settings})
+
+
+def test_a_mean_of_another_size_or_kind():
+    es = OpenES(4, 3)
+    with pytest.raises(ValueError, match=r"mean float32\[4\]: expected float32\[3\]"):
+        es.start(jax.random.key(0), jnp.zeros(4))
+    state = es.start(jax.random.key(0), jnp.zeros(3, jnp.bfloat16))
+    assert state.mean.dtype == es.tell(state, jnp.arange(4.0)).mean.dtype == jnp.float32
 
 
 def reference_ranks(scores):
@@ -129,6 +146,13 @@ def test_ranks_share_ties_and_put_nan_last(size):
     shaped = np.asarray(jax.jit(ranks)(scores))
     np.testing.assert_array_equal(shaped, reference_ranks(scores))
     np.testing.assert_allclose(jax.jit(centered_ranks)(scores), shaped / max(1, size - 1) - 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.int32])
+def test_scores_of_another_dtype(dtype):
+    scores = jnp.asarray([3, -1, 3, 7], dtype)
+    np.testing.assert_array_equal(ranks(scores), [1.5, 0, 1.5, 3])
+    np.testing.assert_array_equal(ascending(scores), [1, 0, 2, 3])
 
 
 @pytest.mark.parametrize("shape", SHAPINGS.values(), ids=SHAPINGS)

@@ -95,7 +95,7 @@ def test_what_would_overflow_keeps_its_value(mutation):
     assert np.all(np.isfinite(rest)) and np.any(rest == largest) and np.any(rest != largest)
 
 
-@pytest.mark.parametrize("rate", [-0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("rate", [-0.1, float("nan"), float("inf"), 1e39])
 @pytest.mark.parametrize("mutation", [Multiplicative, Cubic, Gaussian])
 def test_wrong_rates(mutation, rate):
     with pytest.raises(ValueError, match="expected a finite number from 0"):
@@ -230,5 +230,8 @@ def test_wrong_selections():
         Truncation(0)
     with pytest.raises(ValueError, match="keep=5 of a population of 4: expected at most 4"):
         Truncation(5).pool(4)
+    for zero in (float("nan"), float("-inf"), 1e31):
+        with pytest.raises(ValueError, match="expected a number from -1e30 to 1e30, or None"):
+            FitnessWeighted(zero)
     with pytest.raises(ValueError, match="size=0"):
         Tournament(0)

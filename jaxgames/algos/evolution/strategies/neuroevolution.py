@@ -68,8 +68,9 @@ class Neuroevolution:
     elites: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("population", "dimension", "elites"):
+        for name in ("population", "elites"):
             checks.whole(name, getattr(self, name), None)
+        checks.whole("dimension", self.dimension)
         checks.function("first", self.first, "(key, numbers) -> genomes")
         checks.made("selection", self.selection, ("pool",), "a selection, such as Truncation(5)")
         checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float32, Int32, Key
 from typing_extensions import override
 
 from jaxgames.algos.evolution.evaluate import Algorithm
-from jaxgames.algos.evolution.noise import by_shares, noise, noise_sum
+from jaxgames.algos.evolution.noise import by_shares, check_mesh, noise, noise_sum
 from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
@@ -49,16 +49,21 @@ class MirroredES:
     mesh: Mesh | None
 
     def _check(self) -> None:
-        for name in ("population", "dimension"):
-            checks.whole(name, getattr(self, name), None)
+        checks.whole("population", self.population, None)
+        checks.whole("dimension", self.dimension)
         for name in ("sigma", "weight_decay"):
             checks.number(name, getattr(self, name), "a number")
+        check_mesh(self.mesh)
         checks.made("optimizer", self.optimizer, ("init", "update"), "an optax optimizer, such as optax.adam(0.01)")
         checks.text("shaping", self.shaping, "centered_ranks")
         if self.population < 2 or self.population % 2:
             raise ValueError(f"population={self.population} is not of pairs; give an even number from 2")
         if self.sigma <= 0:
             raise ValueError(f"sigma={self.sigma} is not above 0")
+        if not checks.LEAST_FLOAT32 <= self.sigma <= checks.MOST_FLOAT32:
+            raise ValueError(f"sigma={self.sigma}: expected a number that float32 holds, such as 0.05")
+        if not 0 <= self.weight_decay <= checks.MOST_FLOAT32:
+            raise ValueError(f"weight_decay={self.weight_decay}: expected a finite number from 0")
         if self.shaping not in SHAPINGS:
             raise ValueError(f"unknown shaping {self.shaping!r}; available: {', '.join(SHAPINGS)}")
 
@@ -68,7 +73,11 @@ class MirroredES:
         return self.start(key, jnp.zeros(self.dimension, jnp.float32))
 
     def start(self, key: Key[Array, ""], mean: Float32[Array, " dimension"]) -> OpenESState:
-        """The state before the first generation, at any mean: a network's first weights, or a trained one's."""
+        """The state before the first generation, at any mean: a network's first weights, or a trained one's.
+
+        Raises `ValueError` or `TypeError` for a mean that is not float32[dimension].
+        """
+        mean = jnp.asarray(checks.array("mean", mean, jnp.floating, (self.dimension,)), jnp.float32)
         with jax.numpy_dtype_promotion("standard"):
             return OpenESState(mean, self.optimizer.init(mean), key, jnp.int32(0))
 
