@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
@@ -47,12 +48,12 @@ def convolution(
     """
     checks.array("boards", boards, jnp.floating, (None,) * 4)
     checks.array("kernel", kernel, boards.dtype, (None, None, boards.shape[3], None))
-    if not isinstance(strides, Sequence) or tuple(strides) != (1, 1):
+    if _as_tuple(strides) != (1, 1):
         raise ValueError(f"strides={strides}: expected (1, 1)")
     for name, value in others.items():
         if name not in OTHERS:
             raise TypeError(f"{name}={value}: a convolution has no such setting; expected one of {', '.join(OTHERS)}")
-        if value != OTHERS[name]:
+        if _as_tuple(value) != OTHERS[name]:
             raise ValueError(f"{name}={value}: expected {OTHERS[name]}, as flax.linen.Conv has it by default")
     try:
         if isinstance(padding, str):
@@ -61,6 +62,11 @@ def convolution(
     except (RuntimeError, TypeError, ValueError):
         raise ValueError(f"padding {padding!r}: expected SAME, VALID or ((top, bottom), (left, right))") from None
     return _convolved(boards, kernel, ((top, bottom), (left, right)))
+
+
+def _as_tuple(value: Any) -> Any:
+    """A list or an array as a tuple, which compares as one value; all else as it is."""
+    return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
 def _plain(boards: Array, kernel: Array, zeros: _Zeros) -> Array:
@@ -75,6 +81,9 @@ def _forward(boards: Array, kernel: Array, zeros: _Zeros) -> tuple[Array, tuple[
 
 
 def _backward(zeros: _Zeros, inputs: tuple[Array, Array], cotangent: Array) -> tuple[Array, Array]:
+    if 0 in cotangent.shape:  # where the kernel is larger than the board; JAX's own rule takes no empty kernels
+        return jnp.zeros_like(inputs[0]), jnp.zeros_like(inputs[1])
+
     def in_order(boards: Array, kernel: Array, cotangent: Array) -> tuple[Array, Array]:
         # The gradient of the boards: the cotangent, seen by the kernel turned around.
         sizes = zip(kernel.shape[:2], zeros, strict=True)

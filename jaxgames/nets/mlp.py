@@ -44,8 +44,8 @@ class MLP(nn.Module):
 
     def __post_init__(self) -> None:
         checks.sizes("sizes", self.sizes)
-        self.sizes = tuple(self.sizes)
-        if not self.sizes or not all(isinstance(size, int) and size > 0 for size in self.sizes):
+        self.sizes = tuple(int(size) for size in self.sizes)
+        if not self.sizes or min(self.sizes) < 1:
             raise ValueError(f"sizes {self.sizes} of the network: expected one or more positive whole numbers")
         activation(self.activation)
         output_activation(self.output)

@@ -1,6 +1,7 @@
 """Networks with a policy head and a value head: dense layers, alone or behind windows or convolutions, and a tower."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from jaxtyping import Array, Float32
 
 from jaxgames.nets.convolutions import convolution
 from jaxgames.nets.layers import activation, initializer, output_activation
+from jaxgames.ops import checks
 
 
 class PolicyValueNet(nn.Module):
@@ -46,12 +48,18 @@ class PolicyValueNet(nn.Module):
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense.
 
-        Raises `ValueError` for windows without features, features without windows, and unknown names.
+        Raises `ValueError` for windows without features, features without windows, windows larger than the board, those
+        and convolutions where there is no board, and unknown names.
         """
         if (self.window > 0) != (self.channels > 0):
             raise ValueError(
                 f"window={self.window} with channels={self.channels}; expected both above 0, or both 0 for no windows"
             )
+        shape = observation.shape[1:]
+        if (self.window or self.convolutions) and len(shape) != 3:
+            raise ValueError(f"observation {checks.describe(observation)}: expected [batch, rows, columns, planes]")
+        if self.window and self.window > min(shape[:2]):
+            raise ValueError(f"window {self.window}: expected 1 to {min(shape[:2])} for a board {list(shape)}")
         hidden, start = activation(self.activation), initializer(self.initializer)
 
         def dense(units: int, x: Array) -> Array:
@@ -64,7 +72,7 @@ class PolicyValueNet(nn.Module):
             x = dense(channels, _patches(x))
         # Windows are seen beside the board.
         board = x.shape[1:]
-        x = x.reshape(x.shape[0], -1)
+        x = x.reshape(x.shape[0], math.prod(board))
         if self.window:
             features = Windows(self.window, self.channels, board, self.dtype)(x)
             x = jnp.concatenate([x, hidden(features)], axis=1)
@@ -158,7 +166,8 @@ class ResidualTower(nn.Module):
         small = nn.initializers.normal(0.01)
 
         def head(channels, outputs):
-            flat = nn.relu(conv(x, channels, 1)).reshape(x.shape[0], -1)
+            board = nn.relu(conv(x, channels, 1))
+            flat = board.reshape(x.shape[0], math.prod(board.shape[1:]))
             return nn.Dense(outputs, dtype=self.dtype, kernel_init=small)(flat)
 
         return _heads(head(4, self.num_actions), head(2, 1)[:, 0], self.max_value)

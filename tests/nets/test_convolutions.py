@@ -15,7 +15,14 @@ ORDER = ("NHWC", "HWIO", "NHWC")
 
 @pytest.mark.parametrize(
     ("size", "padding"),
-    [((3, 3), "SAME"), ((2, 3), "SAME"), ((3, 2), "VALID"), ((1, 1), "SAME"), ((3, 3), ((0, 2), (1, 0)))],
+    [
+        ((3, 3), "SAME"),
+        ((2, 3), "SAME"),
+        ((3, 2), "VALID"),
+        ((6, 8), "VALID"),
+        ((1, 1), "SAME"),
+        ((3, 3), ((0, 2), (1, 0))),
+    ],
 )
 def test_results_and_gradients_are_those_of_jax(size, padding):
     keys = jax.random.split(jax.random.key(0), 3)
@@ -40,6 +47,8 @@ def test_what_flax_hands_on_is_taken_as_by_default_only():
     of = jnp.ones((1, 3, 3, 1)), jnp.ones((2, 2, 1, 1))
     result = convolution(*of, strides=[1, 1], padding="SAME", rhs_dilation=(1, 1), feature_group_count=1)
     np.testing.assert_array_equal(result, convolution(*of))
+    ones = np.array([1, 1])
+    np.testing.assert_array_equal(convolution(*of, ones, lhs_dilation=[1, 1], rhs_dilation=ones), convolution(*of))
     with pytest.raises(ValueError, match=r"rhs_dilation=\(2, 2\): expected \(1, 1\), as flax.linen.Conv has it"):
         convolution(*of, rhs_dilation=(2, 2))
     with pytest.raises(TypeError, match="dilation=1: a convolution has no such setting; expected one of lhs_dilation"):

@@ -73,6 +73,7 @@ def test_a_population_of_networks():
 def test_settings_read_from_json_make_the_same_network():
     assert MLP([40, 4]) == MLP((40, 4))
     assert hash(MLP([40, 4])) == hash(MLP((40, 4)))
+    assert MLP((np.int64(40), 4)) == MLP((40, 4))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxgames.nets import InBlocks
-from jaxgames.nets.policy_value import PolicyValueNet, Windows
+from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower, Windows
 
 
 def test_windows_are_a_convolution():
@@ -74,3 +74,32 @@ def test_blocks_are_made_for_what_is_lowered_for(platform, blocks):
     network = jax.jit(InBlocks(lambda params, x: params * x, 4))
     program = jax.export.export(network, platforms=[platform])(jnp.float32(3), jnp.zeros((8, 2))).mlir_module()
     assert ("stablehlo.while" in program) == blocks
+
+
+BOARD_NETWORKS = {
+    "dense": PolicyValueNet(7, (8,)),
+    "windows": PolicyValueNet(7, (8,), window=2, channels=2),
+    "conv": PolicyValueNet(7, (8,), convolutions=(2,)),
+    "residual": ResidualTower(7, 1, 4),
+}
+
+
+@pytest.mark.parametrize("name", BOARD_NETWORKS)
+def test_no_observations_give_no_outputs(name):
+    network = BOARD_NETWORKS[name]
+    params = jax.eval_shape(network.init, jax.random.key(0), jnp.zeros((1, 3, 4, 2)))
+    logits, values = jax.eval_shape(network.apply, params, jnp.zeros((0, 3, 4, 2)))
+    assert logits.shape == (0, 7) and values.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape", "message"),
+    [
+        ({"window": 4, "channels": 2}, (1, 3, 4, 2), r"window 4: expected 1 to 3 for a board \[3, 4, 2\]"),
+        ({"window": 1, "channels": 2}, (1, 9), r"observation .*\[1, 9\]: expected \[batch, rows, columns, planes\]"),
+        ({"convolutions": (2,)}, (1, 9), r"observation .*\[1, 9\]: expected \[batch, rows, columns, planes\]"),
+    ],
+)
+def test_boards_that_do_not_fit(settings, shape, message):
+    with pytest.raises(ValueError, match=message):
+        jax.eval_shape(PolicyValueNet(7, **settings).init, jax.random.key(0), jnp.zeros(shape))
