@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float32, Shaped
 
-from jaxgames.algos.evolution.policies import Outputs
+from jaxgames.algos.evolution.policies import Outputs, in_lanes
 from jaxgames.envs import backgammon, checkers, connect_four, tic_tac_toe
 from jaxgames.envs.backgammon.board import from_counts
 from jaxgames.envs.checkers.board import PLACE, status
@@ -66,8 +66,9 @@ def available_baselines() -> tuple[str, ...]:
 def card(name: str) -> dict[str, Any]:
     """What is known of a baseline: how it was learned, what was measured of it, its checksum.
 
-    Raises `ValueError` for an unknown name.
+    Raises `ValueError` for an unknown name, `TypeError` for what is no text.
     """
+    checks.text("name", name, "connect_four")
     if name in PUBLISHED:
         return published_card(name)
     if name in champions.champion_games():
@@ -144,6 +145,8 @@ class _Values:
         positions = positions_of(game, observation)
         legal = jax.vmap(game.legal)(positions)
         batch, actions = legal.shape
+        if not batch:  # the best turn of none has no place
+            return jnp.zeros(legal.shape, jnp.float32), jnp.zeros(0, jnp.float32)
         total, size = jnp.sum(legal, dtype=jnp.int32), min(USUAL, actions) * batch
         # The legal actions of all positions in one list, worked off in as many passes as it takes.
         (entries,) = jnp.nonzero(legal.reshape(-1), size=legal.size + size, fill_value=0)
@@ -186,7 +189,9 @@ class _Evolved:
         assert isinstance(policy, Outputs)
         head = heads_of(policy.game)[policy.head]
         positions = jax.tree.map(lambda x: x[None], positions_of(policy.game, observation))
-        outputs = policy.outputs(params[None], positions)
+        # `policy.outputs` without `materialize`, which no gradient passes.
+        seen = policy.inputs(in_lanes(positions))
+        outputs = policy.genomes.apply(params[None], seen, monotone=True)[:, :, : len(observation)]
         if isinstance(head, ArgmaxHead):
             logits = outputs[0].T
         else:

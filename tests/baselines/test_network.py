@@ -85,6 +85,25 @@ def test_a_state_of_backgammon_is_worth_its_best_turn():
     np.testing.assert_allclose(values, best, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["tic-tac-toe-evolved", "tic-tac-toe-self-taught", "connect_four"])
+def test_gradients_pass(name):
+    apply, params = baselines.load(name)
+    observation = states_of(game_of(name)).observation
+
+    def loss(params):
+        return jnp.mean(jax.nn.logsumexp(apply(params, observation)[0], axis=1))
+
+    gradient = jax.jit(jax.grad(loss, allow_int=True))(params)
+    assert any(np.any(leaf != 0) for leaf in jax.tree.leaves(gradient) if leaf.dtype == jnp.float32)
+
+
+def test_the_logits_of_an_evolved_network_are_the_outputs_that_it_plays_by():
+    (apply, params), player = baselines.load("tic-tac-toe-evolved"), player_of("tic-tac-toe-evolved")
+    states, policy = states_of(player.game), player.turn.network.policy()
+    outputs = jax.jit(policy.outputs)(params[None], jax.tree.map(lambda x: x[None], states._position))
+    np.testing.assert_array_equal(jax.jit(apply)(params, states.observation)[0], outputs[0].T)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["td-gammon-0.0", "backgammon"])
 def test_the_same_in_backgammon(name):
@@ -100,6 +119,9 @@ def test_every_baseline_loads(name):
     states = jax.eval_shape(jax.vmap(game.init), jax.random.split(jax.random.key(0), 3))
     logits, values = jax.eval_shape(lambda params, states: apply(params, states.observation), params, states)
     assert logits.shape == (3, game.num_actions) and values.shape == (3,)
+    observation = jax.eval_shape(lambda states: states.observation, states)
+    none = jax.ShapeDtypeStruct((0, *observation.shape[1:]), observation.dtype)
+    assert jax.eval_shape(lambda params, none: apply(params, none), params, none)[0].shape == (0, game.num_actions)
     assert hash(apply) == hash(baselines.load(name)[0]) and apply == baselines.load(name)[0]
     facts = baselines.card(name)
     assert facts["trained"] and facts["matches"]
@@ -155,6 +177,8 @@ def test_players_that_are_networks_and_others():
         baselines.load("conect_four", "connect_four")
     with pytest.raises(ValueError, match="unknown baseline 'x'; available: backgammon, checkers"):
         baselines.card("x")
+    with pytest.raises(TypeError, match="name a list: expected a text"):
+        baselines.card([])
     with pytest.raises(TypeError, match="name 3: expected a text"):
         baselines.load(3)
 

@@ -1,6 +1,7 @@
 """How a population of networks plays: each with its own positions, all of them at once."""
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -104,8 +105,7 @@ class _Networks:
     ) -> Float32[Array, "n outputs games"]:
         """The networks' outputs for their positions, up to an increasing function."""
         n, games = jax.tree.leaves(positions)[0].shape[:2]
-        missing = -games % LANES  # 19 games take longer than 24
-        positions = jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
+        positions = in_lanes(positions)
         outputs = self.genomes.apply(genomes, self.inputs(positions), monotone=True)
         return materialize(outputs, rows(opaque_ints(flat(positions)), n)[:, None])[:, :, :games]
 
@@ -225,6 +225,12 @@ def _played(game: Game, positions: Positions, actions: Int32[Array, "n games"]) 
     return rows(jax.vmap(game.play)(flat(positions), actions.ravel()), len(actions))
 
 
+def in_lanes(positions: Positions) -> Positions:
+    """The positions and, after them, as many empty ones as fill vectors: 19 games take longer than 24."""
+    missing = -jax.tree.leaves(positions)[0].shape[1] % LANES
+    return jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
+
+
 def flat(tree: Any) -> Any:
     """Leaves [n, games, ...] as [n * games, ...]."""
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
@@ -238,4 +244,4 @@ def rows(tree: Any, n: int) -> Any:
 def opaque_ints(positions: Any) -> Array:
     """A whole number for each of a flat batch of positions, as `materialize` needs one that XLA does not know."""
     bits = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
-    return bits.reshape(len(bits), -1)[:, 0]
+    return bits.reshape(len(bits), math.prod(bits.shape[1:]))[:, 0]
