@@ -79,10 +79,11 @@ def among(scale: float, nodes: Nodes, visits: Array) -> Score:
 def improved(nodes: Nodes) -> Score:
     """softmax(logits + completed values)."""
     completed = _completed(nodes)
-    most = nodes.max(completed)
+    # Of the edges with a share: another one, such as an illegal one, may be worth so much more that all these vanish.
+    most = nodes.max(lambda edges: jnp.where(edges.prior >= TINY, completed(edges), -jnp.inf))
 
     def unnormalized(edges):
-        return edges.prior * jnp.exp(completed(edges) - most)
+        return edges.prior * jnp.exp(jnp.minimum(completed(edges) - most, 0))
 
     total = nodes.sum(unnormalized)
     return lambda edges: unnormalized(edges) / total
