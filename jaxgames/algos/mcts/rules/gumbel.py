@@ -49,8 +49,9 @@ class Gumbel(Settings, Rule):
         """The best of the actions still considered, all of which have as many visits as the schedule says."""
         legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
         total = nodes.sum(lambda edges: edges.visits).astype(jnp.int32)
-        index = jnp.minimum(legal, self.considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
-        return among(self.scale, nodes, jnp.asarray(_considered_visits(self.considered, self.simulations))[index])
+        considered = min(self.considered, nodes.layout.num_edges)  # a table of more takes its time in each trace
+        index = jnp.minimum(legal, considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
+        return among(self.scale, nodes, jnp.asarray(_considered_visits(considered, self.simulations))[index])
 
     @override
     def preference(self, nodes: Nodes) -> Score:
