@@ -13,10 +13,10 @@ from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from jaxgames.algos.mcts import halving, levels
 from jaxgames.algos.mcts.evaluators import EVALUATORS
 from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, check_evaluator, check_memory
-from jaxgames.algos.mcts.init import init_tree
+from jaxgames.algos.mcts.init import awaits_chance, init_tree
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import RULES
-from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_rule
+from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_numbers, check_rule
 from jaxgames.algos.mcts.rules.scheduled import OneRound, Recursive
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
 from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
@@ -32,7 +32,8 @@ from jaxgames.ops.settings import Above, Settings, setting
 class SearchResult(NamedTuple):
     """What a search found in each of B positions of a game with A actions.
 
-    Where the game is over, `visits` and `weights` are 0 and the value is what the end brought.
+    Where the game is over, `visits` and `weights` are 0 and the value is what the end brought. Where chance decides
+    there is no action to choose: `actions`, `visits` and `weights` are 0 and say nothing.
 
     Attributes:
         actions: the actions to be played.
@@ -178,7 +179,7 @@ def search(
     else:
         _check_tree(game, rule, tree, num_trees * batch)
         _check_roots(tree, states._position, num_trees)
-    _check_numbers(numbers, num_trees * batch)
+    check_numbers(numbers, num_trees * batch)
     check_memory(evaluator, game, num_trees * batch, memory)
     alive = ~(states.terminated | states.truncated)
     reward = jnp.take_along_axis(states.rewards, states.current_player[:, None], axis=1)[:, 0]
@@ -219,7 +220,7 @@ def search_positions(
     settings = SearchSettings(number, rule, capacity, None, 0.0, capacity, final, seconds, discount)
     settings = _check(game, settings, evaluator, num_trees)
     check_size(Layout(game, rule), num_trees * len(bits), settings.capacity, settings.max_depth)
-    _check_numbers(numbers, num_trees * len(bits))
+    check_numbers(numbers, num_trees * len(bits))
     check_memory(evaluator, game, num_trees * len(bits), memory)
     of_trees = fold_in(bits[None, :], jnp.arange(num_trees, dtype=jnp.uint32)[:, None])
     alive, reward = jnp.ones(len(bits), bool), jnp.zeros(len(bits), jnp.float32)
@@ -326,20 +327,6 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
         raise ValueError(f"{type(select).__name__} schedules all visits of a search and cannot use a tree again")
 
 
-def _check_numbers(numbers: Any, trees: int) -> None:
-    """Raises `TypeError` or `ValueError` for what are no constants, by name, of so many trees."""
-    if numbers is not None and not isinstance(numbers, Mapping):
-        raise TypeError(
-            f"numbers {checks.describe(numbers)}: expected constants of the rule by name, such as {{'c': 0.5}}"
-        )
-    for name, value in (numbers or {}).items():
-        expected = f"numbers {name} {checks.describe(value)}: expected one number, or one for each of {trees} trees"
-        if not checks.is_array(value) and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise TypeError(expected)
-        if np.shape(value) not in ((), (trees,)) or str(getattr(value, "dtype", "")) == "bool":
-            raise ValueError(expected)
-
-
 def _check_roots(tree: Tree, positions: Any, num_trees: int) -> None:
     """Raises `ValueError` for a tree of other positions, where they are known; a traced search marks them."""
     known = (tree.edges, *jax.tree.leaves((tree.position, positions)))
@@ -404,7 +391,8 @@ def _search(
         best = jnp.argmax(weights, axis=1).astype(jnp.int32)
         actions = _sample(weights, settings.temperature, bits[0]) if settings.temperature > 0 else best
         values = jnp.where(found.is_nan, jnp.nan, jnp.where(alive, found.values, reward))
-        return SearchResult(actions, found.visits, values, weights, None, memory)
+        result = SearchResult(actions, found.visits, values, weights, None, memory)
+        return _without(result, awaits_chance(game, positions), 0) if game.outcome_probabilities else result
 
     # The trees: new ones, several for each position, or those of an earlier search.
     elsewhere = None if tree is None else _other_roots(tree, positions, num_trees)
@@ -432,7 +420,7 @@ def _search(
 
     # What to play. Nothing is said of a position that its tree is not of.
     result = _result(rule, tree, memory, num_trees, reward, settings)
-    return result if elsewhere is None else _without(result, elsewhere)
+    return result if elsewhere is None else _without(result, elsewhere, -1, jnp.nan)
 
 
 def _result(
@@ -454,7 +442,7 @@ def _result(
         actions = roots.best(rule.preference if settings.final == "visits" else rule.mean_preference)
 
     # The value: the mean of all simulations; exact where it is proven or the game is over, NaN where the evaluator was.
-    visits = layout.read(roots.rows, "visits")[:, :num_actions]
+    visits = layout.read(roots.rows, "visits")  # of outcomes, where chance decides
     values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
     proven = rule.proven_node(roots)
     if proven is not None:
@@ -462,16 +450,20 @@ def _result(
         values = jnp.where(is_proven, value, values)
     values = jnp.where(alive, values, reward)
     values = jnp.where(jnp.any(tree.had_nan.reshape(num_trees, batch), axis=0), jnp.nan, values)
-    return SearchResult(actions, visits, values, jnp.where(alive[:, None], weights, 0), tree, memory)
+    weights = jnp.where(alive[:, None], weights, 0)
+    result = SearchResult(actions, visits[:, :num_actions], values, weights, tree, memory)
+    if not layout.game.outcome_probabilities:
+        return result
+    return _without(result, layout.read(roots.rows, "is_chance") != 0, 0)
 
 
-def _without(result: SearchResult, elsewhere: Bool[Array, " B"]) -> SearchResult:
-    """The result with nothing said of positions whose tree is one of another position."""
-    none = elsewhere[:, None]
+def _without(result: SearchResult, here: Bool[Array, " B"], action: int, value: float | None = None) -> SearchResult:
+    """The result with this action, which means none, in some positions, and with this value there if it is given."""
+    none = here[:, None]
     return result._replace(
-        actions=jnp.where(elsewhere, jnp.int32(-1), result.actions),
+        actions=jnp.where(here, jnp.int32(action), result.actions),
         visits=jnp.where(none, jnp.float32(0), result.visits),
-        values=jnp.where(elsewhere, jnp.float32(jnp.nan), result.values),
+        values=result.values if value is None else jnp.where(here, jnp.float32(value), result.values),
         weights=jnp.where(none, jnp.float32(0), result.weights),
     )
 

@@ -12,6 +12,7 @@ import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.expectimax import Expectimax
 from jaxgames.envs.backgammon import Position, board
+from tests.algos.small_games import Dash, Track
 
 GAME = jaxgames.make("backgammon")
 FORCED = [(2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0)]
@@ -68,3 +69,20 @@ def test_bounds_of_chance_nodes_are_sound(exact, positions):
     low, high = (np.asarray(tree.root(name))[:, : len(chances)] @ chances for name in ("lower", "upper"))
     assert (low <= exact + 1e-3).all() and (exact <= high + 1e-3).all()
     assert (high - low < 1e-3).sum() > 3
+
+
+@pytest.mark.parametrize("select", ["puct", "one_round", "recursive"])
+def test_where_chance_decides_there_is_a_value_and_no_action(select):
+    """Dash has more outcomes than actions. Whoever has one step to go wins by any roll."""
+    game = Dash()
+    die = jnp.array([0] * 7 + [1], jnp.int32)  # the last one is rolled
+    track, evaluate = Track(jnp.ones_like(die), jnp.full_like(die, 4), die), mcts.network(sure, ())
+    found = mcts.search_positions(game, track, jnp.arange(8, dtype=jnp.uint32), 3, select, evaluate)
+    assert not found.actions[:7].any() and not found.visits[:7].any() and not found.weights[:7].any()
+    assert float(found.visits[7].sum()) in (2, 3) and found.weights[7].sum() > 0.99  # the root itself may be one of 3
+    np.testing.assert_allclose(found.values[:7], 1, atol=1e-6)
+
+
+def sure(params, observation):
+    """One point everywhere, to the player to act."""
+    return jnp.zeros((len(observation), 2), jnp.float32), jnp.ones(len(observation), jnp.float32)

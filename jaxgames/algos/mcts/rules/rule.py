@@ -207,6 +207,20 @@ def check_rule(name: str, value: Any) -> Any:
     return checks.made(name, value, ("score", "schedule", "schedules_root"), A_RULE)
 
 
+def check_numbers(numbers: Any, trees: int) -> None:
+    """Raises `TypeError` or `ValueError` for what are no constants, by name, of so many trees."""
+    if numbers is not None and not isinstance(numbers, Mapping):
+        raise TypeError(
+            f"numbers {checks.describe(numbers)}: expected constants of the rule by name, such as {{'c': 0.5}}"
+        )
+    for name, value in (numbers or {}).items():
+        expected = f"numbers {name} {checks.describe(value)}: expected one number, or one for each of {trees} trees"
+        if not checks.is_array(value) and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise TypeError(expected)
+        if np.shape(value) not in ((), (trees,)) or str(getattr(value, "dtype", "")) == "bool":
+            raise ValueError(expected)
+
+
 def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:
     """A mean in points, scaled to 0..1, + c sqrt(ln N / n); n is `count` and N `total`, by default visits.
 
