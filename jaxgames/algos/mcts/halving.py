@@ -14,12 +14,13 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
+from jaxgames.algos.mcts.edge import edge_discount, play_edge
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules.rule import Score
 from jaxgames.algos.mcts.rules.scheduled import OneRound
-from jaxgames.algos.mcts.simulate import play_edge, sanitize
+from jaxgames.algos.mcts.simulate import sanitize
 from jaxgames.algos.mcts.tree import Tree, unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops.pytrees import take
@@ -79,7 +80,7 @@ def search_round(rule: OneRound, evaluate: Evaluator, tree: Tree, num_simulation
     first: Seen = take(seen, row)
     bits = fold_in(first.bits, 0)
     liked = jnp.argmax(masked_softmax(first.logits, jax.vmap(game.legal)(first.position)), axis=1).astype(jnp.int32)
-    is_chance = jnp.zeros(len(row), bool)
+    kept, is_chance = edge_discount(game, discount, is_chance[row]), jnp.zeros(len(row), bool)
     if game.outcome_probabilities:
         is_chance = awaits_chance(game, first.position)
         liked = jnp.where(is_chance, game.draw_outcome(bits), liked)
@@ -87,7 +88,7 @@ def search_round(rule: OneRound, evaluate: Evaluator, tree: Tree, num_simulation
     second = _look(
         game, rule, evaluate, first.position, first.opponent, is_chance, liked, goes_on, fold_in(bits, 1), discount
     )
-    value = discount * jnp.where(first.turn_passes, -second.value, second.value)
+    value = kept * jnp.where(first.turn_passes, -second.value, second.value)
     value = jnp.where(first.over, first.value, value)
     return _count(tree, jnp.take_along_axis(edge, place, axis=1), again, value, second.is_nan)
 
@@ -120,7 +121,8 @@ def _look(
     leaves = leaves_of(game, position, opponent, wanted & ~over, reward, fold_in(bits, 2**31))
     evaluation, _ = evaluated(evaluate, game, leaves, (), False)
     evaluation, is_nan = sanitize(rule, leaves, game, evaluation)
-    value = discount * jnp.where(turn_passes, -evaluation.value, evaluation.value)
+    kept = edge_discount(game, discount, is_chance)
+    value = kept * jnp.where(turn_passes, -evaluation.value, evaluation.value)
     value = jnp.where(over, reward, value)
     return Seen(position, bits, opponent, turn_passes, over, unwrap(evaluation.logits), value, is_nan)
 

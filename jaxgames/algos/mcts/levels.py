@@ -18,10 +18,11 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
+from jaxgames.algos.mcts.edge import edge_discount, play_edge
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.rules.scheduled import Recursive
-from jaxgames.algos.mcts.simulate import play_edge, sanitize
+from jaxgames.algos.mcts.simulate import sanitize
 from jaxgames.algos.mcts.tree import unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops.materialize import order_after
@@ -64,6 +65,7 @@ class LevelNodes(NamedTuple):
         turn_passes: whether the player to act is not the one of the parent.
         over: whether the game has ended by the last action.
         is_chance: whether chance decides here.
+        is_rolled: whether chance decided at the parent; None in games without chance.
         is_nan: whether the evaluator gave no number, here or further down.
         simulations: how many there are for this node and those below it.
         own: what the evaluator says, or the reward to the player who ended the game.
@@ -79,6 +81,7 @@ class LevelNodes(NamedTuple):
     turn_passes: Bool[Array, " rows"]
     over: Bool[Array, " rows"]
     is_chance: Bool[Array, " rows"]
+    is_rolled: Bool[Array, " rows"] | None
     is_nan: Bool[Array, " rows"]
     simulations: Int32[Array, " rows"]
     own: Float32[Array, " rows"]
@@ -171,7 +174,8 @@ def search_levels(
         block = nodes._replace(worth=None, position=None)
         block = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, width, 0), block)
         value, _, nan = _value(block, worth, is_nan, *of_values)
-        value = discount * jnp.where(block.turn_passes, -value, value)
+        kept = discount if block.is_rolled is None else edge_discount(game, discount, block.is_rolled)
+        value = kept * jnp.where(block.turn_passes, -value, value)
         value = jnp.where(block.over, block.own, value)
         place = order_after(start, [nan.astype(jnp.int32)])
         worth = lax.dynamic_update_slice_in_dim(worth, value, place, 0)
@@ -219,10 +223,12 @@ def _children(
 
     # The position.
     before = take(nodes.position, parent)
-    position, turn_passes, over, reward, _ = play_edge(game, before, edge, nodes.is_chance[parent])
+    is_rolled = nodes.is_chance[parent]
+    position, turn_passes, over, reward, _ = play_edge(game, before, edge, is_rolled)
     opponent, bits = nodes.opponent[parent] ^ turn_passes, fold_in(nodes.bits[parent], edge.astype(jnp.uint32) + 1)
     simulations = jnp.where(over | (row >= end), 1, simulations)
-    return _make(game, rule, evaluate, position, bits, opponent, turn_passes, over, over, reward, simulations, None)
+    made = _make(game, rule, evaluate, position, bits, opponent, turn_passes, over, over, reward, simulations, None)
+    return made._replace(is_rolled=is_rolled) if game.outcome_probabilities else made
 
 
 def _make(
@@ -246,6 +252,7 @@ def _make(
 
     # The policy: the network's or, where chance decides, the probabilities of the outcomes.
     legal, is_chance = jax.vmap(game.legal)(position), jnp.zeros(len(bits), bool)
+    is_rolled = jnp.zeros_like(is_chance) if game.outcome_probabilities else None
     policy = masked_softmax(unwrap(evaluation.logits), legal)
     if noise is not None:
         policy = noise.mix(policy, legal, fold_in(bits, 0))
@@ -260,7 +267,8 @@ def _make(
     own = jnp.where(over, reward, evaluation.value)
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
     return LevelNodes(
-        position, bits, opponent, turn_passes, over, is_chance, is_nan, simulations, own, policy, counts, none, zero
+        position, bits, opponent, turn_passes, over, is_chance, is_rolled, is_nan, simulations, own, policy, counts, none,
+        zero,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.mcts import kernel, table
+from jaxgames.algos.mcts.edge import edge_discount, play_edge
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator, empty_key_sets, evaluated
 from jaxgames.algos.mcts.init import init_rows, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
@@ -30,7 +31,6 @@ from jaxgames.algos.mcts.tree import ENDED, UNEXPANDED, Tree, set_slot, unwrap
 from jaxgames.envs.core import Game
 from jaxgames.ops import clock, loops
 from jaxgames.ops.materialize import materialize, order_after
-from jaxgames.ops.pytrees import select as where
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.scatter import add_rows
 
@@ -59,7 +59,7 @@ def simulate(
         num_simulations: simulations to be added to each tree.
         max_depth: the most edges of a path.
         done: simulations of this search that were run before.
-        discount: what a point is worth one ply earlier.
+        discount: what a point is worth one action earlier; rolls of chance are none.
 
     Returns:
         The trees, and the evaluator's memory.
@@ -337,33 +337,19 @@ def _set_row(array: Array, row: Array, depth: Int32[Array, ""]) -> Array:
     return lax.dynamic_update_slice_in_dim(array, row[None], depth, 0)
 
 
-def play_edge(
-    game: Game, before: Any, edge: Int32[Array, " batch"], is_chance: Bool[Array, " batch"]
-) -> tuple[Any, Bool[Array, " batch"], Bool[Array, " batch"], Float32[Array, " batch"], UInt32[Array, "batch words"]]:
-    """The position that an edge leads to; whether the turn passes and the game ends by it; reward and AMAF key."""
-    action = jnp.minimum(edge, game.num_actions - 1)
-    position, turn_passes, over, reward = jax.vmap(game.play)(before, action)
-    amaf_key = jax.vmap(game.amaf_key)(before, action)
-    if not game.outcome_probabilities:
-        return position, turn_passes, over, reward, amaf_key
-    drawn = jax.vmap(game.chance)(before, jnp.minimum(edge, len(game.outcome_probabilities) - 1))
-    amaf_key = jnp.where(is_chance[:, None], 0, amaf_key)
-    return where(is_chance, drawn, position), turn_passes & ~is_chance, over & ~is_chance, reward, amaf_key
-
-
 # Expand and back up ---------------------------------------------------------------------------------------------------
 
 
 def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, discount: float = 1.0) -> Tree:
     """The trees with the leaves as new nodes, and with their values in every edge of the paths."""
     # The new nodes.
-    rule = tree.layout.rule
+    rule, kept = tree.layout.rule, _discount_at(tree, leaf.row, discount)
     evaluation, is_nan = sanitize(rule, leaf, tree.layout.game, evaluation)
     tree, row, is_new = expand(tree.replace(had_nan=tree.had_nan | is_nan), leaf, evaluation)
 
     # The values, from the player to act at the leaf to the player at the root, and up the paths.
     opponent = leaf.opponent_to_move
-    value = discount * jnp.where(opponent, -evaluation.value, evaluation.value)
+    value = kept * jnp.where(opponent, -evaluation.value, evaluation.value)
     value = jnp.where(leaf.is_exact, leaf.exact_value, value)
     played = evaluation.played
     if played is not None:  # from the player to act and the other one to the player at the root and the opponent
@@ -428,7 +414,7 @@ def expand(
 def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float = 1.0) -> Tree:
     """Adds one visit and the leaf's value to every edge of the paths, and updates the rule's own statistics.
 
-    The value is multiplied by `discount` from each edge to the one above it.
+    The value is multiplied by `discount` from each edge to the one above it, unless that is an outcome of chance.
     """
     # Only visits and sums of values, in a kernel: lane by lane.
     layout, statistics = tree.layout, tree.layout.rule.statistics
@@ -436,10 +422,14 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
         return tree.replace(edges=_backup_lane_by_lane(tree, path, leaf.value).reshape(tree.edges.shape))
 
     # Else level by level: a visit, the value, then whatever the rule keeps.
-    to_value_sums = layout.column("value_sums")
+    to_value_sums, has_rolls = layout.column("value_sums"), discount != 1 and bool(layout.game.outcome_probabilities)
 
     def step(edges, lanes, level):
-        value, carried = lanes
+        value, is_last, carried = lanes
+        if has_rolls:  # then an edge discounts what comes from below, but for the last one: that is done
+            kept = _discount_at(tree.replace(edges=edges), level.row, discount)
+            value = jnp.where(level.on_path & ~is_last, kept * value, value)
+            is_last = is_last & ~level.on_path
         gain = jnp.where(level.opponent_to_move, -value, value)
         index = jnp.where(level.on_path, level.visits_index + to_value_sums, level.visits_index)
         both = jnp.concatenate([level.visits_index, index]), jnp.concatenate([jnp.ones_like(gain), gain])
@@ -448,19 +438,29 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
         for statistic, old in zip(statistics, carried, strict=True):
             after, own = statistic.update(after, level, value, old)
             new.append(own)
-        return after.edges, (value if discount == 1 else jnp.where(level.on_path, discount * value, value), new)
+        above = value if discount == 1 or has_rolls else jnp.where(level.on_path, discount * value, value)
+        return after.edges, (above, is_last, new)
 
     # The rule's statistics begin at the leaf, go up with the value, and may end with a look at the whole tree.
     carried = []
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)
         carried.append(own)
-    edges, (_, carried) = over_levels(layout, path, step, tree.edges, (leaf.value, carried))
+    is_last = jnp.ones_like(leaf.is_exact) if has_rolls else None
+    edges, (*_, carried) = over_levels(layout, path, step, tree.edges, (leaf.value, is_last, carried))
     tree = tree.replace(edges=edges)
     for statistic, last in zip(statistics, carried, strict=True):
         if hasattr(statistic, "finish"):
             tree = statistic.finish(tree, leaf.value, last)
     return tree
+
+
+def _discount_at(tree: Tree, row: Int32[Array, " lanes"], discount: float) -> Float32[Array, " lanes"] | float:
+    """The discount by an edge of each node in `row`; a row beyond the end has any."""
+    if discount == 1 or not tree.layout.game.outcome_probabilities:
+        return discount
+    is_chance = tree.node("is_chance", jnp.minimum(row, len(tree.edges) - 1)) != 0
+    return edge_discount(tree.layout.game, discount, is_chance)
 
 
 def _backup_lane_by_lane(

@@ -8,9 +8,9 @@ import pytest
 import jaxgames
 from jaxgames.algos import mcts
 from jaxgames.algos.mcts.tree import ENDED
+from tests.algos.small_games import Relay
 
-GAME = jaxgames.make("tic_tac_toe")
-WEIGHTS = np.random.default_rng(0).normal(size=(18, 10)).astype(np.float32)
+GAME, RELAY = jaxgames.make("tic_tac_toe"), Relay()
 
 
 def guess(params, observation):
@@ -20,28 +20,40 @@ def guess(params, observation):
 
 # In the quick tier values without a discount meet a plain search in `test_simulate.py`.
 @pytest.mark.parametrize("discount", [pytest.param(1.0, marks=pytest.mark.slow), 0.5])
-@pytest.mark.parametrize(("rule", "batch"), [(mcts.gumbel(), 3), (mcts.puct(), 300)])
-def test_edges_hold_the_discounted_values_below_them(rule, batch, discount):
-    states = jax.jit(jax.vmap(GAME.init))(jax.random.split(jax.random.key(0), batch))
-    states = jax.jit(jax.vmap(GAME.step))(states, jnp.arange(batch, dtype=jnp.int32) % 9)
-    evaluate = mcts.network(guess, WEIGHTS)
-    found = mcts.search(GAME, states, jax.random.key(1), 60, select=rule, evaluate=evaluate, discount=discount)
-    tree, layout, ended = found.tree, found.tree.layout, 0
+@pytest.mark.parametrize(
+    ("game", "rule", "batch"),
+    [(GAME, mcts.gumbel(), 3), (GAME, mcts.puct(), 300), (RELAY, mcts.puct(), 300)],
+    ids=["gumbel", "puct", "chance"],
+)
+def test_edges_hold_the_discounted_values_below_them(game, rule, batch, discount):
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), batch))
+    if game is GAME:
+        states = jax.jit(jax.vmap(game.step))(states, jnp.arange(batch, dtype=jnp.int32) % 9)
+    size = int(np.prod(game.observation_shape))
+    weights = np.random.default_rng(0).normal(size=(size, 1 + game.num_actions)).astype(np.float32)
+    evaluate = mcts.network(guess, weights)
+    found = mcts.search(game, states, jax.random.key(1), 60, select=rule, evaluate=evaluate, discount=discount)
+    tree, layout, ended, rolled = found.tree, found.tree.layout, 0, 0
     rows = np.asarray(tree.edges)[: tree.capacity * batch]
-    fields = {name: np.asarray(layout.read(rows, name)) for name in ("visits", "value_sums", "child", "raw_value")}
+    names = ("visits", "value_sums", "child", "raw_value", "opponent_to_move", "is_chance")
+    fields = {name: np.asarray(layout.read(rows, name)) for name in names}
     for lane in range(min(batch, 10)):
         for slot in range(int(tree.used)):
-            visits, sums, children, _ = (fields[name][slot * batch + lane] for name in fields)
+            row = slot * batch + lane
+            visits, sums, children, _, player, is_chance = (fields[name][row] for name in names)
             for edge in np.flatnonzero(visits):
                 child = int(children[edge])
                 if child == ENDED:
-                    assert abs(sums[edge]) in (0, visits[edge])
+                    assert abs(sums[edge]) in range(0, 1 + game.max_reward * int(visits[edge]), int(visits[edge]))
                     ended += 1
-                elif child >= 0:  # tic-tac-toe: the other one acts there
+                elif child >= 0:
                     below = child * batch + lane
                     worth = fields["raw_value"][below] + fields["value_sums"][below].sum()
-                    np.testing.assert_allclose(sums[edge], -discount * worth, atol=1e-4)
-    assert ended
+                    worth *= 1 if fields["opponent_to_move"][below] == player else -1
+                    worth *= 1 if is_chance else discount  # a roll is no action
+                    np.testing.assert_allclose(sums[edge], worth, atol=1e-4)
+                    rolled += int(is_chance)
+    assert ended and bool(rolled) == (game is RELAY)
 
 
 def test_a_discount_that_makes_no_sense():

@@ -22,8 +22,8 @@ def behind(game, position, edge, bits, is_chance):
         after, passes, over, reward = chance(position, jnp.int32(edge)), False, False, 0.0
     else:
         after, passes, over, reward = (getattr(play(position, jnp.int32(edge)), name) for name in MOVED)
-    value = float(look(after)[1])
-    return after, float(reward) if over else DISCOUNT * (-value if passes else value), bool(passes), bool(over)
+    value = (1 if is_chance else DISCOUNT) * float(look(after)[1])  # a roll is no action
+    return after, float(reward) if over else -value if passes else value, bool(passes), bool(over)
 
 
 MOVED = ("position", "turn_passes", "over", "reward")

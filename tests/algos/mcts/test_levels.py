@@ -36,7 +36,7 @@ def plain(game, position, bits, number, c, discount):
         below = fold(bits, jnp.uint32(edge + 1))
         if bool(is_chance):
             worth, *_ = plain(game, chance(position, jnp.int32(edge)), below, int(counts[edge]), c, discount)
-            values[edge] = discount * worth
+            values[edge] = worth  # a roll is no action
             continue
         after = play(position, jnp.int32(edge))
         if bool(after.over):
