@@ -54,7 +54,8 @@ class Mast:
                 has_key = has_key | (bit != 0)
             mean = jnp.where(has_key, means[opponent[:, None], place, lanes[:, None]], 0)
             legal = jax.vmap(game.legal)(state.position)
-            weights = jnp.where(legal, jnp.exp(mean / self.temperature), 0)
+            most = jnp.max(jnp.where(legal, mean, -jnp.inf), axis=1, keepdims=True)  # else exp may leave float32
+            weights = jnp.where(legal, jnp.exp((mean - most) / self.temperature), 0)
             return _draw(weights, bits)
 
         end, _ = play_out(game, leaves, choose, True, self.max_plies)
