@@ -360,8 +360,8 @@ def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, di
 def sanitize(
     rule: Rule, leaf: SelectedLeaf, game: Game, evaluation: Evaluation
 ) -> tuple[Evaluation, Bool[Array, " batch"]]:
-    """The evaluation with 0 for a value that is NaN or infinite and equal logits for those with NaN; and where it was
-    so, among lanes that needed one.
+    """The evaluation with 0 for a value that is NaN or infinite and equal logits for those with NaN, be it that of an
+    illegal action; and where it was so, among lanes that needed one.
     """
     is_nan = ~jnp.isfinite(evaluation.value)
     logits = evaluation.logits

@@ -90,15 +90,19 @@ def _shapes(memory: Any) -> Any:
 def evaluated(
     evaluate: Evaluator, game: Game, leaves: SelectedLeaf, memory: Any, track: bool
 ) -> tuple[Evaluation, Any]:
-    """What an evaluator says; raises `TypeError` or `ValueError` where that is no evaluation of so many positions."""
+    """What an evaluator says, in float32; raises `TypeError` or `ValueError` where that is no evaluation of so many
+    positions.
+    """
     found = evaluate(game, leaves, memory, track)
     if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Evaluation)):
         raise TypeError(f"the evaluator gives {checks.describe(found)}: expected (mcts.Evaluation, memory)")
+    (value, logits, played), after = found
     batch = len(leaves.needs_eval)
-    checks.array("the evaluator's value", found[0].value, jnp.floating, (batch,))
-    if found[0].logits is not None:
-        checks.array("the evaluator's logits", found[0].logits, jnp.floating, (batch, game.num_actions))
-    return found
+    checks.array("the evaluator's value", value, jnp.floating, (batch,))
+    if logits is not None:
+        checks.array("the evaluator's logits", logits, jnp.floating, (batch, game.num_actions))
+        logits = logits.astype(jnp.float32)
+    return Evaluation(value.astype(jnp.float32), logits, played), after
 
 
 def empty_key_sets(game: Game, positions: Any) -> UInt32[Array, "batch 2 words"]:
@@ -150,8 +154,9 @@ class Network:
 def network(apply: Callable, params: Any) -> Network:
     """A network `apply(params, observation) -> (logits [B, actions], value [B])`, the value in points.
 
-    Logits of illegal actions are ignored. `apply` has to be hashable; other `params` need no new compilation. At a
-    chance node the network sees the position before chance.
+    Logits of illegal actions are ignored, unless they are NaN: one NaN makes all logits of its position equal, and the
+    value of the whole search NaN. `apply` has to be hashable; other `params` need no new compilation. At a chance node
+    the network sees the position before chance.
     """
     return Network(params, checks.function("apply", apply, "(params, observation) -> (logits, value)"))
 

@@ -1,0 +1,41 @@
+"""What evaluators give in other float dtypes."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxgames.algos import mcts
+from tests.algos.small_games import Heap, Nim
+
+GAME, HEAPS = Nim(), jnp.array([3, 6, 7], jnp.int32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Own:
+    """An evaluator of somebody's own: all moves are alike, and a heap is worth an eighth of its size."""
+
+    dtype: str = dataclasses.field(metadata={"static": True})
+    has_policy = True
+
+    def init(self, game, batch):
+        return ()
+
+    def __call__(self, game, leaves, memory, track):
+        value = leaves.position.left.astype(self.dtype) / 8
+        return mcts.Evaluation(value, jnp.zeros((len(value), 3), self.dtype)), memory
+
+
+@pytest.mark.parametrize("select", ["puct", "gumbel", "one_round"])
+def test_values_of_other_dtypes_are_taken_as_float32(select):
+    states = GAME.state(Heap(HEAPS), np.zeros(3, np.int32))
+    wide, narrow = (
+        mcts.search(GAME, states, jax.random.key(0), 4, select=select, evaluate=Own(dtype))
+        for dtype in ("float32", "bfloat16")
+    )
+    assert narrow.values.dtype == narrow.weights.dtype == jnp.float32
+    for one, other in zip(wide[:4], narrow[:4], strict=True):
+        np.testing.assert_array_equal(one, other)
