@@ -136,6 +136,7 @@ NUMBERS: Wrong = {
         ValueError,
         "numbers c float32[3]: expected one number, or one for each of 4 trees",
     ),
+    "NaN": ({"c": float("nan")}, ValueError, "numbers c nan: expected numbers from -1e15 to 1e15"),
     "bools": ({"c": np.bool_(True)}, ValueError, "numbers c bool[]: expected one number, or one for each of 4 trees"),
 }
 SECONDS = without(number("seconds", "a time above 0, at most 3600", 0), "None")
@@ -223,7 +224,7 @@ MCTS = {
         {"c_init": 1.0, "c_base": 100.0, "qtransform": "min_max"},
         {
             "c_init": number("c_init", CONSTANT, 1e7),
-            "c_base": number("c_base", "a number above 0", 0),
+            "c_base": number("c_base", "a number from 1e-06 to 1e+09", 1e39),
             "qtransform": choice("qtransform", "min_max, parent_and_siblings"),
         },
     ),
@@ -266,7 +267,7 @@ MCTS = {
     "mcts.dirichlet": Row(
         mcts.dirichlet,
         {"alpha": 0.3, "fraction": 0.25},
-        {"alpha": number("alpha", "a number above 0", 0), "fraction": number("fraction", SHARE, 1.5)},
+        {"alpha": number("alpha", "a number from 1e-06 to 1,000,000", 0), "fraction": number("fraction", SHARE, 1.5)},
     ),
     "mcts.rollout": Row(mcts.rollout, {"max_plies": 9}, {"max_plies": PLIES}),
     "mcts.last_good_reply": Row(

@@ -58,7 +58,9 @@ class Noise(Settings):
     """Noise for self-play, as in AlphaZero: the policy at the root is (1 - fraction) P + fraction Dirichlet(alpha)."""
 
     of: ClassVar[str] = "noise"
-    alpha: float = setting(0.3, "the parameter of the Dirichlet distribution", above=0, when={"fraction": Above(0)})
+    alpha: float = setting(
+        0.3, "the parameter of the Dirichlet distribution", low=1e-6, high=1_000_000, when={"fraction": Above(0)}
+    )
     fraction: float = setting(0.25, "how much the noise counts", low=0, high=1)
 
     def mix(
@@ -80,6 +82,8 @@ MOST_SECONDS, MOST_DEPTH = 3600, 1024
 MOST_RATE, MOST_RATES = 300_000, 4_000_000
 """Simulations per second that such a search has room for: of one tree, and of all trees."""
 
+LEAST_TEMPERATURE = 1e-6
+"""With less, logarithms of weights leave float32."""
 USUAL = 800
 """Simulations, where nothing is said."""
 FINALS = ("visits", "mean")
@@ -135,7 +139,7 @@ def search(
         max_depth: the most edges that a simulation goes down, by default `capacity`.
         noise: is mixed with the policy at the root, see `dirichlet`.
         temperature: T. At 0 the action is the rule's preference, else it is drawn with probabilities proportional to
-            weights^(1/T).
+            weights^(1/T); below 1e-6 it counts as 0.
         num_trees: trees for each position, merged at the root. N trees make N times as many simulations in little more
             time, where the batch is small.
         capacity: nodes that each tree has room for, by default one for each simulation, and the root. When a tree is
@@ -207,13 +211,18 @@ def search_positions(
     """As `search`, in positions that are not over, each with random bits of its own.
 
     The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
-    may be an array, and other numbers need no new compilation.
+    may be an array, unless the rule schedules all of them, and other numbers need no new compilation.
     """
     rule, evaluator = _rule(select), _evaluator(evaluate)
     position_batch(a_game(game), positions, checks.array("bits", bits, jnp.uint32, (None,)).shape[0])
     num_trees, seconds = checks.whole("num_trees", num_trees), _check_seconds(seconds)
     if capacity is None or not checks.is_array(num_simulations):
         num_simulations = checks.whole("num_simulations", num_simulations, 1, 2**32 - 1)
+    elif rule.schedules_root:
+        what = checks.describe(num_simulations)
+        raise ValueError(f"num_simulations {what}: {type(rule).__name__} schedules so many: expected a whole number")
+    else:
+        checks.array("num_simulations", num_simulations, jnp.integer, ())
     if capacity is None:
         capacity = int(num_simulations) + 1 if seconds is None else _nodes_in(seconds, num_trees * len(bits))
     number = num_simulations if isinstance(num_simulations, int) else capacity
@@ -254,10 +263,11 @@ def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[Sear
 
 def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
     """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
+    temperature = checks.number("temperature", settings.temperature, "0 or more", lambda number: number >= 0)
     settings = settings._replace(
         capacity=checks.whole("capacity", settings.capacity),
         max_depth=checks.whole("max_depth", settings.max_depth),
-        temperature=checks.number("temperature", settings.temperature, "0 or more", lambda number: number >= 0),
+        temperature=temperature if temperature >= LEAST_TEMPERATURE else 0.0,
         discount=checks.number("discount", settings.discount, "a number above 0, at most 1", lambda d: 0 < d <= 1),
         final=checks.choice("final", settings.final, FINALS),
     )

@@ -200,9 +200,10 @@ def test_more_bad_input(game, states, result, net):
         (lambda: mcts.gumbel(0), "considered 0: expected"),
         (lambda: mcts.bounded(mcts.gumbel()), "cannot be bounded"),
         (lambda: mcts.mixture(2, net, net), "weight 2: expected"),
-        (lambda: mcts.dirichlet(0), "alpha 0: expected a number above 0"),
+        (lambda: mcts.dirichlet(1e-39), "alpha 1e-39: expected a number from 1e-06 to 1,000,000"),
         (lambda: mcts.last_good_reply(limit=0), "limit 0: expected"),
         (lambda: mcts.puct(c_base=0), "c_base 0: expected"),
+        (lambda: mcts.puct(c_base=1e39), r"c_base 1e\+39: expected a number from 1e-06 to 1e\+09"),
         (lambda: mcts.puct(qtransform="siblings"), "expected one of min_max, parent_and_siblings"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -268,6 +269,28 @@ def test_constants_of_a_rule_may_be_arrays_with_a_number_for_each_tree(game, sta
         assert not same[~lanes & ~np.asarray(states.terminated)].all()
     with pytest.raises(ValueError, match="UCT has no number 'k'; it has: c"):
         mcts.search(game, states, jax.random.key(5), 40, numbers={"k": k})
+
+
+@pytest.mark.parametrize(
+    "number", [np.nan, -np.inf, 1e39, pytest.param(10**400, id="huge"), np.float32(np.inf), np.full(BATCH, np.nan)]
+)
+def test_constants_that_are_no_numbers_are_refused(game, states, number):
+    with pytest.raises(ValueError, match="^numbers c .*: expected numbers from -1e15 to 1e15$"):
+        mcts.search(game, states, jax.random.key(5), SIMULATIONS, capacity=CAPACITY, numbers={"c": number})
+
+
+def test_a_temperature_of_almost_nothing_is_none(game, states, result):
+    found = mcts.search(game, states, jax.random.key(2), SIMULATIONS, capacity=CAPACITY, temperature=1e-39)
+    np.testing.assert_array_equal(found.actions, result.actions)
+
+
+def test_a_number_of_simulations_in_an_array(game, states, net):
+    """It is one whole number, and of a search that is scheduled it has to be known."""
+    search = functools.partial(mcts.search_positions, game, states._position, jnp.arange(BATCH, dtype=jnp.uint32))
+    with pytest.raises(ValueError, match=r"^num_simulations uint32\[\]: Gumbel schedules so many: expected a whole n"):
+        search(jnp.uint32(20), "gumbel", net, capacity=400)
+    with pytest.raises(ValueError, match=r"^num_simulations float32\[\]: expected int32\[\]$"):
+        search(jnp.float32(20.5), "puct", net, capacity=400)
 
 
 def test_a_tree_of_other_positions_is_refused_or_marked(game, states, result):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, Self
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32
@@ -21,6 +22,8 @@ from jaxgames.ops.settings import Settings, setting
 
 FIRST = np.float32(1e9)
 """The score of an edge without visits, where those come first."""
+MOST_NUMBER = 1e15
+"""Of a rule's constants: squares and products with visits of more leave float32."""
 A_RULE = "a rule, such as mcts.puct()"
 
 Score = Callable[[Edges], Array]
@@ -171,7 +174,7 @@ class PUCT(Settings, Rule):
 
     of: ClassVar[str] = "PUCT"
     c_init: float = exploration(1.25, "how much the policy counts")
-    c_base: float = setting(19652.0, "visits after which the policy counts more", above=0)
+    c_base: float = setting(19652.0, "visits after which the policy counts more", low=1e-6, high=1e9)
     qtransform: str = setting("min_max", "how values are scaled", choices=("min_max", "parent_and_siblings"))
     edge_fields = ("prior",)
     needs_policy = True
@@ -215,10 +218,13 @@ def check_numbers(numbers: Any, trees: int) -> None:
         )
     for name, value in (numbers or {}).items():
         expected = f"numbers {name} {checks.describe(value)}: expected one number, or one for each of {trees} trees"
+        known = not isinstance(value, jax.Array)  # what is on a device is not looked at
         if not checks.is_array(value) and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise TypeError(expected)
         if np.shape(value) not in ((), (trees,)) or str(getattr(value, "dtype", "")) == "bool":
             raise ValueError(expected)
+        if known and not np.all(np.abs(value) <= MOST_NUMBER):
+            raise ValueError(f"numbers {name} {checks.describe(value)}: expected numbers from -1e15 to 1e15")
 
 
 def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, total: Array | None = None) -> Score:
