@@ -176,9 +176,11 @@ class ImitationLearner:
         return ImitationState(params, optimizer, state.training, state.updates + 1), metrics
 
     def evaluate(self, params: Any, rows: LabeledPositions) -> dict[str, float]:
-        """Metrics of a network on positions, none of them turned."""
+        """Metrics of a network on positions, none of them turned. Raises `ValueError` where there are none."""
         totals: dict[str, float] = {}
         number = len(rows.game)
+        if number == 0:
+            raise ValueError("rows: no positions to measure: expected one or more")
         size = min(CHUNK, number)
         for start in range(0, number, size):
             part = np.arange(start, start + size)

@@ -42,7 +42,7 @@ def alphabeta(
         `game.material` since the root.
       **settings: those of `Search`.
 
-    Raises `ValueError` for states of another shape and settings out of range.
+    Raises `ValueError` for states of another shape, a batch of 0 and settings out of range.
     """
     return _search(Search(game, depth, ties="first" if key is None else "random", **settings), states, key, evaluate)
 
@@ -63,6 +63,8 @@ def minimax(
 
 def _search(search: Search, states: State, key: Key[Array, ""] | None, evaluate: Value | None) -> Result:
     shape = (state_batch(search.game, states),)
+    if shape == (0,):
+        raise ValueError("states: a batch of 0: expected one state or more")
     if key is not None:
         checks.key(key)
     if evaluate is not None:

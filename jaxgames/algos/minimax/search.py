@@ -101,11 +101,13 @@ class Search(Settings):
             worst for the player who moves there.
           over: positions that are not searched.
 
-        Raises `ValueError` if the evaluation gives anything else.
+        Raises `ValueError` if the evaluation gives anything else, and for a batch of 0.
         """
         game, packing = self.game, Packing(self.game)
         value = jax.vmap(game.material) if evaluate is None else evaluate
         count = len(jax.tree.leaves(positions)[0])
+        if count == 0:
+            raise ValueError("positions: a batch of 0: expected one position or more")
         _check_value(value, positions, count)
         legal = jax.vmap(game.moves)(positions)
         if 32 * len(legal) > MOST_MOVES:

@@ -200,6 +200,12 @@ def test_the_delta_rule_is_a_step_down_half_the_squared_error(checkers):
         np.testing.assert_allclose(after.params["params"][f"Dense_{number}"]["kernel"], moved, atol=1e-5)
 
 
+def test_no_positions_cannot_be_measured(four):
+    none = jax.tree.map(lambda x: x[:0], four)
+    with pytest.raises(ValueError, match="^rows: no positions to measure: expected one or more$"):
+        make_learner(FOUR, SMALL).evaluate({}, none)
+
+
 def test_minibatches_go_through_all_rows_in_turn():
     for number, factor, modulus in ((5, 7, 9), (2**31 - 1, 1000, 999_983), (123_456_789, 256, 2**30 - 1)):
         found = jax.jit(_times_modulo, static_argnums=(1, 2))(jnp.int32(number), factor, modulus)

@@ -196,6 +196,15 @@ def test_states_that_are_over():
     assert found.nodes[:2].tolist() == [0, 0] and found.actions[2] >= 0
 
 
+def test_a_batch_of_nothing_is_refused():
+    states = jax.vmap(TIC_TAC_TOE.init)(jax.random.split(jax.random.key(0), 0))
+    for search in (minimax.alphabeta, minimax.minimax):
+        with pytest.raises(ValueError, match="^states: a batch of 0: expected one state or more$"):
+            search(TIC_TAC_TOE, states, 2)
+    with pytest.raises(ValueError, match="^positions: a batch of 0: expected one position or more$"):
+        Search(TIC_TAC_TOE, 2)(states._position, jnp.zeros(0, jnp.uint32))
+
+
 def test_values_that_are_no_numbers_count_as_the_worst():
     def odd(positions):  # NaN wherever the player to act does not hold the first cell
         taken = jax.lax.population_count(positions.cells)
