@@ -117,6 +117,8 @@ class BatchConfig(TDConfig):
         super().__post_init__()
         if not self.step_size and self.updates and self.schedule in FALLING:
             raise ValueError(f"step_size=0: the schedule {self.schedule} needs a number above 0; for 0 use constant")
+        if not self.last_step_size and self.updates and self.schedule == "exponential":  # 0 from the second step on
+            raise ValueError("last_step_size=0: the schedule exponential needs a number above 0; for 0 use cosine")
 
     @property
     @override

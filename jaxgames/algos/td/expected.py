@@ -16,7 +16,7 @@ from jaxgames.algos.td.self_play import Games, draw_chance, init_games, play_ply
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork, apart, scale_outputs
 from jaxgames.nets import MLP_ONLY, NetworkSpec
-from jaxgames.ops import packing
+from jaxgames.ops import checks, packing
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import group, setting
 
@@ -48,6 +48,10 @@ class ExpectedConfig(BatchConfig):
         super().__post_init__()
         if self.members > 1 and len(self.net.hidden) != 1:
             raise ValueError(f"members={self.members}: needs one hidden layer")
+        positions = self.batch * self.plies
+        if self.updates * positions > checks.MOST:  # an int32 counts those that were put into the replay
+            most = checks.MOST // positions
+            raise ValueError(f"updates {self.updates:,} of {positions:,} positions: expected at most {most:,}")
 
     @override
     def shares(self) -> dict[str, int]:

@@ -321,7 +321,7 @@ class MonteCarloConfig(BatchConfig, SquaredErrorConfig):
     """Settings of `MonteCarlo`."""
 
     method: str = setting("monte_carlo", "whole games, then backprop to the result", choices=("monte_carlo",))
-    plies: int = setting(4, "the most plies of one game", low=1, high=2**16)
+    plies: int = setting(1024, "the most plies of one game; a longer one teaches nothing", low=1, high=2**16)
 
     @override
     def plies_per_update(self, plies_per_game: int) -> int:

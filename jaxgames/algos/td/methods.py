@@ -55,9 +55,14 @@ def make_config(method: str = "n_step", **settings: Any) -> TDConfig:
 
 
 def with_method(config: TDConfig, method: str) -> TDConfig:
-    """The settings of another method: what both have stays where it has a meaning there."""
+    """The settings of another method: what both have stays where it has a meaning there.
+
+    Not `plies`, though, to or from `monte_carlo`, where a whole game has to fit into them.
+    """
     declared, settings = make_config(method).declarations(), config.values()
     shared = {name: value for name, value in settings.items() if name in declared and name != "method"}
+    if method != config.method and "monte_carlo" in (method, config.method):
+        shared.pop("plies", None)
     for name, value in [*shared.items()]:
         if declared[name].choices and value not in declared[name].choices:
             del shared[name]

@@ -59,6 +59,8 @@ from jaxgames.algos.td.methods import config_of, with_method
         ("expected", {"symmetric": False}, "unknown setting 'symmetric' of method=expected"),
         ("expected", {"average": 1.1}, "average 1.1: expected a number from 0 to 1"),
         ("n_step", {"step_size": 0, "updates": 9, "schedule": "cosine"}, "step_size=0: the schedule cosine needs a n"),
+        ("exact", {"last_step_size": 0, "updates": 9}, "last_step_size=0: the schedule exponential needs a number abo"),
+        ("expected", {"updates": 2**23, "plies": 2}, "updates 8,388,608 of 256 positions: expected at most 8,388,607"),
     ],
 )
 def test_settings_that_make_no_sense(method, changes, message):
@@ -112,6 +114,16 @@ def test_another_method_keeps_what_it_has():
     assert with_method(config, "sequential_td") == make_config(
         "sequential_td", hidden=(7,), schedule="tested", cumulative=True
     )
+    short = config.replace(plies=8)
+    assert with_method(short, "exact").plies == 8
+    assert with_method(short, "monte_carlo").plies == 1024 and with_method(short, "monte_carlo").batch == 16
+    assert with_method(make_config("monte_carlo"), "n_step").plies == 4
+
+
+def test_whole_games_fit_into_the_usual_plies():
+    learner = make_learner(make_config("monte_carlo", game="dash", encoding="track", outputs=6, batch=8))
+    metrics = jax.jit(learner.update)(learner.init(jax.random.key(0)), jax.random.key(1))[1]
+    assert metrics.games == 8 and metrics.truncated == 0 and metrics.positions > 0
 
 
 @pytest.mark.parametrize(
