@@ -31,8 +31,9 @@ class AlphaZeroConfig(Settings):
     )
     considered: int = setting(16, "actions considered at the root", low=1, when=GUMBEL)
     noise_alpha: float = setting(
-        0.3, "alpha of the Dirichlet noise at the root", low=1e-6, high=1_000_000, when=NOISY | {"noise_fraction": Above(0)}
-    )
+        0.3, "alpha of the Dirichlet noise at the root", low=1e-6, high=1_000_000,
+        when=NOISY | {"noise_fraction": Above(0)},
+    )  # fmt: skip
     noise_fraction: float = setting(0.25, "share of the Dirichlet noise at the root", low=0, high=1, when=NOISY)
     reuse: bool = setting(
         False, "whether a search goes on in the tree of the ply before, below the move that was played", when=PUCT

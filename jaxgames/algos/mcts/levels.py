@@ -267,8 +267,8 @@ def _make(
     own = jnp.where(over, reward, evaluation.value)
     zero, none = jnp.zeros_like(own), jnp.zeros_like(simulations)
     return LevelNodes(
-        position, bits, opponent, turn_passes, over, is_chance, is_rolled, is_nan, simulations, own, policy, counts, none,
-        zero,
+        position, bits, opponent, turn_passes, over, is_chance, is_rolled, is_nan, simulations, own, policy, counts,
+        none, zero,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 
 from jaxgames.algos.mcts import halving, levels
@@ -211,7 +210,8 @@ def search_positions(
     """As `search`, in positions that are not over, each with random bits of its own.
 
     The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
-    may be an array, unless the rule schedules all of them, and other numbers need no new compilation.
+    may be an array, and other numbers need no new compilation. Raises `ValueError` as `search`, and for such an array
+    where the rule schedules all simulations.
     """
     rule, evaluator = _rule(select), _evaluator(evaluate)
     position_batch(a_game(game), positions, checks.array("bits", bits, jnp.uint32, (None,)).shape[0])
