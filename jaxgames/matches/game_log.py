@@ -37,30 +37,40 @@ class GameLog:
         return take(turns, np.lexsort((np.arange(len(turns.pair)), ~turns.a_began, turns.pair)))
 
     def records(self) -> list[GameRecord]:
-        """The games in the order of their pairs, that which `a` begins first; stopped ones have no result."""
+        """The games in the order of their pairs, that which `a` begins first; stopped ones have no result, and
+        not the turn that they were stopped in the middle of."""
         if not self._parts:
             return []
         turns = self.turns()
         forfeited = np.asarray(turns.over) & np.asarray(equal(turns.position, turns.target))
         actions: list[list[int]] = [[] for _ in forfeited]
-        number, _, action = single_actions(self.game, turns.position, turns.target, ~forfeited)
+        number, before, action = single_actions(self.game, turns.position, turns.target, ~forfeited)
         for turn, one in zip(number.tolist(), action.tolist(), strict=True):
             actions[turn].append(one)
         chances = _chances(self.game, turns.position, turns.target)
         first = np.flatnonzero(np.diff(2 * turns.pair + ~turns.a_began, prepend=-1))
         ends = np.append(first[1:], len(turns.pair))
+        last = np.searchsorted(number, ends) - 1  # actions of the games
+        cut = [
+            not turns.over[end - 1] and not _passes(self.game, take(before, row), action[row])
+            for end, row in zip(ends, last, strict=True)
+        ]
         return [
-            self._record(take(turns, slice(a, b)), actions[a:b], chances[a:b]) for a, b in zip(first, ends, strict=True)
+            self._record(take(turns, slice(a, b)), actions[a:b], chances[a:b], unfinished)
+            for a, b, unfinished in zip(first, ends, cut, strict=True)
         ]
 
-    def _record(self, turns: TracedTurns, actions: list[list[int]], chances: list[str]) -> GameRecord:
+    def _record(
+        self, turns: TracedTurns, actions: list[list[int]], chances: list[str], unfinished: bool
+    ) -> GameRecord:
         began, game = bool(turns.a_began[0]), self.game
         points = None
         if turns.over[-1]:
             points = float(turns.reward[-1]) * (1 if bool(turns.a_moved[-1]) == began else -1) + 0.0
         starts = [i for i in range(len(actions)) if i == 0 or chances[i] or turns.a_moved[i] != turns.a_moved[i - 1]]
         played = []
-        for start, end in zip(starts, [*starts[1:], len(actions)], strict=True):
+        spans = list(zip(starts, [*starts[1:], len(actions)], strict=True))
+        for start, end in spans[:-1] if unfinished else spans:  # half a turn has no name
             whole = [action for part in actions[start:end] for action in part]
             if whole:
                 text = game.turn_to_string(game.state(take(turns.position, start)), whole)
@@ -130,6 +140,11 @@ def next_actions(game: Game, positions: Any, targets: Any) -> tuple[Array, ...]:
     after = jax.vmap(game.play)(positions, actions)
     there = after.over | after.turn_passes | equal(after.position, targets)
     return actions, after.position, there
+
+
+@partial(jax.jit, static_argnums=0)
+def _passes(game: Game, position: Any, action: Int32[Array, ""]) -> Bool[Array, ""]:
+    return game.play(position, action).turn_passes
 
 
 @partial(jax.jit, static_argnums=0)

@@ -49,11 +49,13 @@ def play(
 ) -> HostGames:
     """Plays `pairs` pairs of games, as `match` does, at most `batch` games at once.
 
+    A game is stopped after `most_plies`, and at its own `step_limit`.
     `trace` is given the fields of `TracedTurns` for the turns of a player in a ply.
     """
     for player in (a, b):
         take_forfeits(player)
     size = min(max(1, batch // 2), MOST_PAIRS, pairs)
+    most_plies = within_limit(a.game, most_plies)
     started, parts = time.perf_counter(), []
     for first in range(0, pairs, size):
         games = _Pairs(a, b, key, first + np.arange(size, dtype=np.int32), pairs, most_plies, trace)
@@ -92,9 +94,12 @@ class _Pairs:
                 self._play_turns(player, rows, bits, memory)
 
     def _play_turns(self, player: Player, rows: np.ndarray, bits: np.ndarray, memory: Any) -> None:
+        number = np.ones(len(rows), np.int32)  # of actions
         places = np.resize(rows, len(self.pair))  # one size, so that what is compiled is compiled once
         if player.on_host:
             outcome = player.turn(player.params, take(self.positions, rows), bits[rows, 0])
+            if self.game.step_limit is not None:
+                outcome, number = self._cut(rows, jax.tree.map(np.array, outcome))
             outcome = take(jax.tree.map(np.asarray, outcome), np.resize(np.arange(len(rows)), len(places)))
         else:
             outcome, after = _turn(player, take(self.positions, places), bits[places, 0], take(memory, places))
@@ -108,11 +113,40 @@ class _Pairs:
             whose = (self.pair[rows], self.a_begins[rows], self.a_moves[rows])
             self.trace(take(self.positions, rows), target, *whose, np.ones(len(rows), bool), over, reward)
         jax.tree.map(lambda all_rows, new: all_rows.__setitem__(rows, new), self.positions, position)
-        self.plies[rows] += 1
+        self.plies[rows] += number
         self.points[rows] = np.where(over, np.where(self.a_moves[rows], reward, -reward), 0)
         self.stopped[rows] = ~over & (self.plies[rows] >= self.most_plies)
         self.playing[rows] = ~over & ~self.stopped[rows]
         self.a_moves[rows] ^= passes
+
+    def _cut(self, rows: np.ndarray, outcome: Outcome) -> tuple[Outcome, np.ndarray]:
+        """Turns of several actions, no longer than the game's own limit, which counts actions; and how many they are.
+
+        `outcome` holds arrays that are written to.
+        """
+        number = np.ones(len(rows), np.int32)
+        for row, place in enumerate(rows):
+            before, target = take(self.positions, place), take(outcome.position, row)
+            if all(map(np.array_equal, jax.tree.leaves(before), jax.tree.leaves(target))):
+                continue  # a forfeit
+            actions = self.game.turn_to(jax.device_get(self.game.state(before)), target)
+            number[row] = min(len(actions), self.most_plies - self.plies[place])
+            if number[row] < len(actions):
+                for action in actions[: number[row]]:
+                    before = _play(self.game, before, np.int32(action))
+                cut = Outcome(before, np.bool_(False), np.bool_(False), np.float32(0))
+                jax.tree.map(lambda x, new, row=row: x.__setitem__(row, new), outcome, cut)
+        return outcome, number
+
+
+def within_limit(game: Game, most_plies: int) -> int:
+    """After how many plies a game is stopped: at its own limit, if that comes before."""
+    return most_plies if game.step_limit is None else min(most_plies, game.step_limit)
+
+
+@partial(jax.jit, static_argnums=0)
+def _play(game: Game, position: Any, action: Int32[Array, ""]) -> Any:
+    return game.play(position, action).position
 
 
 @jax.jit

@@ -107,7 +107,8 @@ def match(
         games: how many; an odd number is rounded up, since games are played in pairs.
         seed: of all random numbers; with the players it decides the result.
         batch: games played at once. The result does not depend on it.
-        most_plies: a game is stopped after so many plies, and is then worth nothing.
+        most_plies: a game is stopped after so many plies, and is then worth nothing; after the game's own
+            `step_limit`, too.
         progress: is told now and then how many games are over.
         trace: is given all turns that are played; `jaxgames.matches.game_log` makes records of them.
         game: the game, or its name: needed where both players are names that stand for no game of their own.
@@ -219,7 +220,8 @@ class PairedGames:
     """The games of a match, played on from call to call; what is over is in `points`, `plies`, `stopped`, `done`.
 
     All of these are [pairs, 2]: first the games that `a` begins, then those of `b`; the points are those of `a`. Pairs
-    begin in their order. Neither `slots` nor the other pairs change the result of a pair.
+    begin in their order. Neither `slots` nor the other pairs change the result of a pair. A game is stopped after
+    `most_plies`, and at its own `step_limit`.
     """
 
     def __init__(
@@ -235,7 +237,8 @@ class PairedGames:
         self.points, self.plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
         self.stopped, self.done = np.zeros((pairs, 2), bool), np.zeros((pairs, 2), bool)
         self._key = jax.random.key(seed) if isinstance(seed, int) else seed
-        self._players, self._limit, self._trace = (a, b), jnp.int32(most_plies), trace
+        self._players, self._trace = (a, b), trace
+        self._limit = jnp.int32(host_games.within_limit(a.game, most_plies))
         self.state = _init((a, b), slots)
 
     def compile(self) -> float:
