@@ -63,7 +63,7 @@ class Session:
     Args:
         game: its rules.
         start: a position in the game's notation, or a state; by default a new game, with its first roll.
-        seed: of the first roll and all others; after `undo` the same ones come again.
+        seed: of the first roll and all others that are drawn; after `undo` the same ones come again.
         players: who plays on seats 0 and 1; None for a person.
         rolls: whether the session draws chance itself, else `roll` does, but in `start`; `chance` is that of this turn.
 
@@ -86,6 +86,7 @@ class Session:
         self.game, self.rolls, self.seats, self.seed = game, rolls, seats, seed
         self.turns: list[PlayedTurn] = []
         self.undone: list[PlayedTurn] = []
+        self._ahead: tuple[_Node, str]  # how the turn after all that is undone began
         self._key = jax.random.key(seed)
         self._end: GameEnd | None = None
         if isinstance(start, State):
@@ -239,6 +240,8 @@ class Session:
         elif self._actions:
             self._begin_turn(self._nodes[0], self.chance)
         elif self.turns:
+            if not self.undone:  # a chance that was given, not drawn, is not to be drawn when all is played again
+                self._ahead = self._nodes[0], self.chance
             turn = self.turns.pop()
             self.undone.append(turn)
             self._begin_turn(_look_at(turn.before), turn.chance)
@@ -253,9 +256,8 @@ class Session:
             raise ValueError("no turn has been taken back that could be played again")
         turn = self.undone.pop()
         self.turns.append(turn)
-        self._begin_turn(_look_at(turn.after))
-        if self.awaits_chance and self.undone:
-            self.roll(self.undone[-1].chance)
+        following = self.undone[-1] if self.undone else None
+        self._begin_turn(*(self._ahead if following is None else (_look_at(following.before), following.chance)))
         return turn
 
     @property

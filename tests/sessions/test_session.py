@@ -162,6 +162,29 @@ def test_chance_is_given_or_drawn_the_same_again():
     assert state_text(one) == before
 
 
+def test_chance_of_a_record_comes_again():
+    """It was given, so the session's own seed would draw another."""
+    played = Session(GAMES["backgammon"], START, seed=1)
+    for _ in range(4):
+        played.play(next(iter(played.legal_turns())))
+    record = played.record()
+    session = Session.replay(record, seed=5, chance="31")
+    now = state_text(session)
+    for turns in (3, 1):
+        session.undo_to(turns)
+        session.redo()
+        assert len(session.turns) == turns + 1
+        assert session.chance == (*(turn.chance for turn in record.turns), "31")[turns + 1]
+        while session.undone:
+            session.redo()
+        assert (session.chance, state_text(session), session.record()) == ("31", now, record)
+    session = Session.replay(record, seed=5, chance="31")
+    session.rolls = False
+    session.play(next(iter(session.legal_turns())))
+    session.undo(), session.redo()
+    assert session.awaits_chance and session.chance == ""
+
+
 def test_ends_by_the_rules_by_resigning_and_by_agreement():
     session = Session(GAMES["tic_tac_toe"])
     for cell in "14253":
