@@ -133,6 +133,8 @@ class LogitsTurn(TurnPolicy):
         del bits
         logits, _ = self.policy.apply(params, self._observe(positions))
         legal = jax.vmap(self.game.legal)(positions)
+        lowest = jnp.finfo(logits.dtype).min
+        logits = jnp.where(logits > lowest, logits, lowest)  # minus infinity and NaN are still better than illegal
         actions = jnp.argmax(jnp.where(legal, logits, -jnp.inf), axis=1).astype(jnp.int32)
         return jax.vmap(self.game.play)(positions, actions)
 
