@@ -22,6 +22,7 @@ from jaxgames.players.host import take_forfeits
 MOST_PAIRS = 32
 """Played at once: enough for compiled players to be asked in batches, few enough to see progress."""
 MOST_REASONS = 20
+"""Of forfeits, the most common ones; all others are told as one."""
 
 
 class HostGames(NamedTuple):
@@ -66,7 +67,10 @@ def play(
             progress(2 * min(first + size, pairs))
     points, plies, stopped = (np.concatenate(columns)[:pairs] for columns in zip(*parts, strict=True))
     forfeits = collections.Counter([*take_forfeits(a), *take_forfeits(b)])
-    return HostGames(points, plies, stopped, time.perf_counter() - started, dict(forfeits.most_common(MOST_REASONS)))
+    told = dict(forfeits.most_common(MOST_REASONS))
+    if rest := forfeits.total() - sum(told.values()):
+        told["other reasons"] = rest
+    return HostGames(points, plies, stopped, time.perf_counter() - started, told)
 
 
 class _Pairs:

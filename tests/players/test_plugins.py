@@ -95,6 +95,14 @@ def test_a_plug_in_that_fails_loses_its_game_and_says_why():
     assert won.win_rate == 1 and list(won.forfeits) == [NO_NUMBER]
 
 
+def test_every_forfeit_is_told():
+    """The most common reasons by name, all others together."""
+    numbers = iter(range(1000))
+    result = match(python(lambda state: 100 + next(numbers)), python(first, name="good"), 60)
+    assert len(result.forfeits) == 21 and result.forfeits["other reasons"] == 40
+    assert sum(result.forfeits.values()) == 60 == result.loss_rate * 60
+
+
 def test_a_jax_player_s_next_checkpoint_is_not_compiled_again():
     traces = []
 
