@@ -60,9 +60,7 @@ class GameLog:
             for a, b, unfinished in zip(first, ends, cut, strict=True)
         ]
 
-    def _record(
-        self, turns: TracedTurns, actions: list[list[int]], chances: list[str], unfinished: bool
-    ) -> GameRecord:
+    def _record(self, turns: TracedTurns, actions: list[list[int]], chances: list[str], unfinished: bool) -> GameRecord:
         began, game = bool(turns.a_began[0]), self.game
         points = None
         if turns.over[-1]:

@@ -22,8 +22,9 @@ from jaxgames.algos.self_play_backprop import Params, SelfPlayBackprop, SelfPlay
 from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.registry import make
 from jaxgames.envs.turns.best import turn_worth
-from jaxgames.ops.pytrees import add_batch_axis, select
+from jaxgames.ops.pytrees import add_batch_axis, select, take
 from jaxgames.ops.random_bits import fold_in
+from jaxgames.players.host import forfeits_of
 from jaxgames.players.player import NetworkPolicy, Player, TurnPolicy
 from jaxgames.tables.lookup import LOOKUPS, Knowledge, lookup_of, whole_lookup
 
@@ -252,6 +253,16 @@ class _WrappedTurn(TurnPolicy):
         """Whether the other player runs as plain Python."""
         return getattr(self.turn, "on_host", False)
 
+    def _asked(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], where: Any, other: Outcome) -> Outcome:
+        """`other`, but where it is asked the turns of a player in plain Python: one that is not taken is no forfeit."""
+        if isinstance(bits, jax.core.Tracer):
+            return self.turn(params, positions, bits)  # says that it cannot
+        rows, outcome = np.flatnonzero(where), jax.tree.map(np.array, other)
+        if len(rows):
+            chosen = self.turn(params, take(positions, rows), bits[rows])
+            jax.tree.map(lambda x, new: x.__setitem__(rows, np.asarray(new)), outcome, chosen)
+        return outcome
+
 
 @dataclasses.dataclass(frozen=True)
 class WeakTurn(_WrappedTurn):
@@ -265,6 +276,8 @@ class WeakTurn(_WrappedTurn):
         threshold, inner = params
         errs = (fold_in(bits, jnp.uint32(1)) >> 8) < threshold
         drawn = self.game.random_turn(positions, fold_in(bits, jnp.uint32(2)))
+        if self.on_host:
+            return self._asked(inner, positions, bits, ~errs, drawn)
         return select(errs, drawn, self.turn(inner, positions, bits))
 
 
@@ -303,10 +316,24 @@ class ExactTurn(_WrappedTurn):
         def worth(after):
             return self.lookup.worth(scores, after)
 
-        chosen = self.turn(inner, positions, bits)
+        chosen = None if self.on_host else self.turn(inner, positions, bits)
         best, most = self.game.best_turn(positions, worth)
+        if chosen is None:
+            chosen = self._chosen_on_host(inner, positions, bits, best, most)
         holds = (most == 0) & (turn_worth(chosen, worth) == 0)
         return select(self.lookup.covers(positions) & ~holds, best, chosen)
+
+    def _chosen_on_host(
+        self, params: Any, positions: Any, bits: UInt32[Array, " batch"], best: Outcome, most: Float32[Array, " batch"]
+    ) -> Outcome:
+        """The turns of a player in plain Python where they may be taken, else the best ones."""
+        covers = self.lookup.covers(positions)
+        chosen = self._asked(params, positions, bits, ~covers, best)
+        reasons = forfeits_of(self.turn)
+        known = len(reasons)
+        chosen = self._asked(params, positions, bits, covers & (most == 0), chosen)
+        del reasons[known:]  # who fails where the best turn is known plays that one
+        return chosen
 
 
 def exact(player: Player, name: str) -> Player:

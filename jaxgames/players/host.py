@@ -97,13 +97,17 @@ class ActionTurn(TurnPolicy):
 
 def take_forfeits(player: Player) -> list[str]:
     """Why a player has lost games by an exception or an illegal action, since this was last asked."""
-    turn: Any = player.turn
-    while not hasattr(turn, "forfeits") and hasattr(turn, "turn"):
-        turn = turn.turn
-    reasons = getattr(turn, "forfeits", [])
+    reasons = forfeits_of(player.turn)
     taken = list(reasons)
     reasons.clear()
     return taken
+
+
+def forfeits_of(turn: Any) -> list[str]:
+    """The list in which a turn in plain Python, or the one that it is made of, keeps why it has failed."""
+    while not hasattr(turn, "forfeits") and hasattr(turn, "turn"):
+        turn = turn.turn
+    return getattr(turn, "forfeits", [])
 
 
 def forfeit(position: Any) -> Outcome:

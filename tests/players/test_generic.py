@@ -1,14 +1,20 @@
 """Players of any game."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import jaxgames
 from jaxgames.envs.backgammon.best import FEW
+from jaxgames.matches import match
 from jaxgames.ops.pytrees import add_batch_axis
 from jaxgames.players import generic
+from jaxgames.players.host import HostTurn, take_forfeits
+from jaxgames.players.player import Player
 
 BACKGAMMON = jaxgames.make("backgammon")
+TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
 
 
 def test_a_player_of_one_position_has_no_program_of_few():
@@ -25,3 +31,64 @@ def test_a_player_of_one_position_has_no_program_of_few():
         found = generic._with_rows(best_turn, positions, None)
         assert seen.pop() == (rows,)
         assert all(map(np.array_equal, jax.tree.leaves(found), jax.tree.leaves(positions)))
+
+
+@pytest.mark.parametrize("worst", [-np.inf, np.nan])
+def test_a_network_that_likes_nothing_still_plays_by_the_rules(worst):
+    def network(params, observation):
+        rows = len(observation)
+        return jnp.full((rows, 9), worst, jnp.float32).at[:, 8].set(params), jnp.zeros(rows, jnp.float32)
+
+    for last, action in ((worst, 1), (-1e30, 8)):
+        player = generic.by_policy("worst", TIC_TAC_TOE, network, np.float32(last))
+        state = TIC_TAC_TOE.step(TIC_TAC_TOE.init(jax.random.key(0)), 0)
+        positions = add_batch_axis(state._position)
+        outcome = player.play_once(positions, jnp.zeros(1, jnp.uint32))
+        expected = TIC_TAC_TOE.play(state._position, jnp.int32(action)).position
+        assert int(outcome.position.cells[0]) == int(expected.cells)
+
+
+def failing():
+    """Fails from the third stone on."""
+
+    def move(state):
+        free = np.flatnonzero(state.legal_action_mask)
+        return int(free[0]) if len(free) > 7 else 1 // 0
+
+    return Player("fails", TIC_TAC_TOE, HostTurn(TIC_TAC_TOE, move, "fails"))
+
+
+def test_a_turn_that_is_not_taken_is_no_forfeit():
+    random, failed = generic.random(TIC_TAC_TOE), "fails: ZeroDivisionError: integer division or modulo by zero"
+    result = match(generic.weak(failing(), "weak", 1.0), random, 16)
+    assert result.forfeits == {} and result.plies_per_game > 5
+    result = match(generic.weak(failing(), "weak", 0.5), random, 16)
+    assert 0 < sum(result.forfeits.values()) <= result.loss_rate * 16 and set(result.forfeits) == {failed}
+    player = generic.exact(failing(), "exact")
+    result = match(player, random, 16)
+    assert result.forfeits == {} and result.loss_rate == 0 and take_forfeits(player) == []
+
+
+def test_what_a_wrapped_player_in_python_plays_is_what_the_compiled_one_plays():
+    def move(state):
+        return int(np.argmax(state.legal_action_mask))
+
+    def network(params, observation):
+        return jnp.zeros((len(observation), 9), jnp.float32), jnp.zeros(len(observation), jnp.float32)
+
+    plain = Player("first", TIC_TAC_TOE, HostTurn(TIC_TAC_TOE, move, "first"))
+    compiled = generic.by_policy("first", TIC_TAC_TOE, network, ())
+    random = generic.random(TIC_TAC_TOE)
+    for wrap in (lambda player: generic.weak(player, "made", 0.3), lambda player: generic.exact(player, "made")):
+        one, other = (match(wrap(player), random, 40) for player in (plain, compiled))
+        assert (one.win_rate, one.draw_rate, one.plies_per_game) == (
+            other.win_rate,
+            other.draw_rate,
+            other.plies_per_game,
+        )
+        with pytest.raises(ValueError, match="first runs as plain Python"):
+            jax.jit(wrap(plain).play_once)(
+                *jax.tree.map(
+                    np.asarray, (add_batch_axis(TIC_TAC_TOE.init_position(jax.random.key(0))), np.zeros(1, np.uint32))
+                )
+            )
