@@ -160,8 +160,10 @@ def _play(
             number=trials.number + 1,
         )
 
+    begun = _start(game, position, value, size)
+    before = begun.plies[0]  # a roll that was there is played by now
     trials = jax.lax.while_loop(
-        lambda trials: jnp.any(trials.running) & (trials.number < truncate), ply, _start(game, position, value, size)
+        lambda trials: jnp.any(trials.running) & (trials.number + before < truncate), ply, begun
     )
     expected = trials.sign * value(trials.positions)
     return jnp.where(trials.running, expected, trials.result), trials.luck, trials.running, trials.plies

@@ -101,6 +101,10 @@ def test_a_roll_is_played_first(table, player_of):
     found = rollout(player_of(0), rolled, TRIALS)
     numbers = [waiting(own, [1])[1][0] for own in ([0, 1], [2])]  # 3/2 2/off, or 3/1 2/1
     assert found.equity == pytest.approx(max(1 - 2 * table[other, number] for number in numbers), abs=1e-5)
+    found = rollout(player_of(0), rolled, TRIALS, truncate=1)
+    assert (found.plies, found.truncated, found.standard_error) == (1, 1, 0)
+    assert found.equity == pytest.approx(max(1 - 2 * table[other, number] for number in numbers), abs=1e-5)
+    assert 1 < rollout(player_of(0), rolled, TRIALS, truncate=2).plies <= 2
     won = make_position([1, *[0] * 24], [0, 2, *[0] * 23], (2, 1))
     found = rollout(player_of(0), won, TRIALS)
     assert (found.equity, found.standard_error, found.win_rate) == (1, 0, 1)
