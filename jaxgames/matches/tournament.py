@@ -18,6 +18,7 @@ from jaxgames.matches.intervals import Z95
 from jaxgames.matches.match import MatchResult, PairedGames, match
 from jaxgames.ops.pytrees import num_rows, take
 from jaxgames.players import Player, as_players, generic
+from jaxgames.players.host import take_forfeits
 from jaxgames.runs.files import JsonLines
 from jaxgames.runs.folder import Folder
 from jaxgames.sessions.record import GameRecord
@@ -237,16 +238,19 @@ def time_per_move(player: Player, positions: Any) -> float:
         started = time.perf_counter()
         jax.block_until_ready(choose(player, positions, bits))
         seconds.append(time.perf_counter() - started)
+    take_forfeits(player)  # they are of no game that somebody is told about
     return min(seconds[1:]) / count
 
 
 def sample_positions(game: Game, seed: int = 0, count: int = TIMED) -> Any:
-    """Positions from the middle of random games."""
+    """Positions from the middle of random games; openings where all games are over by then."""
     random = generic.random(game)
     games = PairedGames(random, random, 100 * count, seed, slots=4 * count)
     games.play()
     slots = jax.device_get(games.state.slots)
     ready = np.flatnonzero(slots.playing)
+    if not len(ready):  # on a tiny board all games end at the same ply
+        return jax.jit(jax.vmap(game.init_position))(jax.random.split(jax.random.key(seed), count))
     return take(slots.position, ready[np.arange(count) % len(ready)])
 
 

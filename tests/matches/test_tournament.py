@@ -3,6 +3,7 @@
 import dataclasses
 from importlib import import_module
 
+import jax
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import _play_plies
 from jaxgames.matches.tournament import SCALE, bradley_terry, sample_positions, swap, time_per_move, tournament
 from jaxgames.players import Player, generic
+from jaxgames.players.host import HostTurn, take_forfeits
 from jaxgames.sessions.session import Session
 from tests.players.dash import GAME, Dash, Lead
 
@@ -160,6 +162,19 @@ def test_time_per_move_is_that_of_one_position():
     assert 0 < time_per_move(POOL[0], positions) < 1
     learns = players.make("lgr:2,keep=1", "tic_tac_toe")  # remembers something over a game
     assert 0 < time_per_move(learns, sample_positions(learns.game, count=8)) < 1
+
+
+def test_the_time_of_a_move_where_all_games_end_at_once():
+    game = jaxgames.make("connect_four", rows=2, cols=2, connect=3)
+    positions = sample_positions(game, count=8)
+    openings = jax.vmap(game.init_position)(jax.random.split(jax.random.key(0), 8))
+    jax.tree.map(np.testing.assert_array_equal, positions, openings)
+
+
+def test_forfeits_of_timing_are_no_later_game_s():
+    player = Player("mine", GAME, HostTurn(GAME, lambda state: 1 // 0, "mine"))
+    time_per_move(player, sample_positions(GAME, count=1))
+    assert take_forfeits(player) == []
 
 
 def test_what_makes_no_tournament():
