@@ -20,6 +20,7 @@ from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.ops import json_text
 from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
+from jaxgames.players.player import forfeits
 from jaxgames.tables.connect_four_solver import Solver
 
 __all__ = ["MOVE_SCORES", "Accuracy", "Solved", "board_of", "judge", "judge_moves", "read", "score"]
@@ -122,8 +123,8 @@ def score(
         batch: the most positions played at once. The result does not depend on it.
         progress: is told how many positions are done.
 
-    Raises `ValueError` for a player of another game or board, one in plain Python that fails, and if there are no
-    positions.
+    Raises `ValueError` for a player of another game or board, one that fails or chooses an illegal action, and if there
+    are no positions.
     """
     right, seconds = judge_moves(player, positions, file, seed, batch, progress)
     perfect, good = np.mean(right, axis=0).tolist()
@@ -163,12 +164,15 @@ def judge_moves(
 
     choose = _choose if player.on_host else jax.jit(_choose).lower(*inputs(0)).compile()
     seconds, right = 0.0, []
+    take_forfeits(player)  # of other games
     for start in range(0, len(positions), size):
         began = time.perf_counter()
         columns = jax.device_get(choose(*inputs(start))).tolist()
         seconds += time.perf_counter() - began
         for reason in take_forfeits(player):
             raise ValueError(f"no move in a position of {file or 'the positions'}: {reason}")
+        if -1 in columns:
+            raise ValueError(f"no move in a position of {file or 'the positions'}: {player.name}: illegal action")
         for one in judge(positions[start : start + size], columns, inputs(start)[1]):
             right.append(one)
             if progress is not None:
@@ -246,5 +250,8 @@ def _solve_moves(game: ConnectFour, positions: Position, columns: Int32[Array, "
 
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
-    after = player.play_once(positions, words).position
-    return player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
+    """The columns that a player chooses, -1 for an illegal action."""
+    outcome = player.play_once(positions, words)
+    after = jax.tree.map(jnp.asarray, outcome.position)
+    columns = player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
+    return jnp.where(forfeits(positions, outcome), -1, columns)

@@ -14,6 +14,11 @@ from jaxgames.ops.pytrees import equal, select
 Position = TypeVar("Position")
 
 
+def forfeits(positions: Any, outcomes: Outcome) -> Bool[Array, " batch"]:
+    """Which turns are lost by an illegal action: the game is over, and the position still the same."""
+    return jnp.asarray(outcomes.over) & equal(outcomes.position, positions)
+
+
 class TurnPolicy(Protocol[Position]):
     """Plays a turn in each of a batch of positions ready to act, given 32 random bits for each.
 
@@ -135,8 +140,8 @@ class Player(Generic[Position]):
         """An action for each of a batch of states, and the memory for the next call on these games.
 
         The player chooses a whole turn and then plays its actions one by one, so games by `act` are the same as games
-        by `turn`. It chooses again where the chosen turn has become impossible because the game was changed.
-        Raises `ValueError` if the states are no batch of rank 1.
+        by `turn`. It chooses again where the chosen turn has become impossible because the game was changed. An illegal
+        action is -1. Raises `ValueError` if the states are no batch of rank 1.
         """
         if states.terminated.ndim != 1:
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
@@ -147,8 +152,9 @@ class Player(Generic[Position]):
         actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
         target, learned = select(kept, memory.target, chosen), select(kept, memory.learned, learned)
         after = jax.vmap(self.game.play)(positions, actions)
-        pending = ~(after.over | after.turn_passes | equal(after.position, target))
-        return actions, PlayerMemory(target, pending, learned)
+        illegal = ~kept & forfeits(positions, outcome)
+        pending = ~(after.over | after.turn_passes | equal(after.position, target) | illegal)
+        return jnp.where(illegal, -1, actions), PlayerMemory(target, pending, learned)
 
     def init_memory(self, batch: int) -> PlayerMemory[Position]:
         """The memory before the first action of `batch` games."""

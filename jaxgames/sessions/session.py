@@ -20,7 +20,7 @@ from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.registry import as_game, make
 from jaxgames.ops.pytrees import equal, take
 from jaxgames.players.host import PlayerFailed, take_forfeits
-from jaxgames.players.player import Player
+from jaxgames.players.player import Player, forfeits
 from jaxgames.players.registry import make as make_player
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
@@ -318,7 +318,7 @@ class Session:
         return choose_turn(player, self.state, bits)
 
     def play_on(self) -> PlayedTurn | None:
-        """Lets the player on the seat play its turn; one in plain Python that fails resigns, and there is none.
+        """Lets the player on the seat play its turn; one that fails resigns, and there is none.
 
         Raises `ValueError` if a person sits there.
         """
@@ -393,12 +393,14 @@ class Session:
 def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     """The actions of a player from a state to the end of its turn; `bits` are the 32 random bits it may use.
 
-    Raises `PlayerFailed` for a player in plain Python that fails, or whose action is illegal.
+    Raises `PlayerFailed` for a player in plain Python that fails, and for an illegal action.
     """
     start, actions, word = single(state), list[int](), bits
     while not (actions and _passed(start, state)):
-        target = (_ask if player.on_host else _choose)(player, state, jnp.uint32(word))
-        chosen = state._game.turn_to(state, jax.device_get(target))
+        target, failed = jax.device_get((_ask if player.on_host else _choose)(player, state, jnp.uint32(word)))
+        if failed:
+            raise PlayerFailed(f"{player.name}: illegal action")
+        chosen = state._game.turn_to(state, target)
         state = after_actions(state, chosen)
         actions += chosen
         word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
@@ -476,18 +478,20 @@ def _player_bits(key: Key[Array, ""], turn: Int32[Array, ""], action: Int32[Arra
 
 @jax.jit
 def _choose(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
-    """The position that the player's turn leads to."""
+    """The position that the player's turn leads to, and whether it loses by an illegal action instead."""
     positions = jax.tree.map(lambda x: jnp.asarray(x)[None], state._position)
-    return take(player.play_once(positions, bits[None]).position, 0)
+    outcome = player.play_once(positions, bits[None])
+    return take(outcome.position, 0), forfeits(positions, outcome)[0]
 
 
 def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     """As `_choose`, for players in plain Python."""
     positions = jax.tree.map(lambda x: np.asarray(x)[None], state._position)
+    take_forfeits(player)  # of other games
     outcome = player.turn(player.params, positions, bits[None])
     for reason in take_forfeits(player):
         raise PlayerFailed(reason)
-    return take(jax.tree.map(np.asarray, outcome.position), 0)
+    return take(jax.tree.map(np.asarray, outcome.position), 0), False
 
 
 def _same(one: Any, other: Any) -> Bool[Array, ""]:

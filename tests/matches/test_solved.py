@@ -12,6 +12,7 @@ from jaxgames import make, players
 from jaxgames.envs.connect_four.board import from_plain
 from jaxgames.matches import solved
 from jaxgames.matches.solved import judge
+from jaxgames.players.host import ActionTurn, HostTurn
 from tests.matches.plain_solver import Solver
 
 GAME = make("connect_four")
@@ -129,6 +130,23 @@ def test_shares():
     share = [np.mean(np.array(row["move score"])[np.array(row["move score"]) != -99] == row["score"]) for row in rows]
     assert results[0].perfect == pytest.approx(np.mean(share), abs=4 * np.sqrt(0.25 / 500))
     assert solved.score(random, positions, seed=4, batch=500).perfect != results[0].perfect
+
+
+@pytest.mark.parametrize("column", [0, -2])
+def test_an_illegal_action_is_no_move(column):
+    def act(states, words):
+        return jnp.full(len(words), column, jnp.int32)
+
+    player = players.Player("stubborn", GAME, ActionTurn(GAME, act), None)
+    full = next(one for one in solved.read(solved.MOVE_SCORES) if one.moves[0] == solved.ILLEGAL)
+    with pytest.raises(ValueError, match=r"^no move in a position of the positions: stubborn: illegal action$"):
+        solved.judge_moves(player, [full])
+
+
+def test_old_failures_are_none_of_these_positions():
+    player = players.Player("plain", GAME, HostTurn(GAME, lambda s: int(np.argmax(s.legal_action_mask)), "plain"))
+    player.turn.forfeits.append("of another game")
+    assert len(solved.judge_moves(player, solved.read(solved.MOVE_SCORES, 1))[0]) == 1
 
 
 def test_boards_of_any_size(tmp_path):

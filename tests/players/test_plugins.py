@@ -120,8 +120,17 @@ def test_a_jax_player_s_next_checkpoint_is_not_compiled_again():
 
 def test_illegal_actions_of_jax_players_lose():
     registry.register("zero", jax_player(lambda states, bits: jnp.zeros(bits.shape, jnp.int32)))
-    result = match(players.make("zero", TIC_TAC_TOE), players.make("random", TIC_TAC_TOE), 40)
+    zero = players.make("zero", TIC_TAC_TOE)
+    result = match(zero, players.make("random", TIC_TAC_TOE), 40)
     assert result.loss_rate == 1 and result.plies_per_game <= 4
+    session = Session(TIC_TAC_TOE, players=(zero, zero))
+    assert session.play_on().text and session.play_on() is None
+    assert session.end == (1.0, "zero: illegal action")
+    states, memory = jax.vmap(TIC_TAC_TOE.init)(jax.random.split(jax.random.key(0), 2)), zero.init_memory(2)
+    for action in (0, -1):
+        actions, memory = zero.act(states, jax.random.key(1), memory)
+        assert actions.tolist() == [action] * 2 and actions.dtype == np.int32 and not memory.pending.any()
+        states = jax.vmap(TIC_TAC_TOE.step)(states, actions)
 
 
 def test_a_turn_of_several_actions_is_played_whole():
@@ -142,6 +151,9 @@ def test_a_session_goes_on_without_a_player_that_fails():
     session = Session(TIC_TAC_TOE, players=(python(lambda state: 1 / 0), None))
     with pytest.raises(PlayerFailed, match="mine: ZeroDivisionError: division by zero"):
         session.suggest()
+    player = python(first)
+    player.turn.forfeits.append("of another game")
+    assert Session(TIC_TAC_TOE, players=(player, None)).play_on() is not None
     assert session.play_on() is None
     assert session.end == (-1.0, "mine: ZeroDivisionError: division by zero")
 
