@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxgames.envs.core import Game
 from jaxgames.matches.match import PairedGames
+from jaxgames.ops import checks
 from jaxgames.players import Player, as_players
 
 BEHIND = 50
@@ -90,8 +91,10 @@ def knockout(
     if len(players) < 2:
         raise ValueError(f"a knock-out of {len(players)} players: expected 2 or more")
     players = as_players(*players, game=game)
-    if not behind > 0 or most_games < 2:
-        raise ValueError(f"behind={behind}, most_games={most_games}: expected points above 0 and 2 games or more")
+    checks.number("behind", behind, "points above 0", lambda points: points > 0)
+    most_games, seed = checks.whole("most_games", most_games, 2), checks.whole("seed", seed, 0)
+    slots, threads = checks.whole("slots", slots), checks.whole("threads", threads)
+    slots += slots % 2  # two halves, one for each player
     begun, key, telling = time.perf_counter(), jax.random.key(seed), threading.Lock()
     left, rounds = np.arange(len(players)), list[tuple[Meeting, ...]]()
     with ThreadPoolExecutor(threads) as pool:

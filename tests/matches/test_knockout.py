@@ -1,5 +1,7 @@
 """Knock-outs: who meets whom and how long, against a plain replay; better ones stay; what is known is not played."""
 
+import json
+
 import jax
 import numpy as np
 import pytest
@@ -88,11 +90,19 @@ def test_equal_players_end_at_the_limit_and_the_later_one_goes_on():
     assert (meeting.games, meeting.points, meeting.winner) == (20, 0, 1)
 
 
+def test_an_odd_number_of_slots_is_rounded_up_and_numbers_may_be_numpy_s(result):
+    again = knockout(POOL, 6, np.int64(40), seed=np.int64(3), slots=np.int32(SLOTS - 1))
+    assert again.rounds == result.rounds and json.loads(json.dumps(again.to_dict()))["seed"] == 3
+
+
 def test_numbers_that_make_no_sense():
     for arguments, message in (
         ((POOL[:1],), "2 or more"),
         ((POOL, 0), "above 0"),
-        ((POOL, 5, 1), "2 games or more"),
+        ((POOL, 5, 1), "most_games 1: expected a whole number from 2 on"),
+        ((POOL, 5, 2.5), "most_games 2.5: expected a whole number from 2 on"),
+        ((POOL, 5, 4, 0, 0), "slots 0: expected a whole number from 1 on"),
+        ((POOL, 5, 4, 0, 2, 0), "threads 0: expected a whole number from 1 on"),
         (([POOL[0], generic.random(jaxgames.make("tic_tac_toe"))],), "plays tic_tac_toe"),
     ):
         with pytest.raises(ValueError, match=message):
