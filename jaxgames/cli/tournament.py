@@ -39,6 +39,8 @@ def run(options: argparse.Namespace) -> None:
         check_extras("matplotlib")
     if options.png and not Path(options.png).parent.is_dir():
         raise ValueError(f"{options.png} cannot be made: there is no folder {Path(options.png).parent}")
+    if options.png and Path(options.png).is_dir():
+        raise ValueError(f"{options.png} is a folder; expected a file, such as {Path(options.png) / 'table.png'}")
     plan = {name: getattr(options, name) for name in _PLANNED}
     folder = None
     if options.resume:
@@ -73,6 +75,8 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
     players = [make_player(spec, game) for spec in plan["players"]]
     file, pairs = plan["games_out"], len(players) * (len(players) - 1) // 2
     form = records.format_for(file, game.id) if file else ""
+    if file:
+        _check_file(Path(file), options)
     folder, written = opened(), 0
 
     def played(saved: dict[str, Any]) -> tuple[tuple[int, ...], MatchResult]:
@@ -82,7 +86,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
 
     known = _known(folder, played)
     if file:
-        _cut(Path(file), written, options.resume)
+        _cut(Path(file), written)
 
     def finished(pair: tuple[int, int], result: Any, games: Any) -> None:
         size = 0
@@ -103,10 +107,11 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
         )
     if folder:
         folder.write_json("result.json", result.to_dict())
+    print_json(result.to_dict()) if options.json else show(*tournament_tables(result))
+    if folder:  # pictures come last: whatever happens to them, the result has been told
         draw_tournament(result, folder.path / "tournament.png")
     if options.png:
         draw_tournament(result, options.png)
-    print_json(result.to_dict()) if options.json else show(*tournament_tables(result))
 
 
 def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) -> None:
@@ -177,10 +182,16 @@ def _game(plan: dict[str, Any], specs: list[str]) -> Any:
     return make_game(game, plan["set"])
 
 
-def _cut(file: Path, size: int, resumed: bool) -> None:
-    """Drops the games of a match that was under way when the process was killed. Raises `ValueError` for others."""
-    if not resumed and file.exists() and file.stat().st_size:
+def _check_file(file: Path, options: argparse.Namespace) -> None:
+    """Raises `ValueError` where no records can be written, before there is a folder of results."""
+    if not options.resume and file.exists() and (file.is_dir() or file.stat().st_size):
         raise ValueError(f"{file} is there already; choose another file, or remove it")
+    if not file.parent.is_dir() and not (options.out and file.parent == Path(options.out)):
+        raise ValueError(f"{file} cannot be made: there is no folder {file.parent}")
+
+
+def _cut(file: Path, size: int) -> None:
+    """Drops the games of a match that was under way when the process was killed."""
     with open(file, "ab") as out:
         if out.tell() < size:
             raise ValueError(f"{file} is shorter than it was; the tournament cannot go on writing it")

@@ -73,6 +73,7 @@ def draw_tournament(result: TournamentResult, path: str | Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.text import Text
 
     order, shown, margins, unit = _ordered(result)
     number = len(order)
@@ -89,8 +90,8 @@ def draw_tournament(result: TournamentResult, path: str | Path) -> None:
         for x, column in enumerate(order):
             if row != column:
                 strong = abs(values[y, x] - middle) > 0.6 * most
-                text = _cell(result, shown, margins, row, column).replace(" ± ", "\n± ")
-                cross.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if strong else "black")
+                cell = _cell(result, shown, margins, row, column).replace(" ± ", "\n± ")
+                cross.text(x, y, cell, ha="center", va="center", fontsize=8, color="white" if strong else "black")
     cross.set_xticks(range(number), [str(place) for place in range(1, number + 1)])
     cross.set_yticks(range(number), [f"{name}  {place}" for place, name in enumerate(names, 1)])
     cross.set_title(f"{unit}, row against column, 95 %", fontsize=10)
@@ -103,6 +104,8 @@ def draw_tournament(result: TournamentResult, path: str | Path) -> None:
     bars.axvline(0, color="#333333", linewidth=0.8)
     bars.set_title("Elo, 95 %", fontsize=10)
     figure.suptitle(f"{result.game}, {result.games:,} games a pair", fontsize=11)
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # a name with $ is no formula
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=PNG_DPI, metadata={"Software": "jaxgames"})
     replace(Path(path), file.getvalue())

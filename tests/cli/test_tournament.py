@@ -1,6 +1,7 @@
 """`jaxgames tournament`: tables, JSON, pictures, records; resumed where it was stopped; knock-outs of a run."""
 
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -101,6 +102,14 @@ def test_a_knockout_of_the_networks_of_a_run(tmp_path, capsys, monkeypatch):
         (["random", "--knockout", "runs/none"], "takes neither"),
         (["random", "uct:3", "--behind", "5"], "--knockout"),
         (["random", "uct:3", "--game", "tic_tac_toe", "--png", "no/a.png"], "cannot be made: there is no folder no"),
+        (
+            ["random", "uct:3", "--game", "tic_tac_toe", "--png", "."],
+            ". is a folder; expected a file, such as table.png",
+        ),
+        (
+            ["random", "uct:3", "--game", "tic_tac_toe", "--out", "o", "--games-out", "no/a.txt"],
+            "there is no folder no",
+        ),
         (["--resume"], "--out FOLDER"),
         (["--resume", "--out", "nowhere"], "nowhere does not exist; expected a folder of `jaxgames tournament --out`"),
     ],
@@ -109,6 +118,15 @@ def test_bad_input_gets_one_line(arguments, message, capsys, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     assert main(["tournament", *arguments]) == 2
     assert message in (found := capsys.readouterr().err) and found.count("\n") == 1
+    assert not list(tmp_path.iterdir())  # nothing was begun
+
+
+def test_the_result_is_told_even_if_no_picture_can_be_made(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("jaxgames.matches.report.draw_tournament", mock.Mock(side_effect=ValueError("no picture")))
+    out, games = tmp_path / "out", tmp_path / "out" / "games.txt"
+    arguments = [*SPECS[:2], *GAME, "--png", str(tmp_path / "a.png"), "--out", str(out), "--games-out", str(games)]
+    assert main(["tournament", *arguments, "--json"]) == 2
+    assert len(json.loads(capsys.readouterr().out)["matches"]) == 1 and len(records.load(games)) == 10
 
 
 def test_folders_and_files_that_are_taken(played, tmp_path, capsys):

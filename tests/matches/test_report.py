@@ -2,10 +2,14 @@
 
 import dataclasses
 import io
+import itertools
 
+import pytest
 from rich.console import Console
 
 from jaxgames.matches import MatchResult, result_table
+from jaxgames.matches.report import draw_tournament
+from jaxgames.matches.tournament import TournamentResult
 
 RESULT = MatchResult(
     game="backgammon", a="runs/a", b="pubeval", seed=0, games=10_000, ppg=0.331, ppg_low=0.31, ppg_high=0.352,
@@ -54,3 +58,11 @@ def test_stopped_and_lost_games_are_told():
     assert "stopped" not in text(result_table(RESULT))
     told = " ".join(text(result_table(dataclasses.replace(RESULT, stopped=3, forfeits={"an error": 2}))).split())
     assert "3 games stopped as too long" in told and "2 lost by an error" in told
+
+
+def test_names_with_dollars_are_drawn_as_they_are(tmp_path):
+    pytest.importorskip("matplotlib")
+    names = ("runs/a$1_$x", "runs/$\\frac$")
+    matches = {pair: RESULT for pair in itertools.combinations(range(2), 2)}
+    draw_tournament(TournamentResult("backgammon", names, 10, 0, 3, matches, (1.0, 1.0)), tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
