@@ -115,13 +115,10 @@ def match(
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
-    checks.whole("games", games, None)
-    checks.whole("batch", batch, None)
-    checks.whole("most_plies", most_plies, None)
+    games, seed = checks.whole("games", games, None), checks.whole("seed", seed, None)
+    batch, most_plies = checks.whole("batch", batch), checks.whole("most_plies", most_plies, high=checks.MOST)
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
-    if batch < 1 or most_plies < 1:
-        raise ValueError(f"batch {batch} and most_plies {most_plies}: expected at least 1")
     a, b = as_players(a, b, game=game)
     pairs = (games + 1) // 2
     forfeits: Mapping[str, int] = {}
@@ -236,7 +233,7 @@ class PairedGames:
     ):
         self.points, self.plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
         self.stopped, self.done = np.zeros((pairs, 2), bool), np.zeros((pairs, 2), bool)
-        self._key = jax.random.key(seed) if isinstance(seed, int) else seed
+        self._key = jax.random.key(seed) if isinstance(seed, int | np.integer) else seed
         self._players, self._trace = (a, b), trace
         self._limit = jnp.int32(host_games.within_limit(a.game, most_plies))
         self.state = _init((a, b), slots)

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.expectimax import after_chance
 from jaxgames.envs.core import Game, State
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, select, take
 from jaxgames.players import Player
 
@@ -94,6 +95,8 @@ def rollout(
         raise ValueError(f"{player.name} does not value positions; roll out with a run or champion@1")
     if not player.game.outcome_probabilities:
         raise ValueError(f"{player.game.id} has no chance, so there is nothing to roll out")
+    trials, seed = checks.whole("trials", trials, None), checks.whole("seed", seed, None)
+    truncate = None if truncate is None else checks.whole("truncate", truncate, None)
     if not 2 <= trials <= MOST_TRIALS:
         raise ValueError(f"trials {trials}: expected a number from 2 to {MOST_TRIALS:,}")
     if truncate is not None and not 1 <= truncate <= MOST_PLIES:

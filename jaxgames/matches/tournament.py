@@ -16,6 +16,7 @@ from jaxgames.envs.core import Game
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.intervals import Z95
 from jaxgames.matches.match import MatchResult, PairedGames, match
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import num_rows, take
 from jaxgames.players import Player, as_players, generic
 from jaxgames.players.host import take_forfeits
@@ -148,6 +149,7 @@ def tournament(
         raise ValueError("record=True: the records are given to finished, and there is none; leave record out")
     if len(players) < 2:
         raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
+    games, seed = checks.whole("games", games, None), checks.whole("seed", seed, None)
     players = as_players(*players, game=game)
     names = tuple(player.name for player in players)
     for name in names:

@@ -143,6 +143,18 @@ def test_numbers_of_games():
     assert (result.ppg_low, result.ppg_high) == (-2, 2)  # which says nothing about the spread
 
 
+def test_numbers_of_numpy_and_those_that_are_none():
+    result, same = match(RANDOM, FAST, 10, seed=3), match(RANDOM, FAST, np.int64(10), np.int64(3), np.int32(512))
+    assert same.ppg == result.ppg and json.loads(json.dumps(same.to_dict()))["seed"] == 3
+    for wrong, message in (
+        ({"seed": 1.5}, "seed 1.5: expected a whole number"),
+        ({"batch": 0}, "batch 0: expected a whole number from 1 on"),
+        ({"most_plies": 2**31}, "most_plies 2147483648: expected a whole number from 1 to 2147483647"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            match(RANDOM, FAST, 10, **wrong)
+
+
 def test_a_game_that_is_too_long_is_stopped_and_reported():
     whole, cut = match(RANDOM, FAST, 64), match(RANDOM, FAST, 64, most_plies=5)
     assert 0 < cut.stopped < 64 and cut.plies_per_game < whole.plies_per_game

@@ -70,6 +70,12 @@ def test_exact_values_leave_no_luck(table, player_of):
     assert found.truncated == found.gammon_rate == 0 and found.trials == TRIALS
 
 
+def test_numbers_may_be_numpy_s(player_of):
+    state, _ = waiting([1, 1, 1], [2, 0, 1])
+    found = rollout(player_of(0), state, np.int64(4), np.int64(1), np.int64(1))
+    assert found == rollout(player_of(0), state, 4, 1, 1) and json.loads(json.dumps(found.to_dict()))["seed"] == 1
+
+
 def test_each_batch_has_dice_of_its_own(player_of, monkeypatch):
     asked = []
     monkeypatch.setattr(module, "BATCH", 2)
@@ -114,6 +120,8 @@ def test_a_roll_is_played_first(table, player_of):
     ("changes", "message"),
     [
         ({"trials": 1}, "trials 1: expected a number from 2"),
+        ({"trials": 2.5}, "trials 2.5: expected a whole number"),
+        ({"truncate": True}, "truncate True: expected a whole number"),
         ({"truncate": 0}, "truncate 0: expected a number of plies from 1"),
         ({"player": make("pubeval", GAME)}, "pubeval does not value positions; roll out with a run or champion@1"),
     ],
