@@ -22,6 +22,7 @@ from jaxgames.algos.self_play_backprop import Params, SelfPlayBackprop, SelfPlay
 from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.registry import make
 from jaxgames.envs.turns.best import turn_worth
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import add_batch_axis, select, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players.host import forfeits_of
@@ -132,7 +133,7 @@ class LogitsTurn(TurnPolicy):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         del bits
-        logits, _ = self.policy.apply(params, self._observe(positions))
+        logits, _ = self._outputs(params, positions)
         legal = jax.vmap(self.game.legal)(positions)
         lowest = jnp.finfo(logits.dtype).min
         logits = jnp.where(logits > lowest, logits, lowest)  # minus infinity and NaN are still better than illegal
@@ -145,10 +146,13 @@ class LogitsTurn(TurnPolicy):
         return BoundMethod(self, LogitsTurn._make_value)
 
     def _make_value(self, params: Any) -> Value:
-        return lambda positions: self.policy.apply(params, self._observe(positions))[1]
+        return lambda positions: self._outputs(params, positions)[1]
 
-    def _observe(self, positions: Any) -> Array:
-        return jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
+    def _outputs(self, params: Any, positions: Any) -> tuple[Array, Array]:
+        """Logits and values, looked at."""
+        seen = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
+        outputs = self.policy.apply(params, seen)
+        return checks.policy_and_value(outputs, len(seen), self.game.num_actions, self.game.id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,8 +184,9 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     """The player that takes the turn to the best position, where positions are worth `make_value(params)`.
 
     `make_value` is a hashable function, such as a method of a frozen dataclass. Players with equal `make_value` and
-    shapes of `params` share compiled programs.
+    shapes of `params` share compiled programs. Raises `TypeError` for what is no function.
     """
+    checks.function("make_value", make_value, "(params) -> value, and value(positions) -> float32[n]")
     if inspect.ismethod(make_value):
         make_value = BoundMethod(make_value.__self__, make_value.__func__)
     return Player(name, game, GreedyTurn(game, make_value), params)
@@ -193,8 +198,10 @@ def by_policy(
     """The player that takes the action a network's policy rates highest, without search.
 
     `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`; `discount` is that of
-    the values. `name` is that of the player of `game`, `params` are the network's weights.
+    the values. `name` is that of the player of `game`, `params` are the network's weights. Raises `TypeError` for what
+    is no function; a network that gives something else is refused when it is first asked.
     """
+    checks.function("apply", apply, "(params, observation) -> (logits, value)")
     if inspect.ismethod(apply):
         apply = BoundMethod(apply.__self__, apply.__func__)
     return Player(name, game, LogitsTurn(game, NetworkPolicy(apply, discount)), params)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Bool, Int32, Key, UInt32
 
 from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.registry import as_game, make
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, take
 from jaxgames.players.host import PlayerFailed, take_forfeits
 from jaxgames.players.player import Player, forfeits
@@ -182,9 +183,11 @@ class Session:
     def play(self, turn: str | Sequence[int]) -> PlayedTurn:
         """Plays the rest of the turn, by its text or its actions, and hands it over.
 
-        Raises `ValueError` that says what is wrong with it, and changes nothing then.
+        Raises `ValueError` that says what is wrong with it, `TypeError` for what is neither; nothing changes then.
         """
         self._check_open()
+        if not hasattr(turn, "__iter__"):
+            raise TypeError(f"turn {checks.describe(turn)}: expected its text, such as '4', or its actions, such as [3]")
         actions = self.game.string_to_turn(self.state, turn) if isinstance(turn, str) else tuple(map(int, turn))
         kept = len(self._actions)
         try:

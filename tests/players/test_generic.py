@@ -48,6 +48,23 @@ def test_a_network_that_likes_nothing_still_plays_by_the_rules(worst):
         assert int(outcome.position.cells[0]) == int(expected.cells)
 
 
+@pytest.mark.parametrize(
+    ("logits", "value"), [((1,), ()), ((8,), ()), ((9,), (1,)), (None, ())], ids=["one", "eight", "values", "no logits"]
+)
+def test_what_a_network_gives_is_looked_at(logits, value):
+    def network(params, observation):
+        rows = len(observation)
+        found = jnp.zeros((rows, *value), jnp.float32)
+        return found if logits is None else (jnp.zeros((rows, *logits), jnp.float32), found)
+
+    with pytest.raises((TypeError, ValueError), match="^the network gives .*: expected apply"):
+        match(generic.by_policy("wrong", TIC_TAC_TOE, network, ()), "random", games=2)
+    with pytest.raises(TypeError, match="^apply .*: expected a function"):
+        generic.by_policy("wrong", TIC_TAC_TOE, (), network)
+    with pytest.raises(TypeError, match="^make_value .*: expected a function"):
+        generic.greedy(TIC_TAC_TOE, "wrong", network, ())
+
+
 def failing():
     """Fails from the third stone on."""
 
