@@ -43,7 +43,7 @@ class AlphaZeroConfig(Settings):
         "policy: an action drawn from the search's policy; choice: the action that the search prefers",
         choices=("policy", "choice"),
     )
-    temperature: float = setting(1.0, "temperature of the drawn actions", above=0, when={"played": "policy"})
+    temperature: float = setting(1.0, "temperature of the drawn actions", low=1e-6, when={"played": "policy"})
     opening_plies: int = setting(2, "games begin after 0 to so many random plies, each number equally likely", low=0)
     fast_share: float = setting(
         0.0,

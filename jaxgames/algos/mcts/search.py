@@ -155,7 +155,7 @@ def search(
         seconds: a budget of time in the place of `num_simulations`, for the whole batch, without compilation: as many
             simulations as fit, and at least one. Paths then have at most 1,024 edges.
         discount: what a point is worth one action earlier: with less than 1 a quick win is worth more than a late one.
-            For rules that keep no statistics of their own.
+            Rolls of chance are no actions. For rules that keep no statistics of their own.
     """
     rule, evaluator = _rule(select), _evaluator(evaluate)
     batch = state_batch(a_game(game), states)

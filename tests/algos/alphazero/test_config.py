@@ -27,6 +27,7 @@ GAME = jaxgames.make("tic_tac_toe")
         ({"window": 3}, "window=3 has no effect without form=windows"),
         ({"form": "windows", "blocks": 3, "channels": 0}, "channels 0: expected a whole number from 1 on"),
         ({"discount": 0.0}, "discount 0.0: expected a number above 0, at most 1"),
+        ({"temperature": 1e-39}, "temperature 1e-39: expected a number from 1e-06 on"),
     ],
 )
 def test_settings_that_make_no_sense(changes, line):
