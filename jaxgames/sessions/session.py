@@ -68,7 +68,7 @@ class Session:
         players: who plays on seats 0 and 1; None for a person.
         rolls: whether the session draws chance itself, else `roll` does, but in `start`; `chance` is that of this turn.
 
-    Raises `ValueError` for a text that is no position.
+    Raises `ValueError` for a text that is no position, and for another number of players.
     """
 
     def __init__(
@@ -80,13 +80,14 @@ class Session:
         rolls: bool = True,
     ):
         game = as_game(game)
+        if isinstance(players, str) or len(players) != 2:
+            raise ValueError(f"players {players!r}: expected two, such as ('random', None), None for a person")
         seats = [make_player(player, game) if isinstance(player, str) else player for player in players]
         for player in seats:
             if player is not None and player.game != game:
                 raise ValueError(f"{player.name} plays {player.game}, not {game}")
         self.game, self.rolls, self.seats, self.seed = game, rolls, seats, seed
-        self.turns: list[PlayedTurn] = []
-        self.undone: list[PlayedTurn] = []
+        self.turns, self.undone = list[PlayedTurn](), list[PlayedTurn]()
         self._ahead: tuple[_Node, str]  # how the turn after all that is undone began
         self._key = jax.random.key(seed)
         self._end: GameEnd | None = None
@@ -293,12 +294,12 @@ class Session:
     def resign(self, seat: int | None = None, points: int = 1, reason: str = GIVEN_UP[0]) -> GameEnd:
         """Ends the game: a seat, by default the one whose turn it is, loses `points`.
 
-        Raises `ValueError` if the game is over, and for points that it is not worth.
+        Raises `ValueError` if the game is over, for points that it is not worth, and for no seat of it.
         """
         self._check_going()
-        if not 1 <= points <= self.game.max_reward:
+        if not 1 <= checks.whole("points", points, None) <= self.game.max_reward:
             raise ValueError(f"a game of {self.game.id} is worth 1 to {self.game.max_reward} points, not {points}")
-        loser = self.seat if seat is None else seat
+        loser = self.seat if seat is None else checks.whole("seat", seat, 0, 1)
         self._end = GameEnd(float(points if loser == 1 else -points), reason)
         return self._end
 

@@ -188,6 +188,21 @@ def test_chance_of_a_record_comes_again():
     assert session.awaits_chance and session.chance == ""
 
 
+def test_seats_points_and_players_that_there_are_not():
+    session = Session(GAMES["backgammon"])
+    for arguments, message in (
+        ({"seat": 5}, "seat 5: expected a whole number from 0 to 1"),
+        ({"points": 1.5}, "points 1.5: expected a whole number"),
+        ({"points": 4}, "is worth 1 to 3 points, not 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            session.resign(**arguments)
+    assert not session.over and session.resign(np.int32(1), np.int32(2)) == (2.0, "resigned")
+    for seats in (("random",), ("random",) * 3, "random"):
+        with pytest.raises(ValueError, match="^players .*: expected two, such as"):
+            Session(GAMES["tic_tac_toe"], players=seats)
+
+
 def test_ends_by_the_rules_by_resigning_and_by_agreement():
     session = Session(GAMES["tic_tac_toe"])
     for cell in "14253":
