@@ -27,11 +27,16 @@ def available_games() -> tuple[str, ...]:
 
 def register(game: type[Game]) -> None:
     """Makes a game known to `make` by its id. Raises `ValueError` for what is no game, and for an id that is taken."""
+    check_new(game)
+    GAMES[game.id] = game
+
+
+def check_new(game: type[Game]) -> None:
+    """The checks of `register`."""
     if not (isinstance(game, type) and issubclass(game, Game) and dataclasses.is_dataclass(game)):
         raise ValueError(f"{game!r} is no game; expected a dataclass that derives from jaxgames.Game")
     if GAMES.get(game.id, game) is not game:
         raise ValueError(f"there is a game {game.id!r} already; give this one another id")
-    GAMES[game.id] = game
 
 
 def make(game_id: str, **options: Any) -> Game:

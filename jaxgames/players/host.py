@@ -170,7 +170,7 @@ def jax_player(
 
 def entry_of(name: str, player: Any) -> PlayerEntry:
     """The entry `name` of what a plug-in has: an entry, or a function `move(state)`. Raises `ValueError` otherwise."""
-    if not re.fullmatch(r"[A-Za-z][\w-]*", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][\w-]*", name):
         raise ValueError(f"{name!r} is no name of a player: expected letters, digits, - and _")
     if not isinstance(player, PlayerEntry):
         if not callable(player):
@@ -185,4 +185,5 @@ def entry_of(name: str, player: Any) -> PlayerEntry:
 
 
 def _first_line(function: Any) -> str:
-    return (getattr(function, "__doc__", None) or "a player of a plug-in").strip().splitlines()[0].rstrip(".")
+    lines = (getattr(function, "__doc__", None) or "").strip().splitlines()
+    return lines[0].rstrip(".") if lines else "a player of a plug-in"

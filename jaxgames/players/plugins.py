@@ -3,10 +3,12 @@
 import importlib.util
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from jaxgames.envs import registry as games
+from jaxgames.ops.checks import describe
 from jaxgames.players import registry as players
 
 
@@ -21,17 +23,23 @@ def load(path: str | Path) -> list[str]:
     if not path.is_file():
         raise ValueError(f"plug-in {path}: there is no such file")
     module = _run(path)
-    named = dict(getattr(module, "PLAYERS", {}))
+    named, classes = getattr(module, "PLAYERS", {}), getattr(module, "GAMES", ())
+    if not isinstance(named, Mapping):
+        raise ValueError(f"plug-in {path}: PLAYERS is {describe(named)}; expected a dictionary: {{name: move}}")
+    if not isinstance(classes, list | tuple):
+        raise ValueError(f"plug-in {path}: GAMES is {describe(classes)}; expected a list of classes: [...]")
     if not named and hasattr(module, "move"):
         named = {path.stem: module.move}
-    classes = list(getattr(module, "GAMES", ()))
     if not named and not classes:
         raise ValueError(f"plug-in {path} has no player: define move(state), PLAYERS = {{name: move}} or GAMES = [...]")
     try:
         for cls in classes:
+            games.check_new(cls)
+        entries = {name: players.new_entry(name, player) for name, player in named.items()}
+        for cls in classes:  # only now: of a file that is wrong nothing is known
             games.register(cls)
-        for name, player in named.items():
-            players.register(name, player)
+        for name, entry in entries.items():
+            players.register(name, entry)
     except ValueError as error:
         raise ValueError(f"plug-in {path}: {error}") from None
     return [*(cls.id for cls in classes), *named]

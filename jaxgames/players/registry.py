@@ -4,9 +4,9 @@ Players of other packages are found by their entry points in the group `jaxgames
 """
 
 import functools
+import os
 import re
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
 from jaxgames.envs.core import Game
@@ -214,10 +214,15 @@ def register(name: str, player: Any) -> None:
 
     Raises `ValueError` for anything else, and for a name that is taken.
     """
+    PLAYERS[name] = new_entry(name, player)
+
+
+def new_entry(name: str, player: Any) -> PlayerEntry:
+    """What `register` makes known, with its checks."""
     entry = entry_of(name, player)
     if name in PLAYERS:
         raise ValueError(f"there is a player {name!r} already; give this one another name")
-    PLAYERS[name] = entry
+    return entry
 
 
 def _entry(name: str) -> PlayerEntry | None:
@@ -244,8 +249,8 @@ def _is_run(text: str) -> bool:
 
 
 def _is_folder(text: str) -> bool:
-    """Whether a text is the folder of a run and begins with no player's name."""
-    return bool(text) and re.split("[:,]", text)[0] not in PLAYERS and Path(text).is_dir()
+    """Whether a text is the folder of a run and begins with no player's name; one too long for a path is none."""
+    return bool(text) and re.split("[:,]", text)[0] not in PLAYERS and os.path.isdir(text)
 
 
 def _examples(game: Game | None) -> list[str]:

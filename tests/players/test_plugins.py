@@ -182,6 +182,9 @@ REFUSED = {
     "taken": ("PLAYERS = {'random': len}", "plug-in {path}: there is a player 'random' already"),
     "name": ("PLAYERS = {'a:b': len}", "plug-in {path}: 'a:b' is no name of a player"),
     "no function": ("PLAYERS = {'a': 3}", "plug-in {path}: player 'a' is int; expected a function move(state)"),
+    "a list": ("PLAYERS = [len]", "plug-in {path}: PLAYERS is a list; expected a dictionary: {{name: move}}"),
+    "a number as name": ("PLAYERS = {1: len}", "plug-in {path}: 1 is no name of a player"),
+    "no list": ("GAMES = 3", "plug-in {path}: GAMES is 3; expected a list of classes"),
     "no game": ("GAMES = [int]", "plug-in {path}: <class 'int'> is no game; expected a dataclass"),
 }
 
@@ -195,6 +198,20 @@ def test_bad_plug_ins_get_one_line(tmp_path, capsys, name):
     assert cli.main(["match", "random", "random", "--plugin", str(path), "--games", "2"]) == 2
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1 and message.format(path=path) in said.err
+
+
+def test_of_a_plug_in_that_is_wrong_nothing_is_known(tmp_path):
+    path = tmp_path / "plug.py"
+    path.write_text(f"{EXAMPLE.read_text('utf-8')}\nPLAYERS = {{'fresh': len, 'random': len}}\n")
+    with pytest.raises(ValueError, match="there is a player 'random' already"):
+        plugins.load(path)
+    assert "fresh" not in registry.PLAYERS and "small_connect" not in games.GAMES
+
+
+def test_blank_lines_are_no_help(tmp_path):
+    path = tmp_path / "quiet.py"
+    path.write_text('def move(state):\n    """\n\n    """\n    return 0\n')
+    assert plugins.load(path) == ["quiet"] and registry.PLAYERS["quiet"].help == "a player of a plug-in"
 
 
 def test_the_file_name_is_the_player(tmp_path):

@@ -59,6 +59,7 @@ def test_what_names_nothing(call, words):
     [
         ("gnu", "unknown player 'gnu'; expected the folder of a training, or one of: random, pubeval, simple:1, "),
         ("", "unknown player ''; "),
+        ("a" * 5000, "unknown player 'aaa"),
         ("runs/none-here", "unknown player 'runs/none-here'; expected the folder of a training"),
         ("simple", "simple players are simple:1, simple:2 and simple:3, not 'simple'"),
         ("simple:4", "simple players are simple:1, simple:2 and simple:3, not 'simple:4'"),
