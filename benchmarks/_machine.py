@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import functools
 import importlib.metadata
+import json
 import os
 import platform
 import re
@@ -99,37 +100,12 @@ CODE = ("jaxgames", "benchmarks", ":!benchmarks/results", "pyproject.toml")
 """What has to be as committed for a tree to be clean; results may be new."""
 
 
-SAME_ON_CPUS = {
-    "jaxgames/algos/evolution/genomes.py": (
-        "dcffa0e9f628409c9c1756a912b45c1d8e5774e7",
-        "b3a19337d4d8afbe82b5d443763ed0d7786c7dd9",  # all layers are matrix products on TPUs
-    ),
-    "jaxgames/envs/core.py": (
-        "1b04728993c45db04c7cf4ea24bf82ac5f57a611",
-        "3f73ccb9631275fa5d5027f5f69b3622427d6137",  # rewards behind a barrier on GPUs
-        "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # `truncated` computed, chance drawn one by one on GPUs
-    ),
-    "jaxgames/ops/materialize.py": (
-        "823f0405c70aa4b8e3d52214e90e5c37f5a8e2ce",
-        "842fb8025db2df175352105f06d65ef123333768",  # barriers on GPUs, nothing on TPUs
-    ),
-}
-"""Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`."""
-SAME_EVERYWHERE = {
-    "jaxgames/algos/evolution/play.py": (
-        "9a099f388ba3b82d33d8240e401c8c30c18ccb53",
-        "4790fe62ec14584e276189ec29de86db65af7efd",  # an opponent that learns over a game is refused
-    ),
-    "jaxgames/envs/core.py": (
-        "15f9b09befa28a902e5bc024d1b00ec5b49ea01b",
-        "368b2607f80a5cd8a6f52155de142388858a2e3b",  # one choice by the platform
-        "fddd11d1395a26002cb6490809071b6a3d60a1ca",  # ranks are not promoted
-    ),
-    "jaxgames/nets/convolutions.py": (
-        "68297e7300fdba226cd4d51e8d331c218f51e86e",
-        "08e7a9c4c801110ad80e38fa516d2c6b062a5578",  # refusals that say more
-    ),
-}
+SAME = json.loads((ROOT / "benchmarks" / "same_programs.json").read_text("utf-8"))
+SAME_ON_CPUS: dict[str, list[str]] = SAME["on_cpus"]
+"""Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`. The
+number of no file is zeros.
+"""
+SAME_EVERYWHERE: dict[str, list[str]] = SAME["everywhere"]
 """The same for all devices."""
 
 
@@ -169,8 +145,9 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
     names = []
     for line in listed.splitlines():
         found, name = line.split("\t")
-        old, new = (first_of_same(blob, on_cpus) for blob in found.split()[2:4])
-        in_git = len(commits) == 2 or new.strip("0")
+        blobs = found.split()[2:4]
+        old, new = (first_of_same(name, blob, on_cpus) for blob in blobs)
+        in_git = len(commits) == 2 or blobs[1].strip("0")
         said, says = committed(name, old), committed(name, new) if in_git else present(name, ROOT)
         before.update(said)
         now.update(says)
@@ -179,10 +156,10 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
     return () if before == now else tuple(names)
 
 
-def first_of_same(blob: str, on_cpus: bool) -> str:
-    """The first version of a file of those that make the same programs as this one."""
-    for name in SAME_EVERYWHERE | SAME_ON_CPUS:
-        same = SAME_EVERYWHERE.get(name, ()) + (SAME_ON_CPUS.get(name, ()) if on_cpus else ())
+def first_of_same(file: str, blob: str, on_cpus: bool) -> str:
+    """The first version of a file, wherever it lies, of those that make the same programs as this one."""
+    for name in SAME_EVERYWHERE | SAME_ON_CPUS if blob.strip("0") else (file,):
+        same = [*SAME_EVERYWHERE.get(name, ()), *(SAME_ON_CPUS.get(name, ()) if on_cpus else ())]
         if blob in same:
             return same[0]
     return blob

@@ -4,7 +4,7 @@ Two checkouts whose lines are the same run the same programs, whatever their cod
 
     diff <(cd OLD && python benchmarks/_same_programs.py) <(python benchmarks/_same_programs.py)
 
-A file may then stand in `SAME_ON_CPUS` of `_machine.py`.
+A file may then stand in `same_programs.json`.
 """
 
 import argparse

@@ -411,9 +411,9 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     file = "jaxgames/algos/mcts/f.py"
     numbers = [git(["git", "rev-parse", f"{at}:{file}"]).stdout.strip() for at in ("HEAD~2", "HEAD")]
     assert mark("HEAD~2") == stale(day)
-    monkeypatch.setitem(helpers.machine.SAME_ON_CPUS, file, tuple(numbers))
+    monkeypatch.setitem(helpers.machine.SAME_ON_CPUS, file, numbers)
     assert mark("HEAD~2") == "" and mark("HEAD~2", subject="accelerators") == stale(day)
-    monkeypatch.setitem(helpers.machine.SAME_EVERYWHERE, file, tuple(numbers))
+    monkeypatch.setitem(helpers.machine.SAME_EVERYWHERE, file, numbers)
     assert mark("HEAD~2", subject="accelerators") == ""
     (tmp_path / file).rename(tmp_path / "jaxgames/algos/mcts/g.py")  # another version, in another place
     commit(ops + "/bits.py", "2")
