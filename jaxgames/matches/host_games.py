@@ -138,7 +138,8 @@ class _Pairs:
             if number[row] < len(actions):
                 for action in actions[: number[row]]:
                     before = _play(self.game, before, np.int32(action))
-                cut = Outcome(before, np.bool_(False), np.bool_(False), np.float32(0))
+                going_on: tuple[Any, ...] = np.bool_(False), np.bool_(False), np.float32(0)
+                cut = Outcome(before, *going_on)
                 jax.tree.map(lambda x, new, row=row: x.__setitem__(row, new), outcome, cut)
         return outcome, number
 

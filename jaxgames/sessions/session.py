@@ -91,12 +91,9 @@ class Session:
         self._ahead: tuple[_Node, str]  # how the turn after all that is undone began
         self._key = jax.random.key(seed)
         self._end: GameEnd | None = None
-        if isinstance(start, State):
-            self.start = jax.device_get(single(start))
-        elif start is not None:
-            self.start = jax.device_get(game.from_string(start))
-        else:
-            self.start = jax.device_get(_init(game, self._key))
+        if start is None:
+            start = _init(game, self._key)
+        self.start = jax.device_get(single(start) if isinstance(start, State) else game.from_string(start))
         self._begin_turn(_look_at(self.start))
 
     # What there is to see.
@@ -188,7 +185,7 @@ class Session:
         """
         self._check_open()
         if not hasattr(turn, "__iter__"):
-            raise TypeError(f"turn {checks.describe(turn)}: expected its text, such as '4', or its actions, such as [3]")
+            raise TypeError(f"turn {checks.describe(turn)}: expected a text such as '4', or actions such as [3]")
         actions = self.game.string_to_turn(self.state, turn) if isinstance(turn, str) else tuple(map(int, turn))
         kept = len(self._actions)
         try:

@@ -137,7 +137,7 @@ def test_a_turn_that_is_wrong_changes_nothing():
             session.play(wrong)
         assert state_text(session) == (f"{START}:31", 0) and session.actions == ()
     for neither in (3, np.int32(3), None):
-        with pytest.raises(TypeError, match="^turn .*: expected its text, such as '4', or its actions, such as"):
+        with pytest.raises(TypeError, match="^turn .*: expected a text such as '4', or actions such as"):
             session.play(neither)
     with pytest.raises(ValueError, match="no position|position id"):
         Session(GAMES["backgammon"], "nonsense")
