@@ -61,7 +61,6 @@ def test_stopped_and_lost_games_are_told():
 
 
 def test_names_with_dollars_are_drawn_as_they_are(tmp_path):
-    pytest.importorskip("matplotlib")
     names = ("runs/a$1_$x", "runs/$\\frac$")
     matches = {pair: RESULT for pair in itertools.combinations(range(2), 2)}
     draw_tournament(TournamentResult("backgammon", names, 10, 0, 3, matches, (1.0, 1.0)), tmp_path / "a.png")
