@@ -4,7 +4,6 @@ import dataclasses
 import io
 import itertools
 
-import pytest
 from rich.console import Console
 
 from jaxgames.matches import MatchResult, result_table
