@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxgames.ops.checks import MOST_FLOAT32
+
 NAME = "events.out.tfevents.0.jaxgames"
 POLYNOMIAL, OFFSET = 0x82F63B78, 0xA282EAD8
-LARGEST = 2.0**128 - 2.0**104
-"""Numbers beyond what 32 bits hold are infinite in the file."""
 
 
 def begin(folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -84,6 +84,6 @@ def _double(field: int, number: float) -> bytes:
 
 
 def _float(field: int, number: float) -> bytes:
-    if abs(number) > LARGEST:
+    if abs(number) > MOST_FLOAT32:  # infinite in the file
         number = math.inf if number > 0 else -math.inf
     return _varint(field << 3 | 5) + struct.pack("<f", number)
