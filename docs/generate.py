@@ -299,7 +299,7 @@ def accelerators_table() -> str:
 
 def _counted(figure: dict, by: str) -> str:
     unit = "" if figure["unit"] == "kernels" else f" {figure['unit']}"
-    number = f"{figure['value']:.0f}" if figure["unit"] == "kernels" else f"{figure['value']:.3g}"
+    number = f"{figure['value']:g}" if figure["unit"] == "kernels" else f"{figure['value']:.3g}"
     note = f" ({figure['note']})" if figure["note"] else ""
     return number + unit + note + ("" if by == "jaxgames" else f" ({by})")
 
