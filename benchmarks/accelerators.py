@@ -243,7 +243,7 @@ def of_search(name: str, against: bool) -> Iterator[Program]:
             yield Program(what, MCTX, partial(_with_network, game, searches.mctx, kind), loops)
     what = f"{title}, Recursive, linear network, {size}"
     yield Program(what, OURS, partial(_with_network, game, searches.ours, "Recursive"), ("block up",))
-    whole = game.num_actions + game.num_actions // 2
+    whole = mcts.one_round().most_simulations(game)
     what = f"{title}, one round, linear network, {POSITIONS:,} x {whole}"
     yield Program(what, OURS, partial(_with_network, game, searches.ours, "OneRound", whole))
     what = f"{title}, UCT with rollouts, {size}"

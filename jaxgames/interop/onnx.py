@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from jaxgames.interop.networks import network_of, policy_network_of
 from jaxgames.players.player import Player
+from jaxgames.runs.files import replace
 
 __all__ = ["export"]
 
@@ -46,7 +47,7 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     said = {"game": player.game.id, "player": player.name, "shape": list(form.shape), **form.said}
     onnx.helper.set_model_props(model, {"jaxgames": json.dumps(said)})
     onnx.checker.check_model(model)
-    onnx.save(model, str(file))
+    replace(Path(file), model.SerializeToString())
     return said
 
 

@@ -17,6 +17,8 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from jaxgames.ops import checks
 
 S = TypeVar("S", bound="Settings")
@@ -117,8 +119,13 @@ class Setting:
 
     def _in_range(self, value: float) -> bool:
         low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
-        finite = math.isfinite(value) or value in (self.low, self.high)
-        return finite and low <= value <= high and (self.above is None or value > self.above)
+        if not (low <= value <= high and (math.isfinite(value) or value in (self.low, self.high))):
+            return False
+        if self.base is float and math.isfinite(value):  # it is used as a float32
+            if abs(value) > checks.MOST_FLOAT32:
+                return False
+            value = 0.0 if abs(value) < checks.LEAST_FLOAT32 else float(np.float32(value))
+        return self.above is None or value > self.above
 
     def parse(self, text: str) -> Any:
         """The value in a text, as `--set name=text` gives it. Raises `ValueError` if there is none."""

@@ -32,7 +32,8 @@ GIVEN_UP = ("resigned", "draw agreed")
 class PlayedTurn(NamedTuple):
     """A whole turn: whose it was, the chance before it (`31`, or empty), its actions and text, the states around it.
 
-    `before` is where it began, after the chance; `after` is where it ended, before the next chance.
+    `before` is where it began, after the chance; `after` is where it ended, before the next chance. A turn in which
+    `max_moves` stopped the game has no text, and is in no record.
     """
 
     seat: int
@@ -136,10 +137,8 @@ class Session:
     @property
     def end(self) -> GameEnd | None:
         """How the game ended; None while it goes on."""
-        if self._end is not None:
+        if self._end is not None or self._actions or not _is_over(self.state):
             return self._end
-        if self._actions or not _is_over(self.state):
-            return None
         points = float(self.state.rewards[int(self.start.current_player)])  # none where it was over from the start
         return GameEnd(points, "too many moves" * bool(self.state.truncated))
 
@@ -156,9 +155,7 @@ class Session:
 
     def legal_actions(self) -> list[int]:
         """The legal actions now."""
-        if self.over or self.awaits_chance or self.turn_complete:
-            return []
-        return list(self._nodes[-1].legal)
+        return [] if self.over or self.awaits_chance or self.turn_complete else list(self._nodes[-1].legal)
 
     # What can be done.
 
@@ -190,6 +187,8 @@ class Session:
         kept = len(self._actions)
         try:
             for action in actions:
+                if self.state.truncated:
+                    break
                 self.play_action(action, hand_over=False)
             if not self.turn_complete:
                 raise ValueError(f"actions {list(actions)} are no whole turn: it goes on")
@@ -224,7 +223,10 @@ class Session:
         """Ends the turn that is finished, and rolls for the next one. Raises `ValueError` if it is not finished."""
         if not self.turn_complete:
             raise ValueError("the turn is not finished yet")
-        text = self.game.turn_to_string(self.turn_start, self._actions)
+        try:
+            text = self.game.turn_to_string(self.turn_start, self._actions)
+        except ValueError:  # the game was stopped in the middle of a turn
+            text = ""
         turn = PlayedTurn(self.seat, self.chance, self.actions, text, self.turn_start, self.state)
         self.turns.append(turn)
         self.undone.clear()
@@ -294,8 +296,10 @@ class Session:
         Raises `ValueError` if the game is over, for points that it is not worth, and for no seat of it.
         """
         self._check_going()
-        if not 1 <= checks.whole("points", points, None) <= self.game.max_reward:
-            raise ValueError(f"a game of {self.game.id} is worth 1 to {self.game.max_reward} points, not {points}")
+        most = self.game.max_reward
+        if not 1 <= checks.whole("points", points, None) <= most:
+            worth = f"1 to {most} points" if most > 1 else "1 point"
+            raise ValueError(f"a game of {self.game.id} is worth {worth}, not {points}")
         loser = self.seat if seat is None else checks.whole("seat", seat, 0, 1)
         self._end = GameEnd(float(points if loser == 1 else -points), reason)
         return self._end
@@ -340,7 +344,7 @@ class Session:
             options=game_options(self.game),
             players=(names[0], names[1]),
             start=self.game.to_string(self.start),
-            turns=tuple(RecordedTurn(turn.text, turn.chance) for turn in self.turns),
+            turns=tuple(RecordedTurn(turn.text, turn.chance) for turn in self.turns if turn.text),
             points=None if end is None else end.points,
             reason="" if end is None else end.reason,
             tags=dict(tags or {}),
@@ -440,8 +444,9 @@ def _see(state: State) -> Seen:
     game: Game = state._game
     if not game.outcome_probabilities:
         return state, state.legal_action_mask, jnp.bool_(False)
-    position = state._position
-    return state, state.legal_action_mask, ~_same(position, game.chance(position, jnp.int32(0)))
+    both = state._position, game.chance(state._position, jnp.int32(0))
+    same = equal(*(jax.tree.map(lambda x: jnp.asarray(x)[None], position) for position in both))[0]
+    return state, state.legal_action_mask, ~same
 
 
 _look = jax.jit(_see)
@@ -493,7 +498,3 @@ def _ask(player: Player, state: State, bits: UInt32[Array, ""]) -> Any:
     for reason in take_forfeits(player):
         raise PlayerFailed(reason)
     return take(jax.tree.map(np.asarray, outcome.position), 0), False
-
-
-def _same(one: Any, other: Any) -> Bool[Array, ""]:
-    return equal(*(jax.tree.map(lambda x: jnp.asarray(x)[None], tree) for tree in (one, other)))[0]

@@ -26,6 +26,7 @@ class Config(Settings):
     network: Network = group(Network)
     batch: int = setting(128, "games at once", low=1, high=2**20)
     discount: float = setting(1.0, "of a ply", above=0, high=1)
+    share: float = setting(0.5, "of noise", low=0)
     exact: bool = setting(False, "whether tables are asked")
     outputs: int = setting(4, "how many", choices=(2, 4, 6))
     limit: int | None = setting(None, "at most so many", low=0)
@@ -46,6 +47,9 @@ def test_values_are_as_their_kinds():
         ({"batch": True}, "batch True: expected a whole number"),
         ({"discount": 0}, "discount 0: expected a number above 0, at most 1"),
         ({"discount": math.nan}, "discount nan: expected a number above 0, at most 1"),
+        ({"discount": 1e-50}, "discount 1e-50: expected a number above 0, at most 1"),  # 0 as a float32
+        ({"share": 1e39}, "share 1e+39: expected a number from 0 on"),  # infinite as a float32
+        ({"share": math.inf}, "share inf: expected a number from 0 on"),
         ({"exact": 1}, "exact 1: expected true or false"),
         ({"outputs": 3}, "outputs 3: expected one of 2, 4, 6"),
         ({"limit": -1}, "limit -1: expected a whole number from 0 on, or none"),

@@ -297,3 +297,24 @@ def test_all_actions_of_a_turn_are_played():
     assert all(map(np.array_equal, *map(jax.tree.leaves, (found, expected))))
     assert all(isinstance(leaf, np.ndarray | np.generic) for leaf in jax.tree.leaves(found))
     assert after_actions(state, ()) is state
+
+
+def test_a_game_that_is_stopped_within_a_jump():
+    """The half turn has no name and is in no record; the record is the same after a replay."""
+    game = jaxgames.make("checkers", max_moves=1)
+    start = "B:W14,19,21,22,24,26,27,28,29,31,32:B1,2,3,4,5,6,7,8,11,16"
+    for play in (lambda session: session.play("16x23x30"), lambda session: session.play_action(60)):
+        session = Session(game, start)
+        play(session)
+        assert session.over and session.end.reason == "too many moves" and session.turns[-1].actions == (60,)
+        record = session.record()
+        assert record.turns == () and record.points == 0 and Session.replay(record).record() == record
+        session.undo()
+        assert not session.over and list(session.legal_turns()) == ["16x23x30"]
+        session.redo()
+        assert session.over
+
+
+def test_a_game_of_one_point_says_so():
+    with pytest.raises(ValueError, match="is worth 1 point, not 2"):
+        Session(GAMES["checkers"]).resign(points=2)

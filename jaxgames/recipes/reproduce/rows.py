@@ -93,11 +93,6 @@ class Row(NamedTuple):
         gain = {"high": middle, "low": -middle, None: -1.0}[self.best]
         return "better" if gain > 0 else "differs"
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether a row that differs or is missing says why."""
-        return bool(self.why) or self.verdict not in ("differs", "not done")
-
 
 VERDICTS = ("agrees", "better", "differs", "not confirmed", "too wide", "set", "-", "not done")
 ROUNDING = 1e-9

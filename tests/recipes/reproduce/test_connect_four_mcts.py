@@ -119,7 +119,7 @@ def test_rows_that_are_left_out_say_so(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "QUICK_CELLS", ())
     study = Study.create(tmp_path / "s", "connect-four-mcts", True, 0, Report(quiet=True))
     rows = tables.by_cp("table 6", study)
-    assert len(rows) == 25 and all(row.verdict == "not done" and row.is_explained for row in rows)
+    assert len(rows) == 25 and all(row.verdict == "not done" and row.why for row in rows)
     assert rows[0].what == "k 10, Cp 0.2" and rows[15].what == "k 100, Cp 0.2" and rows[15].published == 61.6
     assert len(system_named("connect-four-mcts").parts) == 25
 
@@ -181,4 +181,4 @@ def test_networks_are_no_part_of_quick_figures(tmp_path):
     study = Study.create(tmp_path / "s", "connect-four-mcts", True, 0, Report(quiet=True))
     measured = [networks.table_1, networks.table_2, networks.table_11, networks.table_12]
     rows = [row for measure in measured for row in measure(study)]
-    assert len(rows) == 4 + 8 + 6 + 24 and all(row.verdict == "not done" and row.is_explained for row in rows)
+    assert len(rows) == 4 + 8 + 6 + 24 and all(row.verdict == "not done" and row.why for row in rows)

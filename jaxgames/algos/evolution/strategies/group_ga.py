@@ -99,7 +99,8 @@ class GroupGA(Strategy):
     schedule: str = "sequential"
 
     def __post_init__(self) -> None:
-        for name in ("dimension", "groups", "members", "keep", "best", "iterations"):
+        checks.whole("dimension", self.dimension, 1)
+        for name in ("groups", "members", "keep", "best", "iterations"):
             checks.whole(name, getattr(self, name), None)
         checks.function("first", self.first, "(key, numbers) -> genomes")
         checks.function("mutation", self.mutation, "(genomes, bits) -> genomes")
