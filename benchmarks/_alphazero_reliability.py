@@ -72,9 +72,8 @@ def train(name: str, seed: int, folder: Path) -> list[dict[str, Any]]:
     if run.config != asked:
         raise SystemExit(f"{folder} holds another training; expected one of {asked}")
     state = jax.jit(learner.init)(jax.random.fold_in(key, 2**31))
-    if run.steps():
-        step, state = run.restore(state)
-        run.drop_metrics_after(step)
+    step, state = run.restore(state) if run.steps() else (0, state)
+    run.drop_metrics_after(step)
     judge, update = JUDGES[name], jax.jit(learner.update, donate_argnums=0)
     while (number := int(state.updates)) < updates:
         began = cpu_seconds()

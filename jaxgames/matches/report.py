@@ -32,7 +32,8 @@ def result_table(result: MatchResult) -> ConsoleTable:
     table.add_row("won", _percent(result.win_rate), _percent(result.loss_rate))
     if result.gammon_rate or result.gammon_loss_rate:
         table.add_row("gammons, of all games", _percent(result.gammon_rate), _percent(result.gammon_loss_rate))
-        table.add_row("backgammons, of all games", _percent(result.backgammon_rate), _percent(result.backgammon_loss_rate))
+        most = _percent(result.backgammon_rate), _percent(result.backgammon_loss_rate)
+        table.add_row("backgammons, of all games", *most)
     if result.draw_rate:
         table.add_row("drawn", _percent(result.draw_rate), _percent(result.draw_rate))
     return table

@@ -330,6 +330,18 @@ def settable(settings: Settings) -> dict[str, Setting]:
     return {name: one for name, one in settings.declarations().items() if not one.derived}
 
 
+def keep_at_most(settings: Settings, name: str, other: str) -> None:
+    """For `__post_init__`: lowers the default of one setting to the value of another one.
+
+    Raises `ValueError` for a value above that which is not the default.
+    """
+    value, most = getattr(settings, name), getattr(settings, other)
+    if value > most:
+        if value != own(type(settings))[name].default:
+            raise ValueError(f"{name}={value:g}: expected at most {other}={most:g}")
+        object.__setattr__(settings, name, most)
+
+
 def own(kind: Any) -> dict[str, Setting]:
     """The declarations of a class, by name, without those of its groups."""
     return _own(kind)

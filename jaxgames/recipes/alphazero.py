@@ -3,16 +3,17 @@
 import dataclasses
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from typing_extensions import override
 
 from jaxgames.algos import alphazero, imitation, mcts
 from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
 from jaxgames.algos.alphazero.learner import METRICS, AlphaZeroCheckpoint, checkpoint_shapes
+from jaxgames.algos.imitation import ImitationConfig
 from jaxgames.algos.parallel import mesh_of, place
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
@@ -25,6 +26,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.strength import LearnerJob
 from jaxgames.recipes.training import Block, run_updates, seconds_per_update
 from jaxgames.runs import Panel, Run
+from jaxgames.runs.files import digest
 from jaxgames.runs.processes import check_all_take_part, fetched
 
 SECONDS_PER_BLOCK = 5.0
@@ -77,7 +79,7 @@ class AlphaZeroRecipe(Recipe):
         learner.check()  # raises if there is no such network, or no room
         mesh_of(learner.config, _devices(plan))  # raises if there are not so many devices, or no equal shares
         if plan.from_file is not None:
-            first_params(plan.from_file, learner.game, learner.network)  # raises if they do not fit
+            first_params(plan.from_file, learner.game, learner.config)  # raises if they do not fit
         if jax.process_count() > 1 and plan.games is None:
             raise ValueError("several processes train for a number of games, as each has its own speed: give --games")
 
@@ -108,11 +110,16 @@ class AlphaZeroRecipe(Recipe):
             block = round(SECONDS_PER_BLOCK * updates / self._seconds(plan))
         block = max(1, min(block, updates // 10))
         blocks = math.ceil(updates / block)
+        first = plan.from_file and digest(jax.tree.leaves(first_params(plan.from_file, make(self.game), config)))
         return {
             "game": self.game,
-            "from": plan.from_file,
+            "from": first and {"run": str(Path(plan.from_file or "").resolve()), "sha256": first},
             "devices": _devices(plan),
-            "goal": {"minutes": plan.minutes, "games": plan.games, "updates": blocks * block},
+            "goal": {
+                "minutes": None if plan.games is not None else plan.minutes or self.minutes,
+                "games": plan.games,
+                "updates": blocks * block,
+            },
             "block": block,
             "measure_every": math.ceil(blocks / MEASUREMENTS) * block,
             "learner": config.replace(updates=blocks * block).to_json(),
@@ -143,8 +150,10 @@ class AlphaZeroJob(LearnerJob):
         if checkpoint is not None:
             return checkpoint._replace(state=self.placed.place(checkpoint.state))
         state = self.placed.place(jax.jit(self.learner.init)(jax.random.fold_in(self.key, 2**31)))
-        if self.settings.get("from"):
-            params = first_params(self.settings["from"], self.game, self.network)
+        if first := self.settings.get("from"):
+            params = first_params(first["run"], self.game, self.learner.config)
+            if digest(jax.tree.leaves(params)) != first["sha256"]:
+                raise ValueError(f"{first['run']} plays with other weights than when this began with them: begin anew")
             state = self.placed.place(state._replace(params=params, mean_params=jax.tree.map(np.copy, params)))
         return AlphaZeroCheckpoint(state, np.int64(0))
 
@@ -203,23 +212,33 @@ def _devices(plan: Plan) -> int:
     return devices
 
 
-def first_params(path: str, game: Game, network: Any) -> Any:
+def first_params(path: str, game: Game, config: AlphaZeroConfig) -> Any:
     """The weights of the run in folder `path`, of AlphaZero or of imitation, for a network to begin with.
 
-    Raises `ValueError` for runs of other kinds or games, and for networks of another shape.
+    Raises `ValueError` for runs of other kinds or games, and for another network.
     """
     run = Run.open(path)
-    load = {"imitation": imitation.load_network, "alphazero": alphazero.load_network}.get(run.config["kind"])
+    kinds: dict[str, tuple[Any, Any]] = {
+        "imitation": (imitation.load_network, ImitationConfig),
+        "alphazero": (alphazero.load_network, AlphaZeroConfig),
+    }
+    load, settings = kinds.get(run.config["kind"], (None, None))
     if load is None:
         raise ValueError(f"{path} holds no network to begin with: expected a run of imitation or of AlphaZero")
     if run.config["game"] != game.id:
         raise ValueError(f"{path} holds a network of {run.config['game']}, not of {game.id}")
     params, *_ = load(run, game)
-    observation = jnp.zeros((1, *game.observation_shape), jnp.float32)
-    fresh = jax.eval_shape(network.init, jax.random.key(0), observation)
-    if jax.tree.map(jnp.shape, params) != jax.tree.map(jnp.shape, fresh):
-        raise ValueError(f"{path} holds a network of another shape: train both with the same network and hidden layers")
+    theirs, mine = (_function(one) for one in (settings.from_json(run.config["learner"]), config))
+    for name in theirs | mine:
+        if (wrong := theirs.get(name)) != (right := mine.get(name)):
+            raise ValueError(f"{path} holds another network, of {name}={wrong}: train both with {name}={right}")
     return params
+
+
+def _function(config: AlphaZeroConfig | ImitationConfig) -> dict[str, Any]:
+    """The settings that say what a network computes with its weights."""
+    network = {name: value for name, value in config.network.to_json().items() if name not in ("initializer", "dtype")}
+    return network | {name: getattr(config, name, usual) for name, usual in (("encoding", "observation"), ("head", ""))}
 
 
 _FAST = AlphaZeroConfig(batch=256, plies=8, simulations=32, steps=8, minibatch=512, buffer_plies=256)

@@ -252,7 +252,10 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         key, form = jax.random.key(self.settings["seed"]), self.recipe.text_form
         if form is None or not self.settings.get("from_file"):
             return jax.jit(self.strategy.init)(key)
-        return jax.jit(self.strategy.init_from)(key, form.read(self.config.network, networks_file(self.run, 0)))
+        first = networks_file(self.run, 0)
+        if not first.exists():
+            raise ValueError(f"{self.run.path} was ended before its first networks were there: begin anew elsewhere")
+        return jax.jit(self.strategy.init_from)(key, form.read(self.config.network, first))
 
     @override
     def advance(self, checkpoint: EvolutionCheckpoint, step: int) -> Block[EvolutionCheckpoint]:

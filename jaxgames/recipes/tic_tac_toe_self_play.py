@@ -129,7 +129,7 @@ class SelfPlayJob(Job[SelfPlayState]):
         self.devices = self.settings["devices"]
         device_mesh(self.devices, AXIS)  # raises if there are not so many
         self.key = jax.random.key(self.settings["seed"])
-        self._good = np.zeros((len(self.variants), self.settings["seeds"]))
+        self._good: np.ndarray | None = None  # of the newest block
         """How good each network is, by the last measurement."""
 
     @override
@@ -173,8 +173,9 @@ class SelfPlayJob(Job[SelfPlayState]):
     @override
     def measure(self, states: SelfPlayState, entry: Mapping[str, Any]) -> dict[str, Any]:
         # The network with most good results without learning is kept, if none before had more.
-        variant, seed = map(int, np.unravel_index(np.argmax(self._good), self._good.shape))
-        strength, kept = 100 * float(self._good[variant, seed]), self.run.best_info()
+        good = self._measure(states, entry["step"]).good if self._good is None else self._good
+        variant, seed = map(int, np.unravel_index(np.argmax(good), good.shape))
+        strength, kept = 100 * float(good[variant, seed]), self.run.best_info()
         if kept is None or strength >= kept["strength"]:
             info = {"variant": list(self.variants)[variant], "seed": seed, "strength": strength}
             best = jax.device_get(self.populations.network(states, variant, seed))

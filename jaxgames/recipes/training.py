@@ -144,6 +144,10 @@ class Training(Generic[S]):
                         self._log(entry)
                     progress(entry["progress"], entry)
         lasted = time.perf_counter() - began
+        if not games:  # it may have been killed before its last picture was drawn
+            checkpoint = self.job.checkpoint(state)
+            if self.leads:
+                self.job.draw(checkpoint)
         return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
 
     def _start(self) -> tuple[int, S, Sequence[Job[S]]]:

@@ -11,9 +11,11 @@ import math
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from jaxgames.ops import json_text
 
@@ -124,6 +126,11 @@ def fingerprint(path: Path) -> Fingerprint:
     """That of a file as it is now."""
     with open(path, "rb") as file:
         return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(arrays: Iterable[Any]) -> str:
+    """The SHA-256 of the numbers of some arrays, one after the other."""
+    return hashlib.sha256(b"".join(np.asarray(array).tobytes() for array in arrays)).hexdigest()
 
 
 def damage(path: Path, expected: Fingerprint, name: str) -> str | None:

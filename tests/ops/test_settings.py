@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from jaxgames.ops.settings import Above, Settings, group, setting
+from jaxgames.ops.settings import Above, Settings, group, keep_at_most, setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,3 +157,18 @@ def test_what_follows_from_a_plan_is_set_by_no_text():
     with pytest.raises(ValueError, match="^unknown setting 'updates' of settings; available: share, size$"):
         Shares().change({"updates": "3"})
     assert Shares.from_json({"share": 0, "updates": 3}) == Shares().replace(updates=3) == Shares(updates=3)
+
+
+def test_a_default_is_lowered_to_another_setting():
+    @dataclasses.dataclass(frozen=True)
+    class Steps(Settings):
+        first: float = setting(0.1, "the first step", above=0)
+        last: float = setting(0.01, "the last step", low=0)
+
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            keep_at_most(self, "last", "first")
+
+    assert Steps().last == 0.01 and Steps(first=0.001).to_json() == {"first": 0.001, "last": 0.001}
+    with pytest.raises(ValueError, match="last=0.2: expected at most first=0.1"):
+        Steps(last=0.2)

@@ -197,8 +197,19 @@ def test_alphazero_begins_with_what_was_learned(trained, tmp_path, capsys):
     learned, _ = load_network(Run.open(path), GAME)
     for params in (state.params, state.mean_params):
         jax.tree.map(np.testing.assert_array_equal, params, learned)
+    # What it begins with is fixed: if it is another one by now, the run does not go on with that in silence.
+    changed = Run(run.path, {"config": run.config | {"from": run.config["from"] | {"sha256": "0"}}})
+    with pytest.raises(ValueError, match="plays with other weights than when this began"):
+        recipe.job(changed, Report(quiet=True)).start(None)
+    # Weights of the same shapes that are another function.
+    shutil.copytree(path, tmp_path / "tanh")
+    config = json.loads((tmp_path / "tanh" / "config.json").read_text())
+    config["config"]["learner"]["activation"] = "tanh"
+    (tmp_path / "tanh" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="holds another network, of activation=tanh: train both with activation=relu"):
+        recipe.check(dataclasses.replace(plan, from_file=str(tmp_path / "tanh")))
     for arguments, line in (
-        (["tic-tac-toe-alphazero", *smaller], "holds a network of another shape"),
+        (["tic-tac-toe-alphazero", *smaller], "holds another network, of hidden=[32]: train both with hidden=[16]"),
         (["connect-four-alphazero"], "holds a network of tic_tac_toe, not of connect_four"),
         (["td-gammon"], "begins with random weights"),
     ):

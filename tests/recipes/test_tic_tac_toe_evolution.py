@@ -162,7 +162,13 @@ def test_a_training_goes_on_from_a_file(finished, tmp_path, capsys):
     assert np.array_equal(alone.genomes, np.broadcast_to(begun[0], alone.genomes.shape))
     state, scores = jax.jit(lambda state: strategy.generation(state, evolution))(first)
     np.testing.assert_array_equal(scores.networks, networks_of(run, 1))
+    # One that was killed before these networks were written cannot go on.
+    shutil.copytree(path, tmp_path / "killed")
+    shutil.rmtree(tmp_path / "killed" / "checkpoints")
+    networks_file(Run.open(tmp_path / "killed"), 0).unlink()
     capsys.readouterr()
+    assert cli.main(["train", "--out", str(tmp_path / "killed"), "--resume"]) == 2
+    assert "begin anew" in capsys.readouterr().err
 
 
 def test_illegal_choices_lose_where_they_are_allowed():

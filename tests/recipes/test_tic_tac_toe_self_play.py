@@ -17,7 +17,7 @@ from jaxgames.players.generic import SelfPlayTurn
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.self_play_population import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Populations
-from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, _train
+from jaxgames.recipes.tic_tac_toe_self_play import RECIPE, SelfPlayJob, _train
 from jaxgames.runs import Run
 
 SEEDS, LINES = 2, 12
@@ -84,6 +84,19 @@ def test_a_training_that_was_stopped_ends_with_the_same_bits(finished, tmp_path)
     assert (path / "curve.png").exists()
     for one, other in zip(leaves(Run.open(path)), leaves(whole), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_what_a_finished_training_lacks_is_made_again(finished, tmp_path, monkeypatch):
+    """Its picture, if it was killed before that, and its best player."""
+    whole, _ = finished
+    shutil.copytree(whole.path, tmp_path / "run")
+    (tmp_path / "run" / "curve.png").unlink()
+    shutil.rmtree(tmp_path / "run" / "best")
+    monkeypatch.setattr(SelfPlayJob, "results", lambda self, states: {})
+    RECIPE.resume(Run.open(tmp_path / "run"), Report(quiet=True)).run_to_end()
+    assert (tmp_path / "run" / "curve.png").exists()
+    newest = np.array([whole.metrics()[-1][f"{name}/measured/high"] for name in SETTINGS["all"]])
+    assert Run.open(tmp_path / "run").best_info()["strength"] >= newest.max() > 0
 
 
 def test_good_results_are_draws_against_itself_and_wins_against_random(finished):

@@ -6,7 +6,7 @@ from typing import Any
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.nets import POLICY_VALUE, NetworkSpec
-from jaxgames.ops.settings import Above, Settings, group, setting
+from jaxgames.ops.settings import Above, Settings, group, keep_at_most, setting
 
 GUMBEL, PUCT, NOISY = {"search": "gumbel"}, {"search": "puct"}, {"search": ("puct", "recursive")}
 
@@ -83,6 +83,7 @@ class AlphaZeroConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        keep_at_most(self, "last_step_size", "step_size")
         if not self.fast_share < 1:
             raise ValueError(
                 f"fast_share {self.fast_share}: expected a share from 0 to below 1; 1 leaves no policy targets"

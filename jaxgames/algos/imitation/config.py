@@ -17,7 +17,7 @@ from jaxgames.algos.imitation.data import SPLITS
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.heads import heads_of
 from jaxgames.nets import ACTIVATIONS, NetworkSpec
-from jaxgames.ops.settings import Settings, group, own, setting
+from jaxgames.ops.settings import Settings, group, keep_at_most, own, setting
 
 FORMS: dict[str, tuple[Any, ...]] = {
     "form": ("mlp", "residual", "conv"), "output": tuple(ACTIVATIONS), "biases": (True,), "dtype": ("float32",),
@@ -83,8 +83,7 @@ class ImitationConfig(Settings):
         super().__post_init__()
         if not self.validation < 1:
             raise ValueError(f"validation {self.validation}: expected a share above 0 and below 1")
-        if self.last_step_size > self.step_size and self.last_step_size != own(type(self))["last_step_size"].default:
-            raise ValueError(f"last_step_size={self.last_step_size:g}: expected at most step_size={self.step_size:g}")
+        keep_at_most(self, "last_step_size", "step_size")
         if self.plays != self.learns and self.learns != "both":
             raise ValueError(f"plays={self.plays}, but it learns only the {self.learns}")
         values_positions = self.learns != "policy" or self.head or self.network.form == "residual"

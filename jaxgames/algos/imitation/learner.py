@@ -134,9 +134,8 @@ class ImitationLearner:
     def optimizer(self) -> optax.GradientTransformation:
         """The optimizer, with a cosine schedule over the whole training."""
         config = self.config
-        schedule = optax.cosine_decay_schedule(
-            config.step_size, config.steps, min(1.0, config.last_step_size / config.step_size)
-        )
+        share = config.last_step_size / config.step_size
+        schedule = optax.cosine_decay_schedule(config.step_size, config.steps, share)
         return {
             "adamw": lambda: optax.adamw(schedule, weight_decay=config.weight_decay),
             "adam": lambda: optax.adam(schedule),
