@@ -57,8 +57,8 @@ class AlphaZeroConfig(Settings):
     )
     exact: bool = setting(
         False,
-        "whether positions that are known exactly, such as endings, have the value of best play as target, and so have "
-        "the positions before them in their game",
+        "whether positions that are known exactly, such as endings, have the value of best play as target, without "
+        "discount, and so have the positions before them in their game",
     )
     discount: float = setting(
         1.0,

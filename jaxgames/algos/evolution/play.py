@@ -254,7 +254,8 @@ def play(
     most_plies: int = 1_000,
     details: bool | Collection[str] = False,
 ) -> Results:
-    """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies of each.
+    """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies, in which the sides take
+    turns: who moves twice in a row lets one pass in between.
 
     Args:
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one

@@ -42,7 +42,7 @@ class Result(NamedTuple):
 def result(values: Float32[Array, "..."]) -> tuple[Float32[Array, "..."], Int32[Array, "..."]]:
     """The points that the player to act wins by force, and after how many turns; 0 and 0 where nothing is decided.
 
-    The turns of both players count, the first one as 1: the player who wins makes the last one.
+    The turns of both players count, the first one as 1.
     """
     size = jnp.abs(values)
     points = jnp.where(size > LIMIT, jnp.ceil(size / WIN), 0.0)

@@ -267,8 +267,8 @@ def _down(
     # The root's moves go by their ranks.
     parent_move = jnp.where(in_place, flags >> PARENT_MOVE, jnp.where(at_root, tried.rank, tried.move))
     if problem.prune:
-        # The worst that can still happen is to lose to the next move: so much the player has for sure.
-        least = turn.astype(jnp.int32).astype(jnp.float32) + 1 - problem.most
+        # The worst that can still happen is to lose by the own move: so much the player has for sure.
+        least = turn.astype(jnp.int32).astype(jnp.float32) - problem.most
         best = jnp.where(turn_passes, -node.beta, node.best)
         kind = kind | jnp.where(least > best, jnp.uint32(RAISED), jnp.uint32(0))
         best, beta = jnp.maximum(best, least), jnp.where(turn_passes, -node.best, node.beta)

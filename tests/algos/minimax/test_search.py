@@ -1,6 +1,8 @@
 """Minimax and alpha-beta: their values against references, solved positions, and each other."""
 
+import dataclasses
 import functools
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -312,3 +314,28 @@ def test_all_late_positions_of_connect_four(data_dir):
     assert check_pons(data_dir, fewest=0, depth=14) == 1000
     assert check_pons(data_dir, fewest=0, depth=14, table=1024) == 1000
     assert check_pons(data_dir, fewest=33, depth=9, prune=False) > 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Misere(Nim):
+    """Who takes the last one loses: by the own move."""
+
+    id: ClassVar[str] = "misere_nim"
+
+    def play(self, position, action):
+        return super().play(position, action)._replace(reward=jnp.float32(-1))
+
+
+def test_who_may_lose_by_the_own_move_knows_it():
+    """Alpha-beta may not take a loss to the next move for the worst that there is."""
+
+    @functools.cache
+    def worth(left, turn):
+        after = (turn - WIN if left == k else -worth(left - k, turn + 1) for k in (1, 2, 3) if k <= left)
+        return max(after)
+
+    positions = Heap(jnp.arange(1, 13, dtype=jnp.int32))
+    expected = [worth(left, 1) for left in range(1, 13)]
+    for settings in ({"prune": False}, {}, {"table": 64}):
+        found = search(Misere(), positions, 12, forced=False, **settings)
+        np.testing.assert_array_equal(found.values, expected)
