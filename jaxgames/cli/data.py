@@ -124,7 +124,8 @@ def _print(path: str, as_json: bool) -> None:
     facts = data_info(path)
     if as_json:
         return print_json(facts)
-    made = ", ".join(f"{name} {value}" for name, value in facts["made"].items() if name not in ("sources", "counts"))
+    unsaid = ("sources", "counts", "sha256")
+    made = ", ".join(f"{name} {value}" for name, value in facts["made"].items() if name not in unsaid)
     print(f"{facts['data']}: {facts['game']} {facts['version']}, {made}")
     for name, value in facts["made"].get("counts", {}).items():
         print(f"  {name + ' (merge)':22}{value:14,}")

@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from jaxgames.ops.pytrees import equal, num_rows, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
 from jaxgames.records import load as load_records
+from jaxgames.runs.checkpoints import to_numpy
+from jaxgames.runs.files import fingerprint
 from jaxgames.runs.folder import DataSetFolder
 from jaxgames.sessions.record import GameRecord, game_options
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
@@ -102,8 +105,7 @@ def played_games(
 
     Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
     """
-    if not 1 <= games <= MOST_GAMES:
-        raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
+    games = checks.whole("games", games, high=MOST_GAMES)
     checks.whole("games_per_shard", games_per_shard)
     checks.whole("most_plies", most_plies, high=np.iinfo(np.int32).max)
     if moves_of not in LEARNED:
@@ -128,8 +130,9 @@ def played_games(
         return of_turns(a.game, turns, number, np.asarray(turns.a_moved) if moves_of == "first" else None)
 
     made = {
-        "by": "players", "players": [a.name, b.name], "games": 2 * pairs, "seed": seed, "moves_of": moves_of,
-        "games_per_shard": 2 * pairs_per_shard, "most_plies": most_plies,
+        "by": "players", "players": [a.name, b.name], "sha256": [_digest(to_numpy(player.params)) for player in (a, b)],
+        "games": 2 * pairs, "seed": seed, "moves_of": moves_of, "games_per_shard": 2 * pairs_per_shard,
+        "most_plies": most_plies,
     }  # fmt: skip
     return Maker(a.game, -(-pairs // pairs_per_shard), made, rows)
 
@@ -165,7 +168,7 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
         columns = (np.array(actions), np.array(values) + 0.0, np.array(known), np.array(numbers))
         return labeled(game, _stacked(positions), *columns)
 
-    made = {"by": "files", "files": [Path(file).name for file in names], "games": len(records)}
+    made = {"by": "files", **_made_of(names), "games": len(records)}
     return Maker(game, -(-len(records) // RECORDS_PER_SHARD), made, rows)
 
 
@@ -190,7 +193,7 @@ def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
         ones, numbers = np.ones(number, np.float32), np.arange(number, dtype=np.int64)
         return LabeledPositions(positions, mask, policy, weight, value, ones, numbers, np.zeros(number, bool))
 
-    made = {"by": "solved", "files": [Path(file).name for file in files], "positions": len(known)}
+    made = {"by": "solved", **_made_of(files), "positions": len(known)}
     return Maker(game, 1, made, rows)
 
 
@@ -227,6 +230,17 @@ def exact_labels(maker: Maker) -> Maker:
         return rows._replace(policy=policy, policy_weight=weight, value=value, value_weight=value_weight)
 
     return dataclasses.replace(maker, made={**maker.made, "exact": True}, rows=label)
+
+
+def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:
+    """The names of files, and what is in them."""
+    return {"files": [Path(file).name for file in files], "sha256": [fingerprint(Path(file))[1] for file in files]}
+
+
+def _digest(arrays: Iterable[np.ndarray]) -> str | None:
+    """The SHA-256 of arrays; None where there are none."""
+    found = [f"{array.dtype}{array.shape}".encode() + array.tobytes() for array in arrays]
+    return hashlib.sha256(b"".join(found)).hexdigest() if found else None
 
 
 def _stacked(positions: Sequence[Any]) -> Any:
@@ -272,6 +286,7 @@ def _label(game: Game, lookup: Knowledge, scores: Any, positions: Any, played: A
 
 
 # Rows of data: a row for every action that was played, with who won in the end.
+
 
 def of_turns(
     game: Game, turns: TracedTurns, number: Int[np.ndarray, " n"], wanted: Bool[np.ndarray, " n"] | None = None
@@ -375,18 +390,23 @@ def merge_data(
         seed: of the split.
         note: is added to how the data were made.
 
-    Raises `ValueError` as `prepare`, and for data of another game.
+    Raises `ValueError` as `prepare`, for data of another game, and where the folder holds a complete data set.
     """
+    if not sources:
+        raise ValueError("no data to merge: expected the folder of one data set or more")
+    if DataSetFolder.is_at(path) and not DataSetFolder.open(path).missing():
+        raise ValueError(f"{path} exists already and is never overwritten; {DataSetFolder.ANOTHER}")
     options = game_options(game)
     folders = [open_of(source, game, options) for source in sources]
     rows, counts = prepare(game, joined([load(folder, game) for folder in folders]), tests, validation, split, seed)
     made = {
         "by": "merge", "validation": validation, "split": split, "seed": seed, **(note or {}),
-        "counts": counts._asdict(), "sources": [folder.header["made"] for folder in folders],
+        "sha256": _digest(to_arrays(rows).values()), "counts": counts._asdict(),
+        "sources": [folder.header["made"] for folder in folders],
     }  # fmt: skip
     shards = -(-len(rows.game) // ROWS_PER_SHARD)
     folder = DataSetFolder.begin_or_go_on(path, header_of(game, options, made, shards))
-    for number in range(shards):
+    for number in folder.missing():
         part = slice(number * ROWS_PER_SHARD, (number + 1) * ROWS_PER_SHARD)
         folder.write(number, to_arrays(take(rows, part)))
     return folder, counts

@@ -10,7 +10,7 @@ import pytest
 import jaxgames
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
-from jaxgames.data_sets import make_data, played_games, recorded_games, solved_positions
+from jaxgames.data_sets import make_data, merge_data, played_games, recorded_games, solved_positions
 from jaxgames.data_sets.makers import OtherDraws
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import PairedGames
@@ -114,6 +114,41 @@ def test_a_making_that_was_stopped_leads_to_the_same_bytes(played, tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+def test_a_making_does_not_go_on_with_other_data_of_the_same_names(tmp_path):
+    """Files of one name, a run that was trained on, and a merge: what is in a folder is what was asked for."""
+
+    def recorded(text):
+        (tmp_path / "games.txt").write_text(f"# game tic_tac_toe\n{text}\n")
+        return recorded_games(TTT, [tmp_path / "games.txt"])
+
+    def solved(line):
+        (tmp_path / "solved.jsonl").write_text(MOVE_SCORES.read_text().splitlines()[line] + "\n")
+        return solved_positions(jaxgames.make("connect_four"), [tmp_path / "solved.jsonl"])
+
+    def played(weight):
+        player = dataclasses.replace(make_player("random", TTT), params={"kernel": np.full(3, weight, np.float32)})
+        return played_games(player, make_player("random", TTT), np.int64(2))
+
+    for number, makers in enumerate(
+        [map(recorded, ("14253 1-0", "36251 1-0")), map(solved, (0, 1)), map(played, "12")]
+    ):
+        one, other = makers
+        folder = make_data(one, tmp_path / str(number))
+        with pytest.raises(ValueError, match="was begun otherwise: made is"):
+            make_data(other, folder.path)
+        make_data(one, folder.path)
+    sources = [make_data(recorded(text), tmp_path / f"source{text[0]}").path for text in ("14253 1-0", "36251 1-0")]
+    merged, _ = merge_data(TTT, sources[:1], tmp_path / "merged", validation=0)
+    with pytest.raises(ValueError, match="exists already and is never overwritten"):
+        merge_data(TTT, sources[1:], merged.path, validation=0)
+    merged.shard(0).unlink()
+    with pytest.raises(ValueError, match="was begun otherwise: made is"):
+        merge_data(TTT, sources[1:], merged.path, validation=0)
+    merge_data(TTT, sources[:1], merged.path, validation=0)
+    with pytest.raises(ValueError, match="no data to merge"):
+        merge_data(TTT, [], tmp_path / "none")
+
+
 def test_solved_positions_have_their_best_moves():
     game = jaxgames.make("connect_four")
     maker = solved_positions(game, [MOVE_SCORES])
@@ -130,7 +165,7 @@ def test_solved_positions_have_their_best_moves():
 @pytest.mark.parametrize(
     ("make", "line"),
     [
-        (lambda p: played_games(p, p, 0), "cannot play 0 games"),
+        (lambda p: played_games(p, p, 0), "games 0: expected a whole number from 1 to 10000000"),
         (lambda p: played_games(p, p, 4, moves_of="b"), "unknown moves-of 'b'; available: both, first"),
         (lambda p: played_games(p, p, 4, games_per_shard=0), "games_per_shard 0: expected a whole number from 1 on"),
         (lambda p: played_games(p, p, 4, most_plies=0), "most_plies 0: expected a whole number from 1 to 2147483647"),
