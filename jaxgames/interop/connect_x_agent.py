@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, Any] = {
     "softsign_unit": lambda x: 0.5 * x / (1 + abs(x)) + 0.5,
     "bipolar_sigmoid": lambda x: np.tanh(0.5 * x),
     "identity": lambda x: x,
+    "softmax": lambda x: (e := np.exp(x - x.max(-1, keepdims=True))) / e.sum(-1, keepdims=True),
 }
 
 

@@ -40,6 +40,10 @@ RULES: dict[type, Callable[[Any], tuple[str, float, float]]] = {
 """The rules that a submission knows, and how it is told of them."""
 MOST_BYTES = 1_000_000
 """What a submission may measure."""
+MOST_ROWS, MOST_BITS = 8, 63
+"""Of a board with a network: all stones of a column are looked up in a table, and a board is a word with a bit for each
+square and one on top of each column.
+"""
 
 
 def submission(player: Player) -> str:
@@ -48,7 +52,7 @@ def submission(player: Player) -> str:
     With a network: alpha-beta for as long as a move may take, with its values at the horizon. `uct`, `rave` or `amaf`:
     the same search by simulations, as many of them as fit into a second. Alpha-beta without a network counts threats
     at its horizon. Raises `ValueError` for a player of another game, one that neither searches nor has a network, one
-    that searches in another way, and one that is too large.
+    that searches in another way, one that is too large, and a network of too large a board.
     """
     game = player.game
     if not isinstance(game, ConnectFour):
@@ -61,6 +65,11 @@ def submission(player: Player) -> str:
         raise ValueError(f"{player.name} neither searches nor has a network: there is nothing to export")
     constants: dict[str, Any] = {"MADE_OF": player.name, "BOARD": (game.rows, game.cols, game.connect)}
     if network is not None:
+        if game.rows > MOST_ROWS or (game.rows + 1) * game.cols > MOST_BITS:
+            raise ValueError(
+                f"{player.name} has a network for a board of {game.rows} x {game.cols}; "
+                f"expected at most {MOST_ROWS} rows, and (rows + 1) x columns at most {MOST_BITS}"
+            )
         constants["ACTIVATIONS"] = (network.mlp.activation, network.mlp.output)
         constants["WEIGHTS"] = base64.b64encode(_weights(game, network)).decode()
     return _filled(ALPHA_BETA.read_text("utf-8"), constants)

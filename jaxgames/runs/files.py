@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -43,8 +44,11 @@ def sync(path: Path) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Writes `content` to `path` so that at any moment either the old or the new file is there, complete."""
-    temporary = path.with_name(f".saving-{path.name}")
+    """Writes `content` to `path` so that at any moment either the old or the new file is there, complete.
+
+    Where several write it at once, that of one of them stays.
+    """
+    temporary = path.with_name(f".saving-{os.getpid()}-{secrets.token_hex(8)}")
     try:
         with open(temporary, "wb") as file:
             file.write(content)
@@ -52,10 +56,11 @@ def replace(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)  # it would take room on a full disk
         error.filename = str(path)  # nobody has heard of the temporary one
         raise
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)  # it would take room on a full disk
     sync(path.parent)
 
 

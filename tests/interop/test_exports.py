@@ -17,6 +17,7 @@ from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
 from jaxgames.interop.networks import network_of
 from jaxgames.matches import solved
+from jaxgames.nets import OUTPUT_ACTIVATIONS
 
 GAME = jaxgames.make("connect_four")
 START = [*[0] * 5, 5, 0, 3, *[0] * 4, 5, *[0] * 10, 2, 0]
@@ -167,6 +168,21 @@ def test_its_search_finds_the_best_moves(data_dir):
         wrong += np.sign(worth) * (abs(worth) >= 2) != exact
         assert cells[0, column] == 0
     assert not wrong
+
+
+def test_a_submission_knows_the_functions_of_networks():
+    x = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+    assert connect_x_agent.FUNCTIONS.keys() == OUTPUT_ACTIVATIONS.keys()
+    for name, function in OUTPUT_ACTIVATIONS.items():
+        np.testing.assert_allclose(connect_x_agent.FUNCTIONS[name](x), function(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [(8, 8), (9, 3)])
+def test_networks_of_boards_too_large_for_a_submission(size, monkeypatch):
+    monkeypatch.setattr(kaggle, "network_of", lambda player: player)
+    player = players.make("random", jaxgames.make("connect_four", rows=size[0], cols=size[1], connect=3))
+    with pytest.raises(ValueError, match=f"board of {size[0]} x {size[1]}; expected at most 8 rows, and .* at most 63"):
+        kaggle.submission(player)
 
 
 def test_any_board(submission):

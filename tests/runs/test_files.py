@@ -1,0 +1,29 @@
+"""Files that are complete or absent, whoever writes them."""
+
+import os
+
+from jaxgames.runs import files
+
+
+def test_two_that_write_one_file_leave_that_of_one(tmp_path, monkeypatch):
+    """The second writes all of it while the first waits for the disk; names may be as long as the system lets them."""
+    path, fsync = tmp_path / ("x" * 255), os.fsync
+
+    def other_first(descriptor):
+        monkeypatch.setattr(os, "fsync", fsync)
+        files.replace(path, b"of the second")
+        assert path.read_bytes() == b"of the second"
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", other_first)
+    files.replace(path, b"of the first one")
+    assert path.read_bytes() == b"of the first one" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_leaves_is_removed(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda temporary, path: (tmp_path / "copy").write_text(temporary.name))
+        files.replace(tmp_path / "a", b"whole")
+    (tmp_path / (tmp_path / "copy").read_text()).write_bytes(b"ha")
+    files.remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
