@@ -41,7 +41,13 @@ def tidy(axis: Any, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Writes the PNG, replaced atomically."""
+    """Writes the PNG, replaced atomically. What is written in it is text: a name with $ is no formula."""
+    from matplotlib.axis import Tick
+    from matplotlib.text import Text
+
+    ticks = {text for tick in figure.findobj(Tick) for text in tick.findobj(Text)}  # powers of 10 are formulas
+    for text in {*figure.findobj(Text)} - ticks:
+        text.set_parse_math(False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=PNG_DPI)
     replace(path, buffer.getvalue())

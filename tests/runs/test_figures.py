@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.figures import default_panels, draw
+from jaxgames.runs.figures import default_panels, draw, new_figure, save, tidy
 
 
 def measured(lines=30):
@@ -58,6 +58,22 @@ def test_lines_bands_references_and_labels(tmp_path, drawn):
 
     assert np.isnan(loss.lines[0].get_ydata()[3]) and not np.isnan(np.delete(loss.lines[0].get_ydata(), 3)).any()
     assert speed.get_ylim()[0] == 0 and speed.get_xlabel() == "games"
+
+
+def test_names_with_dollars_are_no_formulas(tmp_path):
+    """A training in a folder of any name, against players of any name."""
+    name = "a$^$b"
+    panels = [Panel(name, {"loss": name, "games": name}, [(name, 0.1)])]
+    draw([{name: 1.0, **line} for line in measured(2)], tmp_path / "curve.png", x=name, panels=panels, title=name)
+    figure = new_figure(4, 3, name)
+    axis = figure.subplots()
+    axis.set_xscale("log")
+    axis.plot([1, 1000], [0, 1], label=name)
+    axis.legend()
+    tidy(axis, name, name, name)
+    save(figure, tmp_path / "other.png")
+    assert "10^{3}" in [text.get_text() for text in axis.get_xticklabels()][-2]
+    assert all(text.get_parse_math() for text in axis.get_xticklabels())
 
 
 def test_labels_do_not_cover_each_other(tmp_path, drawn):
