@@ -39,7 +39,7 @@ def check_new(game: type[Game]) -> None:
         raise ValueError(f"there is a game {game.id!r} already; give this one another id")
 
 
-def make(game_id: str, **options: Any) -> Game:
+def make(game_id: str, /, **options: Any) -> Game:
     """The game named `game_id`, with its options, e.g. `make("backgammon")`.
 
     Raises `ValueError` for an unknown id or option, `TypeError` for what is no text.

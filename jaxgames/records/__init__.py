@@ -52,7 +52,11 @@ def loads(text: str, name: str, accept: Accept = any_game) -> list[GameRecord]:
 
 
 def dumps(records: Sequence[GameRecord], name: str) -> str:
-    """The games as text in one of `FORMATS`; `loads` reads it. Raises `ValueError` for what the format cannot say."""
+    """The games as text in one of `FORMATS`; `loads` reads it. Raises `ValueError` for what the format cannot say.
+
+    Only two things are left out where a format has no place for them: `tags`, which PDN and JSON keep, and the `reason`
+    of an end, of which MAT knows resignations, SGF `resigned`, `forfeit` and `time forfeit`.
+    """
     games = FORMATS[name].games
     for record in records:
         if games is not None and record.game not in games:

@@ -1,5 +1,6 @@
 """Game records of every game as JSON, one object after another, each in a line of its own when we write them."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Sequence
@@ -30,21 +31,23 @@ def write(records: Sequence[GameRecord]) -> str:
 
 
 def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
-    """The games; spaces and lines between and within them do not matter."""
+    """The games; spaces and lines between and within them do not matter. A game that is over has its result."""
     records, at = list[GameRecord](), 0
     while (at := _SPACES.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         try:
-            fields, end = json_text.decode_at(text, at)
+            fields, after = json_text.decode_at(text, at)
             record = from_dict(fields)
             accept(record.game, record.options)
             _check_points(record)
-            Session.replay(record)
+            end = Session.replay(record).end
         except json.JSONDecodeError as error:
             raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None
         except ValueError as error:
             raise wrong_at(text, at, f"in the game that begins here, {error}") from None
+        if record.points is None and end is not None:
+            record = dataclasses.replace(record, points=end.points, reason=end.reason)
         records.append(record)
-        at = end
+        at = after
     return records
 
 

@@ -1,7 +1,8 @@
 """Backgammon records as MAT, the text format of JellyFish matches that most programs read and write.
 
 Two columns of turns, `31: 8/5 6/5`; the player who moves first may be on the right, and is on the left when we write.
-There is no cube here, so a file with doubles is refused.
+There is no cube here, so a file with doubles is refused. It has no words for a draw, and a win that is not by the rules
+is a resignation.
 """
 
 import re
@@ -27,27 +28,42 @@ _OTHER = re.compile(r";.*|[0-9]+ point match.*|Game [0-9]+.*")
 
 
 def write(records: Sequence[GameRecord]) -> str:
-    """A match of as many games. Raises `ValueError` for a game from another start position."""
+    """A match of as many games. Raises `ValueError` for a game from another start position, and for a draw."""
     lines = ["0 point match", ""]
-    score: dict[str, int] = {}
+    score: dict[tuple[str, int], int] = {}
     for number, record in enumerate(records, 1):
         position, _, roll = record.start.partition(":")
-        if position != START or len(roll) == 1:
+        if position != START or (roll and len(roll) < (4 if len({*roll}) == 1 else 2)):
             raise ValueError(f"game {number} begins at {record.start}; MAT begins at {START}: save it as SGF or JSON")
-        if any("\n" in name for name in record.players):
-            raise ValueError(f"the players' names {record.players} must be texts of one line")
-        names = [f"{name.strip() or 'nobody'} : {score.get(name, 0)}" for name in record.players]
-        lines += [f" Game {number}", f" {names[0]:{WIDTH + _LEFT - 3}}  {names[1]}"]
-        cells = [f"{turn.chance or roll}: {_numbers(turn.text)}" for turn in record.turns]
+        if record.points is not None and abs(record.points) not in (1, 2, 3):
+            raise ValueError(
+                f"game {number} has {record.points:g} points; MAT knows wins of 1 to 3: save it as SGF or JSON"
+            )
+        names = [name.strip() or "nobody" for name in record.players]
+        columns = (0, 1) if names[0] == names[1] else (0, 0)  # a score is that of a name, wherever it stands
+        of_names = list(zip(names, columns, strict=True))
+        scores = [f"{name} : {score.get((name, column), 0)}" for name, column in of_names]
+        lines += [f" Game {number}", f" {scores[0]:{WIDTH + _LEFT - 3}}  {scores[1]}"]
+        _check_names(lines[-1], names)
+        cells = [f"{turn.chance or roll[:2]}: {_numbers(turn.text)}" for turn in record.turns]
         for row in range(0, len(cells), 2):
             pair = [*cells[row : row + 2], ""][:2]
             lines.append(f"{row // 2 + 1:3}) {pair[0]:{WIDTH}}{pair[1]}".rstrip())
         if record.points:
             winner, points = int(record.points < 0), int(abs(record.points))
             lines.append(" " * (_LEFT + winner * WIDTH) + f" Wins {points} point{'s' * (points > 1)}")
-            score[record.players[winner]] = score.get(record.players[winner], 0) + points
+            score[of_names[winner]] = score.get(of_names[winner], 0) + points
         lines.append("")
     return "\n".join(lines)
+
+
+def _check_names(line: str, names: list[str]) -> None:
+    """Raises `ValueError` for a line of names that would not be read as these."""
+    header = _HEADER.fullmatch(line.strip())
+    right = header is not None and [header["first"], header["second"]] == names and line.splitlines() == [line]
+    if not right or len(line.strip()) > MOST_WIDTH or _WINS.fullmatch(line.strip()):
+        shown = " and ".join(repr(name[:40]) for name in names)
+        raise ValueError(f"the players' names {shown} must be texts of one line that MAT can tell from its own words")
 
 
 def read(text: str, accept: Accept = any_game) -> list[GameRecord]:

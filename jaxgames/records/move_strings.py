@@ -5,12 +5,13 @@ The result is `1-0` if the player who moves first in the start position has won,
 not end; a reason such as `resigned` may follow. A dash stands for no moves.
 """
 
+import dataclasses
 import re
 from collections.abc import Sequence
 
 from jaxgames.envs.registry import make
-from jaxgames.sessions.record import Accept, GameRecord, any_game, wrong_at
-from jaxgames.sessions.session import Session
+from jaxgames.sessions.record import Accept, GameRecord, any_game, check_line, result_text, wrong_at
+from jaxgames.sessions.session import GIVEN_UP, Session
 
 _RESULTS = {1.0: "1-0", -1.0: "0-1", 0.0: "1/2", None: "*"}
 _POINTS = {text: points for points, text in _RESULTS.items()}
@@ -25,13 +26,17 @@ def write(records: Sequence[GameRecord]) -> str:
         options = "".join(f" {name}={value}" for name, value in sorted(record.options.items()))
         start = record.start if record.start != _usual_start(record) else ""
         for name in record.players:
-            if "|" in name or "\n" in name:
+            check_line("the player's name", name)
+            if "|" in name:
                 raise ValueError(f"the player's name {name!r} must be a text of one line without |")
+        check_line("the reason", record.reason)
         now = [f"# game {record.game}{options}", f"# start {start}".strip(), f"# players {' | '.join(record.players)}"]
         lines += [new for old, new in zip(before, now, strict=True) if new != old and (old or new != "# start")]
         before = now
         moves = "".join(turn.text for turn in record.turns) or "-"
-        lines.append(" ".join(filter(None, (moves, _RESULTS[record.points], record.reason))))
+        end = Session.replay(record).end if record.points is None else None
+        result = result_text(_RESULTS, record.points if end is None else end.points)
+        lines.append(" ".join(filter(None, (moves, result, record.reason))))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -78,13 +83,12 @@ def _record(text: str, at: int, line: str, record: GameRecord, accept: Accept) -
         raise wrong_at(text, at + line.rindex(result), f"{result!r} is no result; write one of {', '.join(_POINTS)}")
     if session.end and _POINTS[result] != session.end.points:
         raise wrong_at(text, at + line.rindex(result), f"the game ends {_RESULTS[session.end.points]}, not {result}")
+    read = session.record(record.players)
+    if session.end:
+        return read
     points = _POINTS[result]
-    if points is not None and not session.over:
-        if points:
-            session.resign(seat=int(points > 0), reason=" ".join(rest[1:]) or "resigned")
-        else:
-            session.agree_draw()
-    return session.record(record.players)
+    usual = "" if points is None else GIVEN_UP[points == 0]
+    return dataclasses.replace(read, points=points, reason=" ".join(rest[1:]) or usual)
 
 
 def _usual_start(record: GameRecord) -> str:

@@ -18,8 +18,12 @@ _TOKEN = re.compile(
 )
 _SPACES = re.compile(r"\s*")
 _MOVE = re.compile(r"([1-6])([1-6])((?:[a-y][a-z]){0,4})")
-_RESULT = re.compile(r"([BW])\+([1-3])(?:\.0+)?(R|Resign|T|Time)?", re.IGNORECASE)
-_ENDS = {"resigned": "R", "time forfeit": "T"}
+_RESULT = re.compile(
+    r"(?P<draw>0|Draw)|(?P<winner>[BW])\+(?:(?P<points>[1-3])(?:\.0+)?)?(?P<how>R|Resign|T|Time|F|Forfeit)?",
+    re.IGNORECASE,
+)
+_ENDS = {"resigned": "R", "time forfeit": "T", "forfeit": "F"}
+_REASONS = {letter: reason for reason, letter in _ENDS.items()}
 _SET_UP = ("AE", "AW", "AB")
 _BAR, _OFF = 25, 0
 
@@ -45,8 +49,10 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
 def _written(record: GameRecord) -> str:
     session = Session.replay(record)
     mover, opponent, dice = notation.from_text(record.start)
-    if dice is not None and len(dice) == 1:
-        raise ValueError(f"SGF cannot say that one die of a roll is left, as in {record.start}")
+    if dice and len(dice) < (4 if len({*dice}) == 1 else 2):
+        raise ValueError(f"SGF cannot say that some dice of a roll are left, as in {record.start}: save it as JSON")
+    if session.end is not None and abs(session.end.points) not in (0, 1, 2, 3):
+        raise ValueError(f"SGF cannot say that a game has {session.end.points:g} points, only 0 to 3: save it as JSON")
     head = f"FF[4]GM[6]CA[UTF-8]AP[jaxgames]PW[{_escaped(record.players[0])}]PB[{_escaped(record.players[1])}]"
     if (mover, opponent) != ([*START], [*START]):
         sides = zip("WB", (mover, opponent), strict=True)
@@ -55,7 +61,9 @@ def _written(record: GameRecord) -> str:
             for colour, side in sides
         )
         head += "AE[a:y]" + "".join(text for text in set_up if len(text) > 2) + "PL[W]"
-    if session.end is not None and session.end.points:
+    if session.end is not None and not session.end.points:
+        head += "RE[0]"
+    elif session.end is not None:
         winner = "W" if session.end.points > 0 else "B"
         how = _ENDS.get(session.end.reason, "R" * bool(session.end.reason))
         head += f"RE[{winner}+{abs(session.end.points):g}{how}]"
@@ -91,11 +99,15 @@ def _game(text: str, properties: list[_Property], accept: Accept) -> GameRecord:
     for one in moves:
         _play(text, session, one, seat=int(one.name != first))
     result = _RESULT.fullmatch(said("RE", "").strip())
-    if result and session.end is None:
-        reason = "time forfeit" if (result[3] or "").upper().startswith("T") else "resigned"
-        session.resign(seat=int(result[1].upper() == first), points=int(result[2]), reason=reason)
-    elif result and session.end and abs(session.end.points) != int(result[2]):
-        raise wrong_at(text, named["RE"].at, f"the game ends with {abs(session.end.points):g} points, not {result[2]}")
+    if result and session.end is None and result["draw"]:
+        session.agree_draw()
+    elif result and session.end is None:
+        reason = _REASONS[(result["how"] or "R")[0].upper()]
+        session.resign(seat=int(result["winner"].upper() == first), points=int(result["points"] or 1), reason=reason)
+    elif result and session.end and (points := "0" if result["draw"] else result["points"]):
+        if abs(session.end.points) != int(points):
+            reason = f"the game ends with {abs(session.end.points):g} points, not {points}"
+            raise wrong_at(text, named["RE"].at, reason)
     names = {"W": said("PW", "White"), "B": said("PB", "Black")}
     return session.record((names[first], names["B" if first == "W" else "W"]))
 
@@ -120,7 +132,13 @@ def _play(text: str, session: Session, one: _Property, seat: int) -> None:
 def _start(text: str, properties: list[_Property], first: str) -> str:
     """The position in which the game begins, `first` (W or B) to roll."""
     sides = {colour: [*START] for colour in "WB"}
+    turns = False
     for one in properties:
+        turns |= one.name in ("B", "W")
+        if turns and one.name in _SET_UP:
+            raise wrong_at(
+                text, one.at, f"{one.name} sets up a position in the middle of a game; expected the next turn"
+            )
         for value in one.values if one.name in _SET_UP else ():
             if not re.fullmatch("[a-y](:[a-y])?", value):
                 raise wrong_at(text, one.at, f"{value!r} is no point; points are a to x, y is the bar")
@@ -168,7 +186,8 @@ def _games(text: str) -> Iterator[list[_Property]]:
         elif token["value"] is not None:
             if not properties:
                 raise wrong_at(text, where, "a value stands after the name of its property")
-            properties[-1].values.append(re.sub(r"\\(.)", r"\1", token["value"], flags=re.S))
+            value = re.sub(r"\\(?:\r\n?|\n\r?|(.))", r"\1", token["value"])  # a line break after \ is none
+            properties[-1].values.append(value)
     if depth:
         raise wrong_at(text, len(text.rstrip()), "the text ends within a game; ) is missing")
 

@@ -47,6 +47,19 @@ def game_options(game: Game) -> dict[str, Any]:
     return {name: value for name, (value, default) in values.items() if value != default}
 
 
+def result_text(results: Mapping[float | None, str], points: float | None) -> str:
+    """The text of a result in a format. Raises `ValueError` for points that the format has no text for."""
+    if points not in results:
+        raise ValueError(f"a game of {points:+g} points cannot be said here, only {', '.join(results.values())}")
+    return results[points]
+
+
+def check_line(what: str, text: str) -> None:
+    """Raises `ValueError` for a text that would not be one line of a file."""
+    if text.splitlines() not in ([], [text]):
+        raise ValueError(f"{what} {text!r} must be a text of one line")
+
+
 def wrong_at(text: str, at: int, reason: object) -> ValueError:
     """The error for what is wrong in a file's text, with its line and column."""
     return ValueError(f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}: {reason}")

@@ -1,8 +1,10 @@
 """Game records: what is written is read again, other programs' files are read, broken files are pointed at."""
 
+import dataclasses
 import errno
 import os
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ FORMATS = [
     ("connect_four", {}, "txt"),
     ("connect_four", {"rows": 5, "cols": 4, "connect": 3}, "txt"),
     ("checkers", {}, "pdn"),
-    ("checkers", {"draw_after": 10}, "pdn"),
+    ("checkers", {"draw_after": 10, "max_moves": 200}, "pdn"),
     ("backgammon", {}, "mat"),
     ("backgammon", {}, "sgf"),
     ("backgammon", {}, "json"),
@@ -37,12 +39,23 @@ def played(name, options, seed, turns, start=None, names=("Ada", "Bob [2]")):
     return session.record(names)
 
 
+def ended(name, start, *turns, points=None, reason="", names=("Ada", "Bob"), options=None, tags=None):
+    """A record of these turns, with a result by a word."""
+    session = Session(jaxgames.make(name, **(options or {})), start, rolls=False)
+    for turn in turns:
+        session.play(turn)
+    record = session.record(names, tags)
+    return record if session.end else dataclasses.replace(record, points=points, reason=reason)
+
+
 def same(one, other):
     """Equal but for where the first roll stands: in the start position or before the first turn."""
 
     def plain(record):
         start, _, roll = record.start.partition(":") if record.game == "backgammon" else (record.start, "", "")
-        rolls = [record.turns[0].chance or roll, *(turn.chance for turn in record.turns[1:])] if record.turns else []
+        rolls = (
+            [record.turns[0].chance or roll[:2], *(turn.chance for turn in record.turns[1:])] if record.turns else []
+        )
         texts = [turn.text for turn in record.turns]
         fields = (record.game, dict(record.options), record.points, record.players, dict(record.tags))
         return start, rolls, texts, fields
@@ -61,6 +74,7 @@ def test_what_is_written_is_read_again(name, options, form, tmp_path):
     assert len(found) == len(games)
     for one, other in zip(games, found, strict=True):
         assert same(one, other), (one, other)
+        assert one.reason == other.reason
     assert any(game.points for game in games) and any(game.points is None for game in games)
 
 
@@ -120,6 +134,70 @@ def test_a_draw_of_checkers_that_went_on_longer_than_our_rule():
     assert len(game.turns) == 120 and game.points == 0 and game.options == {"draw_after": 120}
 
 
+def test_a_game_that_went_on_after_our_draw_and_then_captured():
+    moves = ["1-5", "32-28", "5-1", "28-32"] * 25 + ["1-6", "32-27", "6-10", "27-23", "10-15", "23-18", "15x22"]
+    text = '[SetUp "1"]\n[FEN "B:WK32:BK1"]\n' + " ".join(moves) + " 1-0\n"
+    (game,) = records.loads(text, "pdn")
+    assert len(game.turns) == 107 and game.points == 1 and game.options == {"draw_after": 107}
+
+
+ROLL = START + ":31"
+TURN = "8/5 6/5"
+
+
+@pytest.mark.parametrize(
+    ("form", "game"),
+    [
+        ("sgf", partial(ended, "backgammon", ROLL, TURN, points=0.0, reason="draw agreed")),
+        ("sgf", partial(ended, "backgammon", ROLL, TURN, points=2.0, reason="time forfeit")),
+        ("sgf", partial(ended, "backgammon", ROLL, TURN, points=-3.0, reason="forfeit")),
+        ("sgf", partial(ended, "backgammon", START + ":4444", "24/20(2) 13/9(2)")),
+        ("mat", partial(ended, "backgammon", START + ":4444", "24/20(2) 13/9(2)")),
+        ("pdn", partial(ended, "checkers", None, "11-15", options={"max_moves": 3})),
+        ("pdn", partial(ended, "checkers", None, "11-15", "22-17", "15-19", options={"max_moves": 3})),
+        ("pdn", partial(ended, "checkers", None, "11-15", reason="adjourned", tags={"Event": "Open"})),
+        ("txt", partial(ended, "connect_four", None, "4", points=0.0, reason="both gone")),
+        ("txt", partial(ended, "connect_four", None, "4", reason="adjourned")),
+        ("txt", partial(ended, "connect_four", None, "4", points=-1.0, reason="lost on time")),
+    ],
+)
+def test_how_a_game_ended_is_read_again(form, game):
+    game = game()
+    (found,) = records.loads(records.dumps([game], form), form)
+    assert same(game, found) and found.reason == game.reason, (game, found)
+
+
+@pytest.mark.parametrize("form", ["json", "txt"])
+def test_a_game_that_is_over_has_its_result(form):
+    game = ended("connect_four", None, *"1212121")
+    (found,) = records.loads(records.dumps([dataclasses.replace(game, points=None)], form), form)
+    assert found == game and game.points == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "points", "reason"),
+    [
+        ("0", 0, "draw agreed"),
+        ("Draw", 0, "draw agreed"),
+        ("B+", -1, "resigned"),
+        ("B+R", -1, "resigned"),
+        ("W+F", 1, "forfeit"),
+        ("B+2T", -2, "time forfeit"),
+        ("?", None, ""),
+    ],
+)
+def test_results_of_sgf(said, points, reason):
+    (game,) = records.loads(f"(;GM[6]PW[a\\\nb]RE[{said}];W[31hefe])", "sgf")
+    assert (game.points, game.reason, game.players[0]) == (points, reason, "ab")
+
+
+def test_the_score_of_two_players_of_one_name():
+    games = [ended("backgammon", ROLL, TURN, points=points, names=("td", "td")) for points in (2.0, 1.0, -3.0, 1.0)]
+    games.append(ended("backgammon", ROLL, TURN, points=1.0, names=("Bob", "td")))
+    heads = [line.split() for line in records.dumps(games, "mat").splitlines() if " td : " in line]
+    assert [[head[2], head[-1]] for head in heads] == [["0", "0"], ["2", "0"], ["3", "0"], ["3", "3"], ["0", "4"]]
+
+
 @pytest.mark.parametrize(
     ("name", "form", "names"),
     [
@@ -157,6 +235,16 @@ def test_long_names_and_empty_ones_are_read_again(name, form, names):
         ("sgf", "(;FF[4]GM)", "line 1, column 8", "GM has no value"),
         ("sgf", "(;GM[6]PL[nobody])", "line 1, column 8", "'nobody' is nobody to move"),
         ("sgf", "(;GM[6]PL[])", "line 1, column 8", "'' is nobody to move"),
+        ("sgf", "(;GM[6];W[31hefe]\n;AE[a:y]AW[a]PL[B])", "line 2, column 2", "middle of a game"),
+        ("sgf", "(;GM[6]RE[0];W[31hefe])(;GM[6]RE[W+2]AE[a:y]AW[a]AB[x];W[31az])", "line 1, column 31", "with 1 p"),
+        ("pdn", '1. 11-15 *\n[DrawAfter "0"]\n1. 11-15 *', "line 2, column 1", "draw_after=0: expected a whole"),
+        ("pdn", '[MaxMoves "1234567890"]\n1. 11-15 *', "line 1, column 1", "MaxMoves is '1234567890'; expected"),
+        (
+            "json",
+            '{"game": "tic_tac_toe", "start": "", "turns": [], "options": {"game_id": 1}}',
+            "line 1",
+            "unknown op",
+        ),
         ("json", '{"game": "tic_tac_toe"\n "start"', "line 2, column 2", "JSON"),
         ("json", '\n{"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "1"]}', "line 2", "turn 2"),
         ("json", '{"game": "chess", "start": "", "turns": []}', "line 1", "unknown game"),
@@ -187,6 +275,50 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
         records.save(path, [game, game])
     assert error.value.filename == str(path)
     assert records.load(path) == [game] and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("form", "game", "reason"),
+    [
+        ("mat", partial(ended, "backgammon", ROLL, TURN, points=0.0, reason="draw agreed"), "MAT knows wins of 1 to 3"),
+        ("mat", partial(ended, "backgammon", ROLL, TURN, points=0.5), "0.5 points; MAT knows wins of 1 to 3"),
+        ("sgf", partial(ended, "backgammon", ROLL, TURN, points=0.5), "SGF cannot say that a game has 0.5 points"),
+        (
+            "pdn",
+            partial(ended, "checkers", None, "11-15", points=0.5),
+            r"\+0.5 points cannot be said here, only 1-0, 0-1",
+        ),
+        (
+            "txt",
+            partial(ended, "connect_four", None, "4", points=2.0),
+            r"\+2 points cannot be said here, only 1-0, 0-1",
+        ),
+        ("mat", partial(ended, "backgammon", START + ":44", "24/20 13/9"), "game 1 begins at .*:44; MAT begins at"),
+        ("sgf", partial(ended, "backgammon", START + ":444", "24/20 13/9(2)"), "SGF cannot say that some dice .*:444"),
+        (
+            "mat",
+            partial(ended, "backgammon", ROLL, TURN, names=("Wins 3 points", "Bob")),
+            "'Wins 3 points' and 'Bob' must be",
+        ),
+        ("mat", partial(ended, "backgammon", ROLL, TURN, names=("a : 0  b", "Bob")), "must be texts of one line"),
+        ("mat", partial(ended, "backgammon", ROLL, TURN, names=("x" * 990, "Bob")), "must be texts of one line"),
+        ("mat", partial(ended, "backgammon", ROLL, TURN, names=("a\rb", "Bob")), "must be texts of one line"),
+        *(
+            ("txt", partial(ended, "connect_four", None, "4", names=(f"a{end}b", "Bob")), "must be a text of one line")
+            for end in "\n\r\x85\u2028"
+        ),
+        ("txt", partial(ended, "connect_four", None, "4", names=("a|b", "Bob")), "one line without"),
+        (
+            "txt",
+            partial(ended, "connect_four", None, "4", reason="lost\non time"),
+            "the reason .* must be a text of one line",
+        ),
+    ],
+)
+def test_a_record_that_could_not_be_read_again_is_not_written(form, game, reason):
+    with pytest.raises(ValueError, match=reason) as error:
+        records.dumps([game()], form)
+    assert "\n" not in str(error.value)
 
 
 def test_what_a_format_cannot_say_is_refused():

@@ -61,8 +61,11 @@ def read_games(text: str) -> list[PDNGame]:
     The result in the moves counts if it is not `*`, else that of the tag. Raises `ValueError` that points at the line
     and the column of what is wrong: an illegal move, another kind of draughts, a text that ends within a game.
     """
-    text = text.removeprefix("\ufeff")
-    games: list[PDNGame] = []
+    return [game for _, game in games_of(text.removeprefix("\ufeff"))]
+
+
+def games_of(text: str) -> Iterator[tuple[int, PDNGame]]:
+    """As `read_games`, one after another, each with the place in the text where it begins."""
     reader = _GameReader(text)
     variations: list[int] = []  # where those not closed yet begin
     for token in _tokens(text):
@@ -81,13 +84,12 @@ def read_games(text: str) -> list[PDNGame]:
                 text, token.at, f"{token.text!r} is neither a move (11-15, 22x15), nor its number, nor a result"
             )
         elif game := reader.take(token):
-            games.append(game)
+            yield reader.begins or 0, game
             reader = _GameReader(text)
     if variations:
         raise _wrong(text, variations[-1], "this variation is never closed")
     if reader.begins is not None:
         raise _wrong(text, reader.begins, f"the text ends within the game that begins here; {_NEEDED}")
-    return games
 
 
 def write_game(game: PDNGame) -> str:
