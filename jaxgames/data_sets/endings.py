@@ -10,6 +10,7 @@ from jaxtyping import Array, UInt32
 
 from jaxgames.data_sets.makers import played_games
 from jaxgames.envs.turns.best import turn_worth
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import concatenate, take, unique_rows
 from jaxgames.players.generic import random
 from jaxgames.players.host import take_forfeits
@@ -50,8 +51,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
 
     Raises `ValueError` for a game of which nothing is known, a number below 1, and a plain Python player that fails.
     """
-    if number < 1:
-        raise ValueError(f"cannot take {number} positions; expected 1 or more")
+    number, seed = checks.whole("number", number), checks.whole("seed", seed, None)
     lookup, load = lookup_of(player.game)
     scores, positions = load(), _known_positions(player, lookup, number, seed)
     bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)

@@ -37,19 +37,35 @@ FORMAT = 1
 def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
     """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically.
 
-    Raises ValueError for a leaf that cannot be saved, and OSError if the disk refuses; then nothing is left behind.
+    Raises ValueError for a leaf that cannot be saved, and OSError if the disk refuses; an error leaves nothing behind.
     """
     leaves, arrays = leaf_specs(state), to_numpy(state)
+    for leaf, array in zip(leaves, arrays, strict=True):
+        _check_saved(leaf.path, array.dtype)
     temporary = folder.with_name(f".saving-{folder.name}")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         temporary.mkdir(parents=True)
         _write_files(temporary, leaves, arrays, info)
         os.rename(temporary, folder)
-    except OSError:
+    except Exception:
         shutil.rmtree(temporary, ignore_errors=True)  # it would take room on a full disk
         raise
     sync(folder.parent)
+
+
+def _check_saved(path: str, dtype: np.dtype) -> None:
+    """Raises `ValueError` for numbers that would not come back as they are: orbax has no name for them."""
+    import tensorstore
+
+    try:
+        if dtype.isnative and tensorstore.dtype(dtype).numpy_dtype == dtype:
+            return
+    except ValueError:
+        pass
+    raise ValueError(
+        f"'{path}' is of dtype {dtype}, which no checkpoint holds; convert it, such as to float32 or int32"
+    )
 
 
 def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndarray], info: dict[str, Any]) -> None:
@@ -183,15 +199,15 @@ class Snapshots:
     rows count, so a write that was cut off is no harm; a training that is resumed writes over the rows that it makes
     again. They lie in the run folder `folder`; `template` has the shapes of the parameters, all of them float32.
 
-    Raises `ValueError` for leaves of another type.
+    Raises `ValueError` for leaves of another type, and where there are none.
     """
 
     def __init__(self, folder: Path, template: Any):
         leaves, self._structure = jax.tree.flatten(template)
-        if any(leaf.dtype != np.float32 for leaf in leaves):
-            raise ValueError("snapshots hold float32 parameters only")
         self._shapes = [leaf.shape for leaf in leaves]
         self._sizes = [int(np.prod(shape)) for shape in self._shapes]
+        if any(leaf.dtype != np.float32 for leaf in leaves) or not sum(self._sizes):
+            raise ValueError("snapshots hold float32 parameters only, one or more")
         self.path = folder / SNAPSHOTS
 
     def __len__(self) -> int:
@@ -210,7 +226,7 @@ class Snapshots:
 
     def load(self, rows: Any) -> Any:
         """The parameters of some rows, with an axis of rows in front. Raises `ValueError` if one is not there."""
-        rows = np.asarray(rows)
+        rows = np.atleast_1d(rows)
         wrong = rows[(rows < 0) | (rows >= len(self))]
         if wrong.size:
             raise ValueError(f"{self.path} has {len(self)} snapshots, none with number {wrong[0]}")

@@ -56,11 +56,10 @@ def replace(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        error.filename = str(path)  # nobody has heard of the temporary one
-        raise
-    finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)  # it would take room on a full disk
+        error.filename = str(path)  # nobody has heard of the temporary one
+        raise
     sync(path.parent)
 
 

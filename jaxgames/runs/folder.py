@@ -190,6 +190,10 @@ BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.erro
 """What NumPy raises for a file that is cut off or no archive of arrays."""
 
 
+MOST_SHARDS = 10**7
+"""Of a data set."""
+
+
 class DataSetFolder(Folder):
     """A data set: its header says `game`, `options`, `version`, `made` (how), `shards` (how many there will be).
 
@@ -206,9 +210,9 @@ class DataSetFolder(Folder):
     @classmethod
     def read_header(cls, path: str | Path) -> dict[str, Any]:
         header = super().read_header(path)
-        if header["shards"] < 1:
+        if not 1 <= header["shards"] <= MOST_SHARDS:
             file = Path(path) / cls.HEADER
-            raise ValueError(f"{file} says {header['shards']} shards: expected 1 or more; {cls.RESTORE}")
+            raise ValueError(f"{file} says {header['shards']} shards: expected 1 to {MOST_SHARDS:,}; {cls.RESTORE}")
         return header
 
     @classmethod
@@ -228,13 +232,19 @@ class DataSetFolder(Folder):
         """How many there are when it is complete."""
         return int(self.header["shards"])
 
+    @staticmethod
+    def shard_name(number: int) -> str:
+        """The name of a shard's file."""
+        return f"shard-{number:05}.npz"
+
     def shard(self, number: int) -> Path:
         """The file of a shard."""
-        return self.path / f"shard-{number:05}.npz"
+        return self.path / self.shard_name(number)
 
     def missing(self) -> list[int]:
         """The shards that are not there yet."""
-        return [number for number in range(self.shards) if not self.shard(number).exists()]
+        there = set(os.listdir(self.path))
+        return [number for number in range(self.shards) if self.shard_name(number) not in there]
 
     def write(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Writes a shard; when this returns it is on the disk. Raises `ValueError` for arrays of different lengths."""

@@ -70,7 +70,12 @@ class Run(Folder):
         return "; ".join(told)
 
     def log(self, values: dict[str, Any]) -> None:
-        """Appends one line to metrics.jsonl; a whole number `step` is required, NaN and infinities become null."""
+        """Appends one line to metrics.jsonl; a whole number `step` is required, NaN and infinities become null.
+
+        Raises `ValueError` for a line without its step, and for a step below 0.
+        """
+        if isinstance(step := values.get("step"), int | np.integer) and not 0 <= step < 1 << 63:
+            raise ValueError(f"metrics need a whole number 'step', got {step}: expected 0 or more, below 2**63")
         self.claim()
         self._metrics.append(values)
 

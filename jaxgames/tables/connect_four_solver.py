@@ -378,4 +378,4 @@ class Solver:
 
     @property
     def _lanes(self) -> int:
-        return self.lanes or LANES.get(jax.default_backend(), MANY_LANES)
+        return LANES.get(jax.default_backend(), MANY_LANES) if self.lanes is None else self.lanes

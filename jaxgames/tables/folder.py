@@ -39,6 +39,12 @@ class TableFolder(Folder):
         if not all(_has_fingerprints(files) for files in slices.values()):
             raise ValueError(f"{file} is broken: a slice lacks its files; {self.RESTORE}")
 
+    def missing(self, index: Index) -> list[str]:
+        """The names of the slices that the header does not name, or of which a file is not there."""
+        known, there = self.header["slices"], {path.name for path in self.path.iterdir()}
+        names = [str(part) for part in index.slices]
+        return [name for name in names if name not in known or not {f"{name}.{kind}" for kind in KINDS} <= there]
+
     def add(self, group: dict[str, Values]) -> None:
         """Writes the files of slices by their names, and when all are on the disk notes them in the header."""
         for name, values in group.items():
@@ -83,7 +89,7 @@ class EndingsTable:
         return Values(unpack(packed)[:size], turns)
 
 
-def build(index: Index, path: Path, report: Callable[[str, int, int], None] = lambda *_: None) -> EndingsTable:
+def build(index: Index, path: str | Path, report: Callable[[str, int, int], None] = lambda *_: None) -> EndingsTable:
     """Solves all slices of an index and keeps them in a folder. What a process that was killed has kept is not solved
     again.
 
@@ -95,15 +101,15 @@ def build(index: Index, path: Path, report: Callable[[str, int, int], None] = la
     Raises `ValueError` if the folder holds anything else, or if the disk has no room for the table.
     """
     folder = _folder(index, path) if TableFolder.is_at(path) else None
-    known = folder.header["slices"] if folder else {}
+    missing = folder.missing(index) if folder else [str(part) for part in index.slices]
     total = sum(part.size for part in index.slices)
-    needed = int(sum(bytes_of(part.size) for part in index.slices if str(part) not in known) * _ROOM)
-    check_room(path, needed)
+    needed = int(sum(bytes_of(part.size) for part in index.slices if str(part) in missing) * _ROOM)
+    check_room(Path(path), needed)
     folder = folder or TableFolder.begin(path, {"table": index.name, "slices": {}})
     folder.claim()
     table, done = EndingsTable(index, folder), 0
     for group in index.groups:
-        if any(str(part) not in folder.header["slices"] for part in group):
+        if any(str(part) in missing for part in group):
             solved = solve(index, group, table.slice)
             folder.add({str(part): values for part, values in zip(group, solved, strict=True)})
         done += sum(part.size for part in group)
@@ -111,11 +117,10 @@ def build(index: Index, path: Path, report: Callable[[str, int, int], None] = la
     return table
 
 
-def open_table(index: Index, path: Path) -> EndingsTable:
+def open_table(index: Index, path: str | Path) -> EndingsTable:
     """The complete table of an index. Raises `ValueError` if the folder holds none, or another one."""
     folder = _folder(index, path)
-    missing = [part for part in index.slices if str(part) not in folder.header["slices"]]
-    if missing:
+    if missing := folder.missing(index):
         raise ValueError(f"{path} is not complete: {len(missing)} of {len(index.slices)} slices are missing; build on")
     return EndingsTable(index, folder)
 
@@ -143,7 +148,7 @@ def _has_fingerprints(files: Any) -> bool:
     return all(isinstance(each, list) and [*map(type, each)] == [int, str] for each in files.values())
 
 
-def _folder(index: Index, path: Path) -> TableFolder:
+def _folder(index: Index, path: str | Path) -> TableFolder:
     folder = TableFolder.open(path)
     folder.check_index(index)
     return folder

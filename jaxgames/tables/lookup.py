@@ -280,9 +280,10 @@ def is_small(game: Game) -> bool:
 
 
 def _checkers(game: Game) -> tuple[Knowledge, Load]:
-    for pieces in range(MOST_PIECES, 1, -1):
+    for pieces in range(MOST_PIECES, AT_ONCE, -1):
         lookup = Lookup(index_of(game.id, pieces))
-        if TableFolder.is_at(usual_folder(lookup.index)):
+        path = usual_folder(lookup.index)
+        if TableFolder.is_at(path) and not TableFolder.open(path).missing(lookup.index):
             return lookup, functools.partial(_read, lookup)
     lookup = Lookup(index_of(game.id, AT_ONCE))
     return lookup, functools.partial(_solve_endings, lookup)

@@ -28,14 +28,15 @@ def test_exact_players_lose_nothing_and_others_do(game, capsys):
 def test_tic_tac_toe_for_people(capsys):
     assert main("score tic_tac_toe alphabeta:9 --endings 300".split()) == 0
     assert "good     100.0 %" in capsys.readouterr().out
-    random = score_endings(make("random", TIC_TAC_TOE), 300)
+    random = score_endings(make("random", TIC_TAC_TOE), np.int64(300), np.int64(0))
+    assert json.loads(json.dumps(random.to_dict()))["positions"] == 300
     assert 0.3 < random.good < 0.9 and random.lost > 0.2
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ("checkers random --endings 0", "cannot take 0 positions; expected 1 or more"),
+        ("checkers random --endings 0", "number 0: expected a whole number from 1 on"),
         ("tic_tac_toe random --endings 100000", "ask for fewer"),
         ("checkers random --endings 5 --limit 3", "--limit is of a file"),
     ],

@@ -198,7 +198,16 @@ def test_arrays_only(run):
     for leaf, name in (("text", "str"), (object(), "object"), (np.array(["a"]), "ndarray"), (2**70, "int")):
         with pytest.raises(ValueError, match=f"'a/1' is of type {name}; a checkpoint holds only arrays and numbers"):
             run.save(1, {"a": [1, leaf]})
-    assert run.steps() == []
+    for dtype in (np.longdouble, jnp.uint2, ">f4"):
+        with pytest.raises(
+            ValueError, match="'a/1' is of dtype .*, which no checkpoint holds; convert it, such as to fl"
+        ):
+            run.save(1, {"a": [1, np.zeros(2, dtype)]})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "to_json", lambda *_: [][0])
+        with pytest.raises(IndexError):  # whatever goes wrong
+            run.save(1, small(0))
+    assert run.steps() == [] and not list((run.path / "checkpoints").iterdir())
     with pytest.raises(ValueError, match="expected step >= 0 and keep >= 1"):
         run.save(-1, small(0))
     with pytest.raises(ValueError, match="expected step >= 0 and keep >= 1"):
@@ -386,7 +395,7 @@ def test_reading_while_another_process_replaces_what_is_read(run, monkeypatch):
     assert int(run.load_best(small(0))[1]["count"]) == 4
 
 
-class Crash(Exception):
+class Crash(BaseException):
     """Stands for the end of the process: nothing below it cleans up."""
 
 
@@ -492,5 +501,7 @@ def test_rows_are_kept_cut_off_and_written_again(tmp_path):
         snapshots.load([2])
     with pytest.raises(ValueError, match="has 2 snapshots, none with number -1"):
         snapshots.load([0, -1, 1])
-    with pytest.raises(ValueError, match="float32 parameters only"):
-        Snapshots(tmp_path, {"a": np.zeros(2, np.int32)})
+    np.testing.assert_array_equal(snapshots.load(1)["a"], [weights(7)["a"]])
+    for template in ({"a": np.zeros(2, np.int32)}, {}):
+        with pytest.raises(ValueError, match="float32 parameters only"):
+            Snapshots(tmp_path, template)

@@ -52,7 +52,7 @@ def test_metrics_are_valid_json_lines(tmp_path):
     assert [json.loads(line, parse_constant=no_constants) for line in lines] == expected
 
 
-@pytest.mark.parametrize("values", [{}, {"step": 1.5}, {"step": None}, {"step": True}])
+@pytest.mark.parametrize("values", [{}, {"step": 1.5}, {"step": None}, {"step": True}, {"step": -1}, {"step": 1 << 63}])
 def test_metrics_need_a_step(tmp_path, values):
     run = Run.create(tmp_path, {})
     with pytest.raises(ValueError, match="metrics need a whole number 'step', got"):

@@ -116,6 +116,8 @@ def test_bad_input_gets_one_line(arguments, words, capsys):
 def test_sizes_are_powers_of_2():
     with pytest.raises(ValueError, match="lanes=48: expected a power of 2"):
         Solver(GAME, lanes=48)
+    with pytest.raises(ValueError, match="lanes=0: expected a power of 2"):
+        Solver(GAME, lanes=0)
     with pytest.raises(ValueError, match="entries=0: expected a power of 2"):
         Solver(GAME, entries=0)
 

@@ -9,8 +9,9 @@ import pytest
 from jaxgames.cli import main
 from jaxgames.players import make
 from jaxgames.tables import folder as folder_module
+from jaxgames.tables import lookup
 from jaxgames.tables.checkers import CheckersEndings
-from jaxgames.tables.folder import build, open_table, pack, unpack
+from jaxgames.tables.folder import TableFolder, build, open_table, pack, unpack
 from jaxgames.tables.lookup import VARIABLE, index_of
 from jaxgames.tables.retrograde import solve_all
 
@@ -65,11 +66,17 @@ def test_a_build_that_was_killed_goes_on(tmp_path, monkeypatch, built):
         assert path.read_bytes() == (tmp_path / "t" / path.name).read_bytes(), path.name
 
 
+def test_a_file_that_is_gone_is_solved_again(built, copy):
+    (copy / "01-01.turns").unlink()
+    build(ENDINGS, str(copy))
+    assert (copy / "01-01.turns").read_bytes() == (built / "01-01.turns").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("01-01.values", b"", "01-01.values has 0 bytes instead of"),
-        ("01-01.turns", None, "is missing; remove the folder and build it anew"),
+        ("01-01.turns", None, "is not complete: 1 of 4 slices are missing; build on"),
         ("table.json", b'{"format": 1, "table": "chess-2", "slices": {}}', "holds 'chess-2', expected 'checkers-2'"),
         ("table.json", b'{"format": 1, "table": "checkers-2", "slices": {"01-01": {}}}', "a slice lacks its files"),
         ("table.json", b'{"format": 1, "table": "checkers-2", "slices": {"01-01": 3}}', "a slice lacks its files"),
@@ -123,6 +130,12 @@ def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_pa
     small = make("exact:random", ENDINGS.game)
     assert small.turn.lookup.index.pieces == 3  # solved at once
     monkeypatch.setenv(VARIABLE, str(built.parent))
+    assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 3  # more than the table has
+    TableFolder.begin(tmp_path / "checkers-4", {"table": "checkers-4", "slices": {}})
+    (tmp_path / "checkers-2").symlink_to(built)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 3  # that of 4 is not complete
+    monkeypatch.setattr(lookup, "AT_ONCE", 1)
     assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 2
     assert main(["tables", "info", "checkers", "--pieces", "2", "--json", "--out", str(built)]) == 0
     slices = json.loads(capsys.readouterr().out)["slices"]

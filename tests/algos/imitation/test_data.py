@@ -113,6 +113,7 @@ def test_broken_data_say_so_in_one_line(tmp_path):
         ({"version": "v0"}, "data of version 'v0', not 'v1'"),
         ({"options": {"rows": 5}}, "data of options {'rows': 5}, not {}"),
         ({"shards": 0}, "says 0 shards"),
+        ({"shards": 300_000_000}, "says 300000000 shards: expected 1 to 10,000,000"),
         ({"made": None}, "lacks 'made'"),
     ],
 )
