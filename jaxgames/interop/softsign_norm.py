@@ -56,7 +56,7 @@ def load(source: str | Path) -> list[Network]:
     except UnicodeDecodeError:
         raise ValueError(f"{source} is no text; expected a file of networks") from None
     networks = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
         try:

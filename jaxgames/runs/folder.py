@@ -233,18 +233,17 @@ class DataSetFolder(Folder):
         return int(self.header["shards"])
 
     @staticmethod
-    def shard_name(number: int) -> str:
-        """The name of a shard's file."""
+    def _shard_name(number: int) -> str:
         return f"shard-{number:05}.npz"
 
     def shard(self, number: int) -> Path:
         """The file of a shard."""
-        return self.path / self.shard_name(number)
+        return self.path / self._shard_name(number)
 
     def missing(self) -> list[int]:
         """The shards that are not there yet."""
         there = set(os.listdir(self.path))
-        return [number for number in range(self.shards) if self.shard_name(number) not in there]
+        return [number for number in range(self.shards) if self._shard_name(number) not in there]
 
     def write(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Writes a shard; when this returns it is on the disk. Raises `ValueError` for arrays of different lengths."""

@@ -25,7 +25,7 @@ def test_every_character_of_the_programs_networks_is_written_again(text, data_di
 
 
 def test_numbers_are_read_and_written_exactly():
-    (network,) = softsign_norm.load("\n" + SMALL + "\n")
+    (network,) = softsign_norm.load("\ufeff\n" + SMALL + "\n")
     assert [part.tolist() for layer in network for part in layer] == [
         [[0.5, -2e-4], [1.0, 3.25]],
         [0.25, -1.0],
