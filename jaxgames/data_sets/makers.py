@@ -2,8 +2,7 @@
 
 import dataclasses
 import functools
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
 from jaxgames.records import load as load_records
 from jaxgames.runs.checkpoints import to_numpy
-from jaxgames.runs.files import fingerprint
+from jaxgames.runs.files import digest, fingerprint
 from jaxgames.runs.folder import DataSetFolder
 from jaxgames.sessions.record import GameRecord, game_options
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
@@ -130,7 +129,7 @@ def played_games(
         return of_turns(a.game, turns, number, np.asarray(turns.a_moved) if moves_of == "first" else None)
 
     made = {
-        "by": "players", "players": [a.name, b.name], "sha256": [_digest(to_numpy(player.params)) for player in (a, b)],
+        "by": "players", "players": [a.name, b.name], "sha256": [digest(to_numpy(player.params)) for player in (a, b)],
         "games": 2 * pairs, "seed": seed, "moves_of": moves_of, "games_per_shard": 2 * pairs_per_shard,
         "most_plies": most_plies,
     }  # fmt: skip
@@ -235,12 +234,6 @@ def exact_labels(maker: Maker) -> Maker:
 def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:
     """The names of files, and what is in them."""
     return {"files": [Path(file).name for file in files], "sha256": [fingerprint(Path(file))[1] for file in files]}
-
-
-def _digest(arrays: Iterable[np.ndarray]) -> str | None:
-    """The SHA-256 of arrays; None where there are none."""
-    found = [f"{array.dtype}{array.shape}".encode() + array.tobytes() for array in arrays]
-    return hashlib.sha256(b"".join(found)).hexdigest() if found else None
 
 
 def _stacked(positions: Sequence[Any]) -> Any:
@@ -401,7 +394,7 @@ def merge_data(
     rows, counts = prepare(game, joined([load(folder, game) for folder in folders]), tests, validation, split, seed)
     made = {
         "by": "merge", "validation": validation, "split": split, "seed": seed, **(note or {}),
-        "sha256": _digest(to_arrays(rows).values()), "counts": counts._asdict(),
+        "sha256": digest(to_arrays(rows).values()), "counts": counts._asdict(),
         "sources": [folder.header["made"] for folder in folders],
     }  # fmt: skip
     shards = -(-len(rows.game) // ROWS_PER_SHARD)

@@ -34,7 +34,8 @@ def write(records: Sequence[GameRecord]) -> str:
     for number, record in enumerate(records, 1):
         position, _, roll = record.start.partition(":")
         if position != START or (roll and len(roll) < (4 if len({*roll}) == 1 else 2)):
-            raise ValueError(f"game {number} begins at {record.start}; MAT begins at {START}: save it as SGF or JSON")
+            other = "JSON" if position == START else "SGF or JSON"
+            raise ValueError(f"game {number} begins at {record.start}; MAT begins at {START}: save it as {other}")
         if record.points is not None and abs(record.points) not in (1, 2, 3):
             raise ValueError(
                 f"game {number} has {record.points:g} points; MAT knows wins of 1 to 3: save it as SGF or JSON"

@@ -293,7 +293,11 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
             partial(ended, "connect_four", None, "4", points=2.0),
             r"\+2 points cannot be said here, only 1-0, 0-1",
         ),
-        ("mat", partial(ended, "backgammon", START + ":44", "24/20 13/9"), "game 1 begins at .*:44; MAT begins at"),
+        (
+            "mat",
+            partial(ended, "backgammon", START + ":44", "24/20 13/9"),
+            "game 1 begins at .*:44; MAT begins at .*: save it as JSON",
+        ),
         ("sgf", partial(ended, "backgammon", START + ":444", "24/20 13/9(2)"), "SGF cannot say that some dice .*:444"),
         (
             "mat",
