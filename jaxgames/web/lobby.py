@@ -162,13 +162,15 @@ class Lobby:
             return self.rooms.get(session)
         if session not in self._returning:
             await self._check_room(client)
-            self._returning[session] = asyncio.ensure_future(self._return(self.keeper, session))
-        try:
-            return await asyncio.shield(self._returning[session])
-        finally:
-            self._returning.pop(session, None)
+        returning = self._returning.get(session)  # who asks for it meanwhile waits for the same one
+        if returning is None:
+            returning = self._returning[session] = asyncio.ensure_future(self._return(self.keeper, session))
+            returning.add_done_callback(lambda _: self._returning.pop(session))
+        return await asyncio.shield(returning)
 
     async def _return(self, keeper: RoomKeeper, session: str) -> Room | None:
+        if session in self.rooms:
+            return self.rooms[session]
         games = await keeper.written()
         kept = await games.newest(session)
         if kept is None:

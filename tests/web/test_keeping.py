@@ -1,12 +1,17 @@
 """Nothing that was played is lost: servers that end and begin again, and everybody's own list of games."""
 
+import asyncio
+import json
 import sqlite3
 import threading
 
 import pytest
 
 from jaxgames.cli import main
+from jaxgames.web.app import WebServer
+from jaxgames.web.connection import Client
 from jaxgames.web.kept_games import KeptGames
+from jaxgames.web.limits import USUAL_LIMITS
 from tests.web.pages import page, serving
 
 ANN, BOB = "a" * 48, "b" * 48
@@ -70,6 +75,32 @@ def test_chance_goes_on_as_it_would_have(file):
     with serving(keep=file) as (_, http), page(http) as ann:
         ann.join(session, token)
         assert ann.state["board"]["dice"] == rolled == dice(http, ann)
+
+
+def test_who_comes_back_twice_while_a_session_is_read_finds_the_other_one_in_it(file):
+    with serving(keep=file) as (_, http), page(http) as ann, page(http) as bob:
+        session, *tokens = two(http, ann, bob, "tic_tac_toe")
+        ann.do("turn", text="5")
+
+    async def rooms():
+        lobby = WebServer(keep=file).lobby
+
+        def joins(token):
+            client, message = Client(USUAL_LIMITS), {"type": "join", "id": 1, "session": session, "token": token}
+            return client, asyncio.create_task(lobby.handle(client, json.dumps(message)))
+
+        (_, gone), (bob, waits) = joins(tokens[0]), joins(tokens[1])
+        await asyncio.sleep(0)
+        gone.cancel()  # the page is loaded again
+        await asyncio.sleep(0)
+        ann, comes = joins(tokens[0])
+        await asyncio.gather(waits, comes)
+        found = [ann.room, bob.room, *lobby.rooms.values()]
+        await lobby.close()
+        return found
+
+    found = asyncio.run(rooms())
+    assert len(found) == 3 and len(set(found)) == 1
 
 
 def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is_said_to_be_gone(file):
