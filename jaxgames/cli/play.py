@@ -66,10 +66,12 @@ def run(options: argparse.Namespace) -> None:
         print(f"{game.id} against {options.against}; help lists what you can write")
     todo: Callable[[], None] = table.go_on
     try:
-        while not table.done:
+        while True:
             try:
                 todo()
                 sys.stdout.flush()
+                if table.done:
+                    break
                 line = input(table.prompt) if talks else next(sys.stdin).rstrip("\n")
                 todo = functools.partial(table.take, line)
             except (EOFError, StopIteration):

@@ -1,5 +1,6 @@
 """A game in a terminal: boards as text, turns and commands by lines; plain where the output is no terminal."""
 
+import dataclasses
 import os
 import re
 import textwrap
@@ -46,6 +47,7 @@ class PointsMatch:
         self.score, self.date = [0.0, 0.0], time.strftime("%Y.%m.%d")
         self.records: list[GameRecord] = []
         self.first = 0
+        self._counted: Session | None = None
 
     @property
     def over(self) -> bool:
@@ -53,7 +55,10 @@ class PointsMatch:
         return max(self.score) >= self.to
 
     def count(self, session: Session) -> None:
-        """Counts a game that has ended."""
+        """Counts a game that has ended, once."""
+        if session is self._counted:
+            return
+        self._counted = session
         points = session.end.points if session.end else 0.0
         self.score[self.first if points > 0 else 1 - self.first] += abs(points)
         self.records.append(self.record(session))
@@ -105,7 +110,7 @@ class TerminalGame:
     ):
         self.width, self.kept, self.date = width, kept, time.strftime("%Y.%m.%d")
         self.session, self.write, self.colour, self.advisor, self.match = session, write, colour, advisor, match
-        self.done = False
+        self.done, self._was_kept = False, False
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "help": (self._help, "this list"),
             "board": (self._board, "shows the board again"),
@@ -149,16 +154,19 @@ class TerminalGame:
             self._say(f"error: {' '.join(line.split())}")
 
     def keep(self) -> None:
-        """Keeps a game that has begun and not ended."""
-        if self.kept is None or self.session.over or not self.session.turns:
+        """Keeps a game that has begun and not ended, with the roll of its turn and the seed of those to come."""
+        session = self.session
+        if self.kept is None or session.over or not session.turns:
             return
+        record = self.records()[-1]
+        tags = {**record.tags, "Seed": str(session.seed), "Roll": session.chance}
         try:
             self.kept.parent.mkdir(parents=True, exist_ok=True)
-            records.save(self.kept, self.records()[-1:])
+            records.save(self.kept, [dataclasses.replace(record, tags=tags)])
         except OSError as error:
             self._say(f"error: the game could not be kept: {of_system(error)}")
         else:
-            self._say("the game is kept: `load` goes on with it")
+            self._say(f"the game is kept: {'' if self.match is None else 'without --points '}`load` goes on with it")
 
     def records(self) -> list[GameRecord]:
         """The games so far: all of the match, or the one."""
@@ -183,10 +191,12 @@ class TerminalGame:
         return "over> " if self.session.over else f"{who}> "
 
     def _end_game(self) -> None:
-        """Says how the game has ended, if it has; in a match the next one begins."""
+        """Says how the game has ended, if it has, and keeps it no more; in a match the next one begins."""
         if self.session.end is None:
             return
         self.write(result_line(self.session))
+        if self.kept is not None and self._was_kept:
+            self.kept.unlink(missing_ok=True)
         if self.match is not None:
             self.match.count(self.session)
             self.write(self.match.score_line())
@@ -259,17 +269,21 @@ class TerminalGame:
         if not path and (self.kept is None or not self.kept.is_file()):
             raise ValueError("write: load FILE")
         self._check_no_match("no other game is loaded")
-        path = path or str(self.kept)
+        was_kept, path = not path, path or str(self.kept)
         if not _file(path).is_file():
             raise ValueError(f"there is no file {path}")
         found = records.load(_file(path), self.session.game.id)
         if not found:
             raise ValueError(f"{path} holds no game")
-        loaded = Session.replay(found[0])
+        tags = found[0].tags if was_kept else {}
+        loaded = Session.replay(found[0], int(tags.get("Seed", self.session.seed)), chance=tags.get("Roll", ""))
         if loaded.game != self.session.game:
             raise ValueError(f"{path} is a game of {loaded.game}, not of {self.session.game}")
         loaded.seats = self.session.seats
-        self.session = loaded
+        people = [player is None for player in loaded.seats]
+        if was_kept and [name == "person" for name in found[0].players] == people[::-1]:
+            loaded.seats = loaded.seats[::-1]
+        self.session, self._was_kept = loaded, was_kept
         self.go_on()
 
     def _resign(self, points: str) -> None:

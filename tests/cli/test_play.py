@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sys
 
 import pytest
 
@@ -53,6 +54,7 @@ def test_every_game_takes_its_own_notation(play):
 def test_a_player_answers_and_undo_takes_back_both(play):
     lines = ["1", "undo", "5", "moves", "position", "quit", "9"]
     _, out, _ = play(lines, "tic_tac_toe", "--against", PERFECT, "--seed", "3")
+    assert sys.stdin.read() == "9\n"
     answers = [line for line in out.splitlines() if line.startswith(PERFECT)]
     assert len(answers) == 2 and all("(second): " in line for line in answers)
     position = next(line for line in out.splitlines() if len(line) == 11 and line.count("/") == 2)
@@ -158,6 +160,28 @@ def test_ctrl_c_asks_and_keeps_the_game(at_a_terminal, capsys):
     assert "26x17, 25x18" in out and "first wins" in out and "kept" not in out  # it has ended
 
 
+def test_a_kept_game_goes_on_with_its_dice_and_sides_and_is_kept_no_more_at_its_end(at_a_terminal, capsys, tmp_path):
+    start, first = "4HPwATDgc/ABMA:31", "8/5 6/5"
+    session = Session("backgammon", start, seed=1)
+    session.play(first)
+    second, file = next(iter(session.legal_turns())), tmp_path / "game.json"
+    positions = [jaxgames.make("backgammon").to_string(session.state)]
+    session.play(second)
+    positions += [jaxgames.make("backgammon").to_string(session.state)]
+    game = ("backgammon", "--against", "person")
+    lines = [first, f"save {file}", f"load {file}", "position", KeyboardInterrupt, "yes"]
+    at_a_terminal(lines, *game, "--from", start, "--seed", "1")
+    assert positions[0] in capsys.readouterr().out.splitlines()  # the same roll
+    at_a_terminal(["load", "position", second, "position"], *game, "--seed", "2")
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in shown if line.count(":") == 1 and "/" in line and line in positions] == positions
+    game = ("tic_tac_toe", "--against", PERFECT)
+    at_a_terminal(["5", "2", "quit"], *game, "--seat", "second")
+    at_a_terminal(["load", "resign", "load"], *game)
+    out = capsys.readouterr().out
+    assert f"first wins: {PERFECT} (resigned)" in out and out.rstrip().endswith("error: write: load FILE")
+
+
 def test_files_that_cannot_be_are_said_in_words_and_records_have_dates(play, tmp_path):
     (tmp_path / "folder.pdn").mkdir()
     lines = ["11-15", f"save {tmp_path}/no/a.pdn", f"save {tmp_path}/folder.pdn", f"load {tmp_path}/b.pdn", "load"]
@@ -215,6 +239,16 @@ def test_a_match_goes_on_until_one_side_has_the_points(play, tmp_path):
     saved = [json.loads(line) for line in file.read_text().splitlines()]
     assert [game["points"] for game in saved] == [1, 0, 1, 1, None]
     assert [game["players"][0][-1] for game in saved] == ["1", "2", "1", "2", "1"]
+
+
+def test_the_last_game_of_a_match_counts_once_also_if_ctrl_c_was_not_meant(at_a_terminal, capsys, tmp_path):
+    file, game = tmp_path / "match.json", ("tic_tac_toe", "--against", "person", "--points")
+    lines = ["resign", KeyboardInterrupt, "no", f"save {file}"]
+    assert at_a_terminal(lines, *game, "1") == 0 and file.read_text().count("\n") == 1
+    out = capsys.readouterr().out
+    assert out.count("person 2 wins the match: person 2 1, person 1 0") == 2
+    at_a_terminal(["5"], *game, "2")
+    assert "without --points `load` goes on with it" in capsys.readouterr().out
 
 
 def test_gammons_count_and_the_dice_say_who_begins(play):
