@@ -88,10 +88,10 @@ class Clock:
                 self.free = max(0.0, self.free - elapsed)
         self._since = now
 
-    def end_turn(self, seat: int, counts: bool) -> None:
+    def end_turn(self, seat: int, earns: bool) -> None:
         """Books a turn that has ended: its bonus, and that of the next one. The clock stands still then."""
         self.run(None)
-        if counts and self.control is not None and self.control.kind == "increment":
+        if earns and self.control is not None and self.control.kind == "increment":
             self.left[seat] += self.control.bonus
         self.free = self._delay
 

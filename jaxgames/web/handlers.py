@@ -182,11 +182,13 @@ async def _answer(room: Room, client: Client, message: Message) -> None:
     if offer is None or 1 - offer.by not in room.seats_of(client.token):
         raise ValueError("nothing has been offered to you")
     room.offer = None
-    if message["accept"]:
-        offer.accept()
-    else:
-        room.notice(f"{room.view.sides[1 - offer.by]} declines: {offer.what}")
-    room.changed_quietly()
+    try:
+        if message["accept"]:
+            offer.accept()
+        else:
+            room.notice(f"{room.view.sides[1 - offer.by]} declines: {offer.what}")
+    finally:
+        room.changed_quietly()
 
 
 async def _new(room: Room, client: Client, message: Message) -> None:
@@ -306,6 +308,8 @@ async def _chair(room: Room, client: Client, game: Game, number: int, wanted: Me
 
 
 async def _swap(room: Room, client: Client, message: Message) -> None:
+    if room.over:
+        raise ValueError("the game is over: sides are swapped in one that goes on; begin another")
     _agreed(room, client, message, room.exchange)
 
 

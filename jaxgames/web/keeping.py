@@ -111,6 +111,7 @@ def kept(room: Room) -> KeptGame:
         "first": room.first,
         "drawn_start": room.drawn_start,
         "loaded": room.loaded,
+        "furthest": room.furthest,
         "broken_off": room.broken_off,
         "match": None if room.match is None else room.match.shown(),
         "speed": room.chosen_speed,
@@ -159,7 +160,8 @@ async def _restored(engine: Engine, game: KeptGame) -> Room:
     room.loaded, room.broken_off, room.display = content["loaded"], content["broken_off"], content["display"]
     room.chosen_speed, room.paused = content["speed"], content["paused"]
     room.match = None if content["match"] is None else MatchScore.of(content["match"])
-    room.counted = room.over
+    room.furthest = content.get("furthest", len(session.turns) + len(session.undone))
+    room.counted = room.points() if room.over else None
     room.chats.extend(content["chats"])
     room.chairs = [await _chair(engine, room, fields) for fields in content["chairs"]]
     if content["offer"] is not None:

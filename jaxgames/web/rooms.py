@@ -32,7 +32,8 @@ class Room:
         analyses: the `hints.Analyses` of those who want evaluations.
         version: counts what everybody was told; since `moved` the position has been as it is.
         number: of the game in this session, from 1.
-        loaded: turns that were not played here.
+        loaded: turns that were not played here; `furthest`: the most turns there have been, each earns its time once.
+        counted: the points of this game, if it has ended and counts.
         control: how much time the next game gives; `clock` is that of this one.
         tags: of the record.
         chosen_speed: seconds between moves of programs, once somebody has chosen them.
@@ -61,7 +62,8 @@ class Room:
         self.control: TimeControl | None = None
         self.clock, self.tags = Clock(), dict[str, str]()
         self.analyses: Any = None
-        self.number, self.loaded, self.counted = 0, 0, False
+        self.number, self.loaded, self.furthest = 0, 0, 0
+        self.counted: list[int] | None = None
         self.keep: Callable[[Room], None] = _nowhere
         self.leave: Callable[[Room], None] = _nowhere
         self._driver: asyncio.Task[None] | None = None
@@ -158,10 +160,11 @@ class Room:
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
         self.view = VIEWS[choice.game.id]
         self.start_text = start_text
-        self.offer, self.broken_off, self.counted = None, False, False
+        self.offer, self.broken_off, self.counted = None, False, None
         self.values.clear()
         self.steps = []
         self.number, self.loaded = self.number + 1, len(session.turns)
+        self.furthest = self.loaded
         self.clock.run(None)
         self.clock = Clock(self.control)
         self.tags = {} if session.turns else {"Date": time.strftime("%Y.%m.%d")}
@@ -235,14 +238,15 @@ class Room:
 
     def hand_over(self, text: str | None = None) -> None:
         """Ends a turn: a finished one, or one whose rest is played by its text."""
-        seat, counts = self.session.seat ^ self.first, self.times_turn
+        seat, earns = self.session.seat ^ self.first, self.times_turn and len(self.session.turns) >= self.furthest
         if text is None:
             self.session.hand_over()
         else:
             self.session.play(text)
-        self.clock.end_turn(seat, counts)
+        self.clock.end_turn(seat, earns)
         self.steps, self.offer = [], None
         ply = len(self.session.turns)
+        self.furthest = max(self.furthest, ply)
         self.values = {number: value for number, value in self.values.items() if number < ply}
         if ply >= self.limits.turns and not self.session.over:
             self.broken_off = True
@@ -259,10 +263,11 @@ class Room:
         self._count()
         self.run_clock()
         self.keep(self)
-        if self.over and not self.counted:
-            self.counted = True
-            if self.match is not None:
-                self.match.add(self.points())
+        before, self.counted = self.counted, self.points() if self.over else None
+        if self.match is not None and before != self.counted:
+            for points, times in ((before, -1), (self.counted, 1)):  # one that is taken up again counts no more
+                if points is not None:
+                    self.match.add(points, times)
         self.broadcast()
         if self.analyses is not None:
             self.analyses.restart()
@@ -346,6 +351,7 @@ class Room:
             "draw": bool(seats) and not self.over and not self.choice.game.outcome_probabilities,
             "resign": bool(seats) and not self.over,
             "claim": bool(seats) and not self.over and self.is_left(seats),
+            "swap": self.is_host(client.token) and not self.over,
         }
         if self.challenged:
             can |= dict.fromkeys(("undo", "redo", "hint", "swap"), False)

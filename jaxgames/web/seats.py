@@ -81,14 +81,14 @@ class MatchScore:
         vars(match).update({name: shown.get(name, usual) for name, usual in vars(match).items()})
         return match
 
-    def add(self, points: list[int]) -> None:
-        """Counts a game; `points` are by seat."""
-        self.played += 1
+    def add(self, points: list[int], times: int = 1) -> None:
+        """Counts a game; `points` are by seat. With `times` -1 it counts no more."""
+        self.played += times
         by_player = points[::-1] if self.swapped else points
         for player, won in enumerate(by_player):
-            self.points[player] += max(won, 0)
-            self.wins[player] += won > 0
-        self.draws += not any(points)
+            self.points[player] += times * max(won, 0)
+            self.wins[player] += times * (won > 0)
+        self.draws += times * (not any(points))
 
     def shown(self) -> dict[str, Any]:
         """For the page."""

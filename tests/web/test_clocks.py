@@ -161,6 +161,31 @@ def test_time_stands_still_while_the_server_is_down(timed, watch, tmp_path):
         assert ann.state["clock"]["left"] == [1, 60] and ann.state["clock"]["free"] == 5
 
 
+def test_a_turn_earns_its_bonus_once_and_a_game_its_points(timed, tmp_path):
+    """However often it is taken back and played again, and whether the server was restarted meanwhile."""
+    file = tmp_path / "games.db"
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", clock=BLITZ)
+        ann.do("match", games=3)
+        ann.do("speed", seconds=10)  # until the next game begins
+        for text in ("5", "1", "2"):
+            ann.do("turn", text=text)
+        ann.do("undo")
+        ann.do("redo")
+        ann.do("undo")
+        assert ann.do("turn", text="3")["clock"]["left"] == [303, 300]
+        ann.do("undo")
+    for ply in (2, 3):
+        with serving(keep=file) as (_, http), page(http) as again:
+            again.join(ann.welcome["session"], ann.welcome["token"])
+            if again.state["over"]:
+                assert again.state["match"]["points"] == [0, 1]
+                again.do("undo")
+            assert again.state["match"]["points"] == [0, 0] and again.state["match"]["played"] == 0
+            assert again.do("turn", text=f"{ply}")["clock"]["left"] == [303, 300 + 3 * (ply - 2)]
+            again.do("resign", seat=0)
+
+
 def test_a_program_has_a_clock_too(timed, watch, monkeypatch):
     """It takes what the program thinks, not the pause that follows; a program that thinks too long has lost."""
     choose, took = Lane.choose, []

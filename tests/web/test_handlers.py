@@ -211,7 +211,7 @@ def test_two_people_a_spectator_and_a_foreign_token(ann, bob, eve):
     assert all(ann.welcome["token"] not in text and bob.welcome["token"] not in text for text in texts)
 
 
-def test_what_both_must_want_is_offered(ann, bob):
+def test_what_both_must_want_is_offered(served, ann, bob):
     two_people(ann, bob)
     ann.do("turn", text="5")
     bob.wait(lambda s: s["ply"] == 1)
@@ -228,6 +228,11 @@ def test_what_both_must_want_is_offered(ann, bob):
     bob.wait(lambda s: s["offer"])
     bob.do("answer", accept=True)
     assert ann.wait(lambda s: s["ply"] == 0)["to_move"] == 0  # back to Ann's own turn
+    ann.do("swap")
+    bob.wait(lambda s: s["offer"])
+    served[0].lobby.rooms[ann.welcome["session"]].offer.accept = lambda: int("too late")
+    assert "too late" in bob.refuse("answer", accept=True)
+    ann.wait(lambda s: s["offer"] is None)
     ann.do("offer", what="draw")
     bob.wait(lambda s: s["offer"])
     assert bob.do("answer", accept=True)["over"]["reason"] == "draw agreed"
@@ -289,6 +294,20 @@ def test_the_pause_that_is_shown_is_kept_and_rows_of_programs_wait_for_nobody(an
     ann.do("speed", seconds=5)
     assert ann.do("match", games=3)["speed"] == 5
     ann.do("seat", seat=0, to=PERSON)
+
+
+def test_a_game_in_a_row_that_is_taken_up_again_counts_as_it_ends_then(ann):
+    ann.create("tic_tac_toe")
+    ann.do("match", games=3)
+    ann.do("speed", seconds=10)  # until the next one begins
+    ann.do("resign", seat=0)
+    assert ann.state["match"]["points"] == [0, 1]
+    assert "begin another" in ann.refuse("swap") and not ann.state["can"]["swap"]
+    ann.do("undo")
+    assert (ann.state["match"]["played"], ann.state["match"]["points"]) == (0, [0, 0])
+    ann.do("resign", seat=1)
+    match = ann.state["match"]
+    assert (match["played"], match["points"], match["wins"]) == (1, [1, 0], [1, 0])
 
 
 def test_play_again_exchanges_sides(ann, bob):

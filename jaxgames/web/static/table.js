@@ -290,7 +290,7 @@ export function initTable(app) {
 
   function showActions() {
     const { can, you } = app.state;
-    const enabled = { undo: can.undo, redo: can.redo, hint: can.hint ?? you.seats.includes(app.state.to_move), draw: can.draw, resign: can.resign, swap: can.swap ?? you.host };
+    const enabled = { undo: can.undo, redo: can.redo, hint: can.hint ?? you.seats.includes(app.state.to_move), draw: can.draw, resign: can.resign, swap: can.swap };
     for (const [id, on] of Object.entries(enabled)) {
       byId(id).disabled = !on || Boolean(app.setup);
     }
