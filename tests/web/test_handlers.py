@@ -231,8 +231,7 @@ def test_what_both_must_want_is_offered(served, ann, bob):
     ann.do("swap")
     bob.wait(lambda s: s["offer"])
     served[0].lobby.rooms[ann.welcome["session"]].offer.accept = lambda: int("too late")
-    assert "too late" in bob.refuse("answer", accept=True)
-    ann.wait(lambda s: s["offer"] is None)
+    assert "too late" in bob.refuse("answer", accept=True) and bob.state["offer"] is None
     ann.do("offer", what="draw")
     bob.wait(lambda s: s["offer"])
     assert bob.do("answer", accept=True)["over"]["reason"] == "draw agreed"

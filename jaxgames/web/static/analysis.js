@@ -29,7 +29,10 @@ export function initAnalysis(app) {
       app.connection.send("analysis", { on: true, spec: analyst.value || null }).then(() => {
         app.analyses = true;
         app.refresh();
-      }, () => {});
+      }, () => {
+        app.analyses = false;
+        app.refresh();
+      });
     }
   };
   box.addEventListener("change", () => {

@@ -2,7 +2,7 @@
 
 const WAITS = [200, 500, 1000, 2000, 4000];
 const FINAL_CODES = { 1008: "the server has ended the connection", 4000: "the session has ended", 4001: "unknown session" };
-const ANSWERS = new Set(["ok", "error", "welcome", "hint", "look", "analysis", "invitation", "file", "setup", "pong", "games", "form", "challenges"]);
+const ANSWERS = new Set(["ok", "error", "welcome", "hint", "look", "analysis", "invitation", "file", "setup", "pong", "games", "form", "challenges", "curve"]);
 
 /** An answer of the server that says what was wrong. */
 export class Refusal extends Error {}

@@ -142,12 +142,17 @@ async function enter(session = app.session) {
   const address = readAddress();
   session ??= address.session;
   if (session) {
-    const token = address.token ?? tokenOf(session);
-    const joined = await app.connection.send("join", { session, token, name: settings.name, owner: ownerKey() }).catch(() => null);
-    if (joined || !app.connection.isOpen) {
-      return;
+    for (const token of new Set([address.token ?? tokenOf(session), tokenOf(session), null])) { // an old link lets one watch
+      try {
+        await app.connection.send("join", { session, token, name: settings.name, owner: ownerKey() });
+        return;
+      } catch (error) {
+        if (!app.connection.isOpen) {
+          return;
+        }
+        notify(error.message, "error");
+      }
     }
-    notify(CLOSED[4001], "error");
     forgetAddress(address);
   }
   await createFrom(address);
@@ -217,6 +222,7 @@ const RECEIVERS = {
 
   state(message) {
     const before = app.state?.session === message.session ? app.state : null;
+    const asks = app.offline || before?.game !== message.game || (message.over && !before.over && !message.analysis);
     app.state = message;
     app.stateAt = performance.now();
     app.offline = false;
@@ -235,7 +241,7 @@ const RECEIVERS = {
       app.setup = null;
     }
     tell(before, message);
-    if (!before || before.game !== message.game) {
+    if (asks) {
       app.resumeAnalysis();
     }
     if (app.asked) {
@@ -332,6 +338,10 @@ function showStatus(status, code) {
 }
 
 async function boot() {
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // what stands behind the # is the game
+    byId("board-area").focus();
+  });
   apply();
   drawIcons(document);
   themeButton(byId("theme"));
@@ -350,9 +360,11 @@ async function boot() {
       location.reload();
       return;
     }
-    if (app.connection.isOpen && address.session !== app.session) {
+    const { game, session, token } = address;
+    const other = session !== app.session || (token !== null && token !== tokenOf(session));
+    if (app.connection.isOpen && (session || game) && other) {
       app.session = null;
-      enter(address.session);
+      enter(session);
     }
   });
 }

@@ -48,6 +48,9 @@ export function initTable(app) {
     onidle: () => app.premove && keepPremove(app, null),
     onpaint: (place, erase) => app.paint?.(place, erase),
     ondice() {
+      if (app.look || app.setup) {
+        return;
+      }
       if (app.state.can.end_turn || mustPass()) {
         handOver();
       } else {
@@ -59,7 +62,11 @@ export function initTable(app) {
   app.view = view;
 
   const actions = {
-    again: () => app.send("new", { exchange: true }),
+    async again() {
+      byId("again").disabled = true; // a second click would exchange the sides once more
+      await app.send("new", { exchange: true });
+      byId("again").disabled = false;
+    },
     claim: () => app.send("claim"),
     "end-turn": handOver,
     "undo-step": () => app.send("undo_step"),

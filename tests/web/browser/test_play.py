@@ -99,6 +99,14 @@ def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
         keys.press("Enter")
         table.wait_for_moves(2)
         assert table.moves()[0] == "4"
+        table.page.locator(".skip").focus()
+        keys.press("Enter")  # to the board of the same game
+        table.wait_for("document.activeElement.id === 'board-area'")
+        assert "#board-area" not in table.page.url
+        table.wait_for_status("Your turn")
+        free = next(place for place, name in table.look()["places"].items() if "legal target" in name)
+        table.play(free)
+        assert table.moves()[0] == "4"
 
 
 def test_checker_by_checker(browser: Any, server: Server) -> None:
@@ -263,10 +271,17 @@ def test_two_people_a_spectator_and_a_lost_connection(browser: Any, server: Serv
         ann.open_card("together")
         ann.page.locator("#my-name").fill("Ann")
         ann.page.locator("#my-name").press("Enter")
+        link = ann.page.locator("#link")
+        watches = "document.getElementById('present').textContent.includes('are watching')"
         ann.button("invite")
         ann.wait_for("document.getElementById('link').value.includes('token=')")
-        bob.page.goto(ann.page.locator("#link").input_value())
-        bob.wait_for("document.getElementById('board').dataset.version")
+        old = link.input_value()
+        ann.button("invite")
+        ann.wait_for("document.getElementById('link').value !== arg", old)
+        bob.page.goto(old)  # a seat that was given to another one since: then one watches
+        bob.wait_for(f"{watches} && document.getElementById('notice').textContent.includes('ask for a new link')")
+        bob.page.goto(link.input_value())
+        bob.wait_for(f"!{watches}")
         assert "token" not in bob.page.url
         ann.wait(-1)
         ann.click(4)
@@ -308,6 +323,11 @@ def test_two_people_a_spectator_and_a_lost_connection(browser: Any, server: Serv
         bob.wait_for("!document.getElementById('offer').hidden")
         bob.button("offer-accept")
         ann.wait_for_moves(4)
+        bob.page.get_by_role("switch", name="Evaluate").check()
+        bob.wait_for("document.getElementById('notice').textContent.includes('no evaluations')")
+        ann.button("resign")
+        ann.button("resign")
+        bob.wait_for("!document.getElementById('evaluation').hidden")  # nobody plays any more
         bob.errors.clear()  # the browser's own lines about the lost connection
 
 

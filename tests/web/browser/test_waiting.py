@@ -14,11 +14,18 @@ from tests.web.browser.table import opened
 def test_nothing_but_a_pass(browser: Any, server: Server) -> None:
     """A checker on the bar before a closed board: the button says Pass, and nothing else can be done."""
     with opened(browser, server.url) as table:
+        sent: list[str] = []
+        table.page.on("websocket", lambda line: line.on("framesent", lambda text: sent.append(text)))
         table.open("game=backgammon&position=27YBACAAAEAAAA%3A65&against=random")
         button = table.page.locator("#end-turn")
         assert button.is_visible() and button.text_content().strip() == "Pass"
         assert "nothing can be moved" in table.look()["status"]
         assert not [name for name in table.look()["places"].values() if "can move" in name]
+        table.open_card("position")
+        table.button("set-up")
+        table.page.keyboard.press("d")  # the dice of the game are none of the board that is set up
+        table.page.locator("#setup").get_by_text("Cancel").click()
+        assert sent and not any('"step"' in text for text in sent)
         table.page.keyboard.press("e")
         table.wait_for("document.querySelector('#moves button')")
         assert "pass" in table.moves()[0]
@@ -35,6 +42,8 @@ def test_draws(browser: Any, server: Server) -> None:
         ann.open("game=tic_tac_toe&position=XX.%2FOO.%2F...&against=champion")
         ann.button("draw")
         ann.wait_for_status("Draw: draw agreed")
+        ann.page.evaluate("[1, 2].forEach(() => document.getElementById('again').click())")  # exchanges sides once
+        ann.wait_for_moves(1)
         ann.page.goto("about:blank")
         ann.open("game=checkers&against=random")
         ann.open_card("together")
@@ -191,6 +200,8 @@ def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -
         table.open("game=tic_tac_toe&against=random")
         table.play(4)
         moves = table.moves()
+        table.page.get_by_role("switch", name="Evaluate").check()
+        table.wait_for("!document.getElementById('variants').hidden")
         server.stop()
         table.wait_for_status("Not connected")
         assert table.look()["mine"] == "false"
@@ -199,6 +210,7 @@ def test_games_outlive_the_server_and_are_listed(browser: Any, server: Server) -
         assert table.moves() == moves
         free = next(place for place, name in table.look()["places"].items() if "legal target" in name)
         table.play(free)
+        table.wait_for("!document.getElementById('variants').hidden")  # of this position
         table.errors.clear()  # the browser's own lines about the lost connection
 
         table.page.goto("about:blank")
