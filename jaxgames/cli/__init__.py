@@ -85,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns the exit status: 0, 2 after bad input or an error of the system, 130 after Ctrl-C, 143
     after SIGTERM, 141 where nobody reads the output any more.
     """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed: nothing comes from there, and nobody reads it
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))
     try:
         with _sigterm_raises():
             options = _parser().parse_args(arguments)
@@ -107,9 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _ended(status: int) -> int:
     """The exit status. Where XLA still computes, the process ends here: Python's own end would wait for it."""
-    from jaxgames.runs.interruptible import is_computing
-
-    if is_computing():
+    computing = sys.modules.get("jaxgames.runs.interruptible")
+    if computing is not None and computing.is_computing():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     plan = {name: getattr(options, name) for name in _PLANNED}
     folder = None
     if options.resume:
-        if any(plan.values()) or options.out is None:
+        if any(value not in (None, []) for value in plan.values()) or options.out is None:
             raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
         folder = TournamentFolder.open(options.out)
         folder.claim()

@@ -187,7 +187,7 @@ REFUSED = {
     f"data make --out O {TTT} --records a.txt --games 5": "--games: of games that players play",
     f"data make --out O {FOUR} --solved a --seed 1 --moves-of first": "--seed, --moves-of: of games that players play",
     f"tournament --knockout A {TTT} --png a.png": "--png draws a round robin",
-    "tournament --out O --resume --games 4": "give it --out FOLDER and nothing else",
+    "tournament --out O --resume --seed 0": "give it --out FOLDER and nothing else",
     "reproduce td-gammon --again A --seed 0": "--again makes a page of figures that are there",
     "reproduce td-gammon --again A --quick": "--again makes a page of figures that are there",
     "reproduce td-gammon --again A --parts a": "--again makes a page of figures that are there",
