@@ -99,14 +99,6 @@ def test_whole_game_by_keyboard(browser: Any, server: Server) -> None:
         keys.press("Enter")
         table.wait_for_moves(2)
         assert table.moves()[0] == "4"
-        table.page.locator(".skip").focus()
-        keys.press("Enter")  # to the board of the same game
-        table.wait_for("document.activeElement.id === 'board-area'")
-        assert "#board-area" not in table.page.url
-        table.wait_for_status("Your turn")
-        free = next(place for place, name in table.look()["places"].items() if "legal target" in name)
-        table.play(free)
-        assert table.moves()[0] == "4"
 
 
 def test_checker_by_checker(browser: Any, server: Server) -> None:
