@@ -93,24 +93,6 @@ def test_stopped_training(whole, tmp_path, monkeypatch, capsys):
     assert contents(Run.open(path)) == contents(whole)
 
 
-STOPPED = """
-import runpy, sys
-class Stop:
-    def find_spec(self, name, *where):
-        if name == "jax":
-            raise KeyboardInterrupt
-sys.meta_path.insert(0, Stop())
-sys.argv = ["jaxgames", "perft", "tic_tac_toe", "1"]
-runpy.run_module("jaxgames", run_name="__main__")
-"""
-
-
-def test_ctrl_c_while_jax_is_loaded():
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", STOPPED], cwd=root, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
-
-
 def test_closed_streams(monkeypatch):
     names = ("stdin", "stdout", "stderr")
     for name in names:
