@@ -49,7 +49,7 @@ class Cells:
         """The same from observations."""
         own, other = planes[..., 0], planes[..., 1]
         values = jnp.where(own, 1.0, jnp.where(other, -1.0, self.empty)).astype(jnp.float32)
-        values = values.reshape(len(values), -1)
+        values = values.reshape(len(values), math.prod(values.shape[1:]))
         return jnp.concatenate([values, jnp.ones((len(values), 1), jnp.float32)], axis=1) if self.side else values
 
     def inputs_first(self, positions: Position) -> Float32[Array, "size *batch"]:
@@ -101,7 +101,7 @@ class Marks:
             values = jnp.stack([first, second, jnp.broadcast_to(began, first.shape)], axis=-1).astype(jnp.float32)
         else:
             values = jnp.where(first, 1.0, jnp.where(second, self.second, 0.0)).astype(jnp.float32)
-        return values.reshape(len(values), -1)
+        return values.reshape(len(values), self.size)
 
     def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:
         """The same inputs with the names of the players exchanged."""

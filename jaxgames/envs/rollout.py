@@ -5,6 +5,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -258,10 +259,14 @@ def _in_parts(play: Callable, states: State, key: Key[Array, ""], size: int) -> 
     batch = len(states.terminated)
     if batch % size:
         raise ValueError(f"games_at_once {size} must divide the batch of {batch} games")
-    parts = jax.tree.map(lambda x: x.reshape(-1, size, *x.shape[1:]), states)
+    parts = jax.tree.map(lambda x: x.reshape(batch // size, size, *x.shape[1:]), states)
     states, kept = lax.map(lambda part: play(*part), (parts, jax.random.split(key, batch // size)))
     states = jax.tree.map(lambda x: x.reshape(batch, *x.shape[2:]), states)
-    return states, jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1).reshape(x.shape[1], -1, *x.shape[3:]), kept)
+
+    def together(x: Array) -> Array:
+        return jnp.moveaxis(x, 0, 1).reshape(x.shape[1], math.prod((x.shape[0], *x.shape[2:3])), *x.shape[3:])
+
+    return states, jax.tree.map(together, kept)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -276,11 +281,11 @@ jax.tree_util.register_dataclass(_FlatRows, data_fields=["rows"], meta_fields=["
 
 
 def _flatten(kept: Array) -> _FlatRows:
-    return _FlatRows(kept.reshape(*kept.shape[:1], -1) if kept.ndim > 2 else kept, kept.shape)
+    return _FlatRows(kept.reshape(len(kept), math.prod(kept.shape[1:])) if kept.ndim > 2 else kept, kept.shape)
 
 
 def _unflatten(flat: _FlatRows) -> Array:
-    return flat.rows.reshape(-1, *flat.shape)
+    return flat.rows.reshape(len(flat.rows), *flat.shape)
 
 
 def _reset_done(game: Game, states: State, init_key: Key[Array, ""], player_key: Key[Array, ""]) -> State:

@@ -104,7 +104,7 @@ def pack(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
     """Flags as sets: bit i of word k is flag 32 k + i."""
     width = min(flags.shape[-1], 32)
     rows = jnp.pad(flags, [(0, 0)] * (flags.ndim - 1) + [(0, -flags.shape[-1] % width)])
-    rows = rows.reshape(*flags.shape[:-1], -1, width)
+    rows = rows.reshape(*flags.shape[:-1], rows.shape[-1] // width, width)
     return jnp.sum(jnp.where(rows, bit(jnp.arange(width, dtype=jnp.uint32)), jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
 
 

@@ -64,7 +64,7 @@ def _words(array: Array) -> UInt32[Array, "words batch"]:
         raise TypeError(f"a batch of {array.dtype}: expected bool, whole numbers, floats or keys")
     if array.dtype != bool:
         array = lax.bitcast_convert_type(array, _unsigned(array.dtype))
-    return jnp.moveaxis(array.reshape(len(array), -1), 0, -1).astype(jnp.uint32)
+    return jnp.moveaxis(array.reshape(len(array), math.prod(array.shape[1:])), 0, -1).astype(jnp.uint32)
 
 
 def _array(words: UInt32[Array, "*more words batch"], like: Any) -> Array:

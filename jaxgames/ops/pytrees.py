@@ -4,6 +4,7 @@
 """
 
 import functools
+import math
 from typing import Any, TypeVar
 
 import jax
@@ -18,7 +19,7 @@ def equal(one: Tree, other: Tree) -> Bool[Array, " batch"]:
     """Which positions of two batches are the same."""
 
     def same(x, y):
-        return jnp.all((x == y).reshape(len(x), -1), axis=1)
+        return jnp.all((x == y).reshape(len(x), math.prod(x.shape[1:])), axis=1)
 
     return functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
 

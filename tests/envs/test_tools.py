@@ -133,6 +133,33 @@ def test_random_actions_of_ended_games_are_actions(game, text):
     assert (actions >= 0).all() and (actions < game.num_actions).all()
 
 
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_batch_may_have_no_games(game_id):
+    """Whatever takes a batch takes an empty one. Only shapes are looked at: nothing is compiled."""
+    game = jaxgames.make(game_id)
+
+    def value(positions):
+        return jnp.zeros(len(jax.tree.leaves(positions)[0]))
+
+    def all_of_it(key):
+        states = jax.vmap(game.init)(jax.random.split(key, 0))
+        positions, observation, mask = states._position, states.observation, states.legal_action_mask
+        read = [encoding for encoding in game.encodings.values() if hasattr(encoding, "from_observation")]
+        return (
+            [random_action(key, given) for given in (states, mask)],
+            [rollout(game, states, key, 2, auto_reset=new, games_at_once=size) for new, size in ((False, None), (True, 2))],
+            [encoding(positions) for encoding in game.encodings.values()],
+            [encoding.from_observation(observation) for encoding in read],
+            [symmetry.observe(observation) for symmetry in game.symmetries],
+            [game.best_turn(positions, value), game.top_turns(positions, value, 3)],
+            game.random_turn(positions, jnp.zeros(0, jnp.uint32)),
+            game.turn_actions(positions, positions, states.terminated, positions),
+            rollout(game, jax.vmap(game.init)(jax.random.split(key, 4)), key, 0, games_at_once=2)[1],
+        )
+
+    assert all(0 in leaf.shape for leaf in jax.tree.leaves(jax.eval_shape(all_of_it, jax.random.key(0))))
+
+
 def test_states_say_what_they_are():
     game = jaxgames.make("connect_four")
     begun = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))

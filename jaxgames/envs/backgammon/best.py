@@ -171,6 +171,8 @@ def _pick_in_rounds(
     """
     # Lists of two kinds: of rolls with different dice, and of doubles. Short ones are tried first for few positions.
     batch = positions.dice.shape[0]
+    if not batch:
+        return start
     high, low = high_low(positions.dice)
     of_pairs, of_repeats = max(MOST_PAIRS, 20 * batch), max(MOST_REPEATS[-1], 12 * batch)
     long = (

@@ -102,7 +102,7 @@ def turn_worth(outcomes: Outcome, value: Value) -> Float32[Array, "..."]:
     NaN and minus infinity count as the lowest number, so that a bad turn is still better than an illegal one.
     """
     shape = outcomes.over.shape
-    worth = value(jax.tree.map(lambda x: x.reshape(-1, *x.shape[len(shape) :]), outcomes.position)).reshape(shape)
+    worth = value(jax.tree.map(lambda x: x.reshape(outcomes.over.size, *x.shape[len(shape) :]), outcomes.position)).reshape(shape)
     worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
     lowest = jnp.finfo(jnp.float32).min
     return jnp.where(worth > lowest, worth, lowest)
