@@ -24,7 +24,8 @@ class Symmetry(NamedTuple):
     def observe(self, observation: Shaped[Array, "..."]) -> Shaped[Array, "..."]:
         """The observation of the turned position, at any batch rank."""
         batch = observation.shape[: observation.ndim - len(self.shape)]
-        return observation.reshape(*batch, len(self.elements))[..., jnp.asarray(self.elements)].reshape(observation.shape)
+        flat = observation.reshape(*batch, len(self.elements))
+        return flat[..., jnp.asarray(self.elements)].reshape(observation.shape)
 
 
 def identity(num_actions: int, observation_shape: Sequence[int]) -> Symmetry:

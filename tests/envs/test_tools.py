@@ -147,7 +147,7 @@ def test_a_batch_may_have_no_games(game_id):
         read = [encoding for encoding in game.encodings.values() if hasattr(encoding, "from_observation")]
         return (
             [random_action(key, given) for given in (states, mask)],
-            [rollout(game, states, key, 2, auto_reset=new, games_at_once=size) for new, size in ((False, None), (True, 2))],
+            [rollout(game, states, key, 2, auto_reset=bool(size), games_at_once=size) for size in (None, 2)],
             [encoding(positions) for encoding in game.encodings.values()],
             [encoding.from_observation(observation) for encoding in read],
             [symmetry.observe(observation) for symmetry in game.symmetries],

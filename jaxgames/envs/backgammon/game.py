@@ -31,7 +31,7 @@ from jaxgames.envs.backgammon.best import (
 )
 from jaxgames.envs.backgammon.board import Position, dice_of_roll, from_plain, high_low, one_die, to_plain
 from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
-from jaxgames.envs.backgammon.play_lists import BatchPlays, PlayList, list_plays, plays
+from jaxgames.envs.backgammon.play_lists import BatchPlays, PlayList, list_plays, of_backgammon, plays
 from jaxgames.envs.backgammon.turn import Turn
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value
@@ -172,7 +172,10 @@ class Backgammon(Game[Position]):
 
     @override
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-        """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play."""
+        """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play.
+
+        The positions have dice: where a roll is awaited `chance` comes first, as it does before the next two.
+        """
         kind = value.class_of(positions) if isinstance(value, FirstLayer) else None
         if kind is None or len(kind) <= FEW:
             best = best_plays(positions, _score(positions, value))
@@ -205,7 +208,7 @@ class Backgammon(Game[Position]):
 
         One state gives NumPy arrays of exact size (`list_plays`), a batch of states a flat list inside `jit` (`plays`).
         """
-        return plays(state) if state.terminated.ndim else list_plays(state)
+        return plays(state) if of_backgammon(state).terminated.ndim else list_plays(state)
 
     @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:

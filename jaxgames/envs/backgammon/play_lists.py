@@ -36,6 +36,7 @@ from jaxtyping import Array, Bool, Int32, UInt32
 
 from jaxgames.envs.backgammon import board
 from jaxgames.envs.backgammon.board import Position, Side, high_low
+from jaxgames.envs.checks import a_state
 from jaxgames.envs.core import State
 from jaxgames.ops import bits, checks, ragged
 from jaxgames.ops.pytrees import take
@@ -199,6 +200,13 @@ def steps(
         yield source, jnp.where(low_first == (number == 0), low, high)
 
 
+def of_backgammon(states: State) -> State:
+    """A state of backgammon, or a batch of them."""
+    if not isinstance(a_state(states, "states")._position, Position):
+        raise ValueError(f"this state is of {states._game.id}, this game is backgammon")
+    return states
+
+
 MOST_PLAYS = MOST_REPEATS[-1]
 """No position and roll have more distinct plays than this."""
 
@@ -246,24 +254,27 @@ def plays(
     By default there is room for 32 plays a state, twice the average, and for `MOST_PLAYS` at least, so that the first
     wanted state is always complete. To get the plays of all states, ask again for the rest::
 
-        wanted = ~states.terminated
+        wanted = ~(states.terminated | states.truncated)
         while wanted.any():
             found = plays(states, wanted=wanted)
             ...  # use the states that are wanted & found.complete
             wanted &= ~found.complete
 
-    Ended games have no plays. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and for any batch shape but [n].
+    Games that have ended and those that await a roll have no plays; positions that are given without a state have
+    dice. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and for any batch shape but [n], n above 0.
     """
-    positions: Position = states._position if isinstance(states, State) else states
+    positions = states if isinstance(states, Position) else of_backgammon(states)._position
     if positions.dice.ndim != 1:
         raise ValueError(
             f"a batch with one axis is needed here, not of shape {positions.dice.shape}; use list_plays for one state"
         )
     batch = len(positions.dice)
+    if not batch:
+        raise ValueError("states: a batch of 0: expected one or more")
     if wanted is None:
         wanted = jnp.ones(batch, bool)
     if isinstance(states, State):
-        wanted &= ~states.terminated
+        wanted &= ~(states.terminated | states.truncated) & (positions.dice != 0)
     if capacity is None:
         capacity = max(MOST_PLAYS, 32 * batch)
     if capacity < MOST_PLAYS:
@@ -326,10 +337,11 @@ def list_plays(state: State) -> PlayList:
     There is nothing to list (n = 0) where no checker can move, and in an ended game. Raises `ValueError` for a batch,
     and where a roll is awaited.
     """
-    if state.terminated.ndim:
+    if of_backgammon(state).terminated.ndim:
         raise ValueError(f"one state is needed here, not {checks.batch_of(state.terminated.shape)}; for a batch: plays")
-    if not state.terminated and not state._position.dice:
+    ended = state.terminated | state.truncated
+    if not ended and not state._position.dice:
         raise ValueError("the position awaits a roll: there are no plays before game.resolve(state, outcome)")
     *arrays, number = jax.device_get(_spelled(state._position))
-    idle = state.terminated | (arrays[2][0, 0] <= 0)
+    idle = ended | (arrays[2][0, 0] <= 0)
     return PlayList(*(x[: 0 if idle else number].copy() for x in arrays))

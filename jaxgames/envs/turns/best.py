@@ -101,8 +101,8 @@ def turn_worth(outcomes: Outcome, value: Value) -> Float32[Array, "..."]:
 
     NaN and minus infinity count as the lowest number, so that a bad turn is still better than an illegal one.
     """
-    shape = outcomes.over.shape
-    worth = value(jax.tree.map(lambda x: x.reshape(outcomes.over.size, *x.shape[len(shape) :]), outcomes.position)).reshape(shape)
+    shape, size = outcomes.over.shape, outcomes.over.size
+    worth = value(jax.tree.map(lambda x: x.reshape(size, *x.shape[len(shape) :]), outcomes.position)).reshape(shape)
     worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
     lowest = jnp.finfo(jnp.float32).min
     return jnp.where(worth > lowest, worth, lowest)

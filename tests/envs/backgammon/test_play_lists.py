@@ -229,11 +229,12 @@ def test_bearing_off_the_last_checker_needs_no_pass():
     assert GAME.string_to_turn(state, "1/off") == ((26 - 1) * 6 + 3,)
 
 
-def test_list_plays_of_an_ended_game():
-    ended = make_position(START, START, (3, 1)).replace(terminated=jnp.bool_(True))
-    assert list_plays(ended).actions.shape == (0, 4)
-    batch = jax.tree.map(lambda x: x[None], ended)
-    assert jaxgames.make("backgammon").plays(batch).first.tolist() == [0, 0]
+def test_games_that_have_ended_or_await_a_roll_have_no_plays():
+    state, awaiting = make_position(START, START, (3, 1)), GAME.from_string("4HPwATDgc/ABMA")
+    ended = [state.replace(**{end: jnp.bool_(True)}) for end in ("terminated", "truncated")]
+    assert [list_plays(one).actions.shape for one in ended] == [(0, 4)] * 2
+    batch = jax.tree.map(lambda *x: jnp.stack(x), *ended, awaiting, state)
+    assert GAME.plays(batch).first.tolist() == [0, 0, 0, 0, 16]
 
 
 def test_list_plays_needs_one_state_and_a_roll():
@@ -244,6 +245,14 @@ def test_list_plays_needs_one_state_and_a_roll():
         plays(make_position(START, START, (3, 1)))
     with pytest.raises(ValueError, match=r"one state is needed here, not a batch of 1; for a batch: plays"):
         list_plays(jax.tree.map(lambda x: x[None], make_position(START, START, (3, 1))))
+    with pytest.raises(ValueError, match="a batch of 0: expected one or more"):
+        plays(jax.tree.map(lambda x: x[None][:0], make_position(START, START, (3, 1))))
+    other = jaxgames.make("tic_tac_toe").init(jax.random.key(0))
+    for listed in (list_plays, game.plays):
+        with pytest.raises(TypeError, match="states 'x': expected what game.init"):
+            listed("x")
+        with pytest.raises(ValueError, match="this state is of tic_tac_toe, this game is backgammon"):
+            listed(other)
 
 
 @pytest.mark.parametrize(
