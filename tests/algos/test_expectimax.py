@@ -245,7 +245,10 @@ def test_few_best_turns_of_backgammon():
     alone, two = [0, 0, 1] + [0] * 22, [1, 0, 0, 0, 1] + [0] * 20
     cases = [(start, start, (3, 1)), (start, start, (4, 4)), (alone, last, (1, 1)), (two, last, (2, 1))]
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(from_plain(*sides, left_of(roll)) for *sides, roll in cases))
-    few = jax.jit(lambda positions: BACKGAMMON.top_turns(positions, far, 6))(positions)
+    top = jax.jit(lambda positions, weight: BACKGAMMON.top_turns(positions, lambda after: weight * far(after), 6))
+    few = top(positions, 1.0)
+    for worth in (np.nan, np.inf):  # turns of no worth are turns
+        np.testing.assert_array_equal(top(positions, worth).exist, few.exist)
     numbers = []
     for number, case in enumerate(cases):
         results = rule_book_plays(np.array(case[:2]), case[2])

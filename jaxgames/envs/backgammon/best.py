@@ -120,8 +120,11 @@ def random_plays(positions: Position, bits: UInt32[Array, " batch"]) -> UInt32[A
 
 
 def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
-    """The `count` best plays of each position: one after the other, each the best of those not yet chosen."""
-    batch = len(positions.dice)
+    """The `count` best plays of each position: one after the other, each the best of those not yet chosen.
+
+    NaN and minus infinity count as the lowest number, above the minus infinity of those that were chosen.
+    """
+    batch, lowest = len(positions.dice), jnp.finfo(jnp.float32).min
 
     def choose(
         number: Array, chosen: tuple[UInt32[Array, "count batch"], Float32[Array, "count batch"]]
@@ -131,7 +134,8 @@ def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
 
         def others(game, code, moves):
             again = jnp.any((codes[:, game] == code[None, :]) & earlier[:, None], axis=0)
-            return jnp.where(again, -jnp.inf, score(game, code, moves))
+            found = score(game, code, moves)
+            return jnp.where(again, -jnp.inf, jnp.where(found > lowest, found, lowest))
 
         best = best_plays(positions, others)
         return codes.at[number].set(best.code), scores.at[number].set(best.score)
@@ -235,7 +239,7 @@ def score_by(positions: Position, value: Value) -> Score:
 
     def score(game, code, moves):
         own, opponent = after(positions, game, code, moves)
-        theirs = value(Position(opponent, own, jnp.zeros_like(code)))
+        theirs = value(Position(opponent, own, jnp.zeros_like(code))).astype(jnp.float32)
         return jnp.where(board.occupied(own) == 0, board.result(opponent).astype(jnp.float32), -theirs)
 
     return score

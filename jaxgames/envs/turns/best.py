@@ -17,7 +17,8 @@ USUAL = 4  # legal actions of a position for which `best_of_legal` has room in o
 class TopTurns(NamedTuple):
     """What the best turns lead to and what each is worth to the player to act, all of shape [count, batch], best first.
 
-    A position may have fewer turns than `count`: only those that `exist` count.
+    There are fewer rows where a game has fewer actions, each of which is a turn. A position may have fewer turns than
+    rows: only those that `exist` count.
     """
 
     outcome: Outcome
@@ -102,7 +103,8 @@ def turn_worth(outcomes: Outcome, value: Value) -> Float32[Array, "..."]:
     NaN and minus infinity count as the lowest number, so that a bad turn is still better than an illegal one.
     """
     shape, size = outcomes.over.shape, outcomes.over.size
-    worth = value(jax.tree.map(lambda x: x.reshape(size, *x.shape[len(shape) :]), outcomes.position)).reshape(shape)
+    worth = value(jax.tree.map(lambda x: x.reshape(size, *x.shape[len(shape) :]), outcomes.position))
+    worth = worth.reshape(shape).astype(jnp.float32)  # with x64 on values may be wider
     worth = jnp.where(outcomes.over, outcomes.reward, jnp.where(outcomes.turn_passes, -worth, worth))
     lowest = jnp.finfo(jnp.float32).min
     return jnp.where(worth > lowest, worth, lowest)

@@ -22,6 +22,22 @@ def sometimes_nan(positions):
     return jnp.where(value == 0, jnp.nan, value)
 
 
+@pytest.mark.parametrize("game_id", ["tic_tac_toe", "checkers", "backgammon"])
+def test_worths_are_float32_where_values_are_wider(game_id):
+    """With x64 on. Only dtypes are looked at: nothing is compiled."""
+    game = jaxgames.make(game_id)
+
+    def worths(key):
+        positions = jax.vmap(game.init)(jax.random.split(key, 12))._position
+        return game.best_turn(positions, wide)[1], game.top_turns(positions, wide, 2).worth
+
+    def wide(positions):
+        return jnp.zeros(len(jax.tree.leaves(positions)[0]), jnp.float64)
+
+    with jax.enable_x64(True):
+        assert {worth.dtype for worth in jax.eval_shape(worths, jax.random.key(0))} == {jnp.dtype("float32")}
+
+
 @pytest.mark.parametrize(("game_id", "steps"), [("checkers", 60), ("tic_tac_toe", 7)])
 def test_the_same_turns_as_by_all_actions(game_id, steps):
     """In more positions than a pass holds, some with many legal actions, some over; NaN counts least."""
