@@ -36,8 +36,8 @@ def test_an_option_that_is_usually_none():
     [
         ("chekers 3", "unknown game 'chekers'"),
         ("backgammon 3", "backgammon has chance"),
-        ("tic_tac_toe -1", "depth -1: expected a whole number of turns from 0 to 10,000"),
-        ("tic_tac_toe 0 --divide", "depth 0: expected 1 or more"),
+        ("tic_tac_toe -1", "depth -1: expected a whole number from 0 to 10000"),
+        ("tic_tac_toe 0 --divide", "depth 0: expected a whole number from 1 to 10000"),
         ("tic_tac_toe 2 --from X", "position 'X'"),
         ("connect_four 2 --set rows=six", "rows='six': expected a whole number"),
         ("connect_four 2 --set row=6", "unknown option 'row'"),

@@ -13,9 +13,11 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float32, UInt64
 
-from jaxgames.envs.core import Game, State, single
+from jaxgames.envs.checks import one_state
+from jaxgames.envs.core import Game, State
 from jaxgames.envs.registry import as_game
 from jaxgames.envs.turns.expand import SIZE, Expansion, batches, single_actions, turns
+from jaxgames.ops import checks
 from jaxgames.ops.pytrees import add_batch_axis, concatenate, num_rows, take, unique_rows
 
 MOST_DEPTH = 10_000
@@ -38,10 +40,9 @@ def perft(
     in other published counts (in draughts: the same piece captures the same pieces and ends on the same square).
     `report` is given the counts so far, now and then. At most `size` positions are expanded at once, those next to the
     end first, so that memory does not grow with the count. Raises `ValueError` for a game with chance or a depth below
-    0.
+    0, and `TypeError` or `ValueError` for arguments of another kind.
     """
-    start = _start(game, depth, state)
-    game = as_game(game)
+    game, depth, start, size = _checked(game, depth, state, size)
     counts = [0] * (depth + 1)
     counts[0] = 1
     frontier = _Frontier(depth, size)
@@ -80,10 +81,7 @@ def divide(
 
     `report` is given the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
     """
-    start = _start(game, depth, state)
-    game = as_game(game)
-    if depth < 1:
-        raise ValueError(f"depth {depth}: expected 1 or more to divide by the first turn")
+    game, depth, start, size = _checked(game, depth, state, size, least=1)
     found: dict[str, int] = {}
     seen: set[bytes] = set()
     for names, after, over in _first_turns(game, start, size):
@@ -113,8 +111,7 @@ def plies(game: Game | str, depth: int, state: State | None = None, *, size: int
     Memory grows with their number. Positions differ by all that the rules need (in draughts also by the moves since the
     last capture). Raises `ValueError` as `perft`, and `OverflowError` where the ways are more than 2^63.
     """
-    start = _start(game, depth, state)
-    game = as_game(game)
+    game, depth, start, size = _checked(game, depth, state, size)
     over = np.array([bool(start.terminated)])
     ply = PlyPositions(add_batch_axis(start._position), np.ones(1, np.uint64), over, np.zeros(1, np.float32))
     for number in range(depth + 1):
@@ -133,7 +130,8 @@ def plies(game: Game | str, depth: int, state: State | None = None, *, size: int
 
 def count_positions(game: Game | str, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:
     """The number of different positions after 0, 1, ... `depth` turns, as `plies` finds them."""
-    counts = [len(ply.ways) for ply in plies(game, depth, state, size=size)]
+    game, depth, start, size = _checked(game, depth, state, size)
+    counts = [len(ply.ways) for ply in plies(game, depth, start, size=size)]
     return counts + [0] * (depth + 1 - len(counts))
 
 
@@ -168,15 +166,17 @@ class _Frontier:
         return ply, concatenate(taken)
 
 
-def _start(game: Game | str, depth: int, state: State | None) -> State:
+def _checked(
+    game: Game | str, depth: int, state: State | None, size: int, least: int = 0
+) -> tuple[Game, int, State, int]:
+    """The arguments, with the opening where no state is given."""
     game = as_game(game)
-    if state is not None and state._game != game:
-        raise ValueError(f"a state of {state._game.id}: expected one of {game.id} with the same options")
     if game.outcome_probabilities:
         raise ValueError(f"{game.id} has chance: perft counts the games of games without it")
-    if not 0 <= depth <= MOST_DEPTH:
-        raise ValueError(f"depth {depth}: expected a whole number of turns from 0 to {MOST_DEPTH:,}")
-    return single(game.state(game.init_position(jax.random.key(0))) if state is None else state)
+    depth, size = checks.whole("depth", depth, least, MOST_DEPTH), checks.whole("size", size)
+    if state is None:
+        state = game.state(game.init_position(jax.random.key(0)))
+    return game, depth, one_state(game, state), size
 
 
 def _bytes(position: Any) -> bytes:
