@@ -13,6 +13,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import jax
+import numpy as np
 
 from jaxgames.envs.checks import a_state
 from jaxgames.envs.state import State
@@ -108,8 +109,8 @@ class Picture(NamedTuple):
 
 
 def theme_named(name: str) -> Theme:
-    """The theme `light` or `dark`. Raises `ValueError` for any other name."""
-    if name not in THEMES:
+    """The theme `light` or `dark`. Raises `ValueError` for any other name, `TypeError` for what is none."""
+    if checks.text("theme", name, "light") not in THEMES:
         raise ValueError(f"unknown theme {name!r}; available: {', '.join(THEMES)}")
     return THEMES[name]
 
@@ -227,13 +228,14 @@ def animation_svg(boards: Sequence[str], seconds: float, theme: str = "light") -
     if not boards:
         raise ValueError("there are no boards to draw; give at least one")
     sizes, count = [_size(board) for board in boards], len(boards)
+    lasts = np.format_float_positional(count * seconds, 6, fractional=False, trim="-")  # SVG knows no 1e-05
     frames = []
     for number, (board, size) in enumerate(zip(boards, sizes, strict=True)):
         shown = [(0.0, "visible")] if number == 0 else [(0.0, "hidden"), (number / count, "visible")]
         shown += [] if number == count - 1 else [((number + 1) / count, "hidden")]
         times, values = (";".join(map(str, each)) for each in zip(*shown, strict=True))
         change = {"attributeName": "visibility", "values": values, "keyTimes": times, "calcMode": "discrete"}
-        turn = element("animate", **change, dur=f"{_number(count * seconds)}s", repeatCount="indefinite")
+        turn = element("animate", **change, dur=f"{lasts}s", repeatCount="indefinite")
         frames.append(element("g", turn, _placed(board, 0, 0, *size), visibility=shown[0][1]))
     width, height = (max(lengths) for lengths in zip(*sizes, strict=True))
     return document(Picture(width, height, frames, f"{count} boards, one after the other"), theme)

@@ -55,6 +55,12 @@ def test_one_board_after_the_other(tmp_path):
         ]
 
 
+def test_times_are_written_in_full():
+    boards = [STATES[0].to_svg()] * 2
+    for seconds, written in ((0.002, "0.004s"), (0.000_01, "0.00002s"), (0.1 + 0.2, "0.6s"), (1e6, "2000000s")):
+        assert f'dur="{written}"' in svg.animation_svg(boards, seconds)
+
+
 def test_one_frame_is_always_seen(tmp_path):
     jaxgames.save_svg_animation(STATES[:1], str(tmp_path / "one.svg"))
     assert seen_at(frames_of(tmp_path / "one.svg"), 0.9) == [0]
