@@ -59,8 +59,8 @@ class Checkers(Game[Position]):
     def __post_init__(self) -> None:
         for name, optional in (("draw_after", False), ("max_moves", True)):
             value = getattr(self, name)
-            if not (optional and value is None) and not (isinstance(value, int) and 1 <= value <= 100_000):
-                raise ValueError(f"{name}={value!r}: expected a whole number from 1 to 100,000")
+            if not (optional and value is None):
+                object.__setattr__(self, name, checks.whole(name, value, 1, 100_000))
 
     @property
     @override
