@@ -55,7 +55,7 @@ def make(game_id: str, /, **options: Any) -> Game:
 
 
 def as_game(game: Any, name: str = "game") -> Game:
-    """The game that somebody gives, or means by its name: wherever a game is asked for, both are right.
+    """The game that somebody gives, or means by its name: of perft and of players, matches and runs both are right.
 
     Raises `TypeError` for anything else, `ValueError` for an unknown name.
     """

@@ -304,6 +304,9 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
     observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
     state before the reset, with its observation and its rewards. It costs nothing where it is not read.
 
+    A new game follows one that this step ends. As in pgx, a state that had ended before, by `from_string` or a plain
+    `step`, is played on as if it had not: put `init(key)` in its place first, as `rollout` does.
+
     Raises `TypeError` for what is no function, and for a key that is none; the step raises `ValueError` without a key.
     """
     checks.function("step", step, "(state, action, key) -> state, such as game.step")

@@ -95,7 +95,10 @@ class State:
 
     @property
     def step_count(self) -> Int32[Array, "..."]:
-        """How many actions were taken since the game began; of a position from a text, since then."""
+        """How many steps were made since the game began, or was read from a text; those after its end count, too.
+
+        It is 1 where a text is read whose game is over, so that its mask is all true.
+        """
         return self._step_count
 
     @property
