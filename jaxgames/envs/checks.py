@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.envs.state import State
@@ -56,6 +57,19 @@ def a_game(game: Any, like: str = "connect_four") -> Any:
     if not callable(getattr(game, "init_position", None)) or isinstance(game, type):
         raise TypeError(f"game {checks.describe(game)}: expected a game, such as jaxgames.make({like!r})")
     return game
+
+
+def players(game: Any, position: Any, player: Any) -> Any:
+    """Who is to act in a position of this game, or in each of a batch of them: int32 of the batch's shape."""
+    found, own = [np.shape(leaf) for leaf in jax.tree.leaves(position)], _position_shapes(game)
+    if len(found) != len(own):
+        raise TypeError(f"position {checks.describe(position)}: expected a position of {game.id}, state._position")
+    shape = found[0][: len(found[0]) - len(own[0])] if found else ()
+    for part, one in zip(found, own, strict=True):
+        if part != (*shape, *one):
+            raise ValueError(f"position: a part is {list(part)}: expected {[*shape, *one]}")
+    player = checks.integers("current_player", player, shape if np.ndim(player) else (), 1)
+    return jnp.broadcast_to(player, shape)
 
 
 def _batch_shape(game: Any, states: Any, name: str) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, Shaped, UInt32
 
-from jaxgames.envs.checks import any_states, one_state
+from jaxgames.envs.checks import any_states, one_state, players
 from jaxgames.envs.state import Outcome, Position, State, Value, single
 from jaxgames.envs.svg import grid_svg
 from jaxgames.envs.symmetry import Symmetry, identity
@@ -193,8 +193,11 @@ class Game(Generic[Position]):
         return self.state(self.init_position(jax.random.fold_in(key, 1)), player)
 
     def state(self, position: Position, current_player: Int32[Array, "..."] | int = 0) -> State:
-        """A game that starts at `position` (or a batch of them), with `current_player` to act."""
-        player = jnp.asarray(current_player, jnp.int32)
+        """A game that starts at `position`, or a batch of them, with `current_player` (0 or 1, or one for each) to act.
+
+        Raises `TypeError` or `ValueError` for anything else.
+        """
+        player = players(self, position, current_player)
         return State(
             current_player=player,
             rewards=jnp.zeros((*player.shape, 2), jnp.float32),
@@ -208,8 +211,8 @@ class Game(Generic[Position]):
     def step(self, state: State, action: Int32[Array, ""], key: Key[Array, ""] | None = None) -> State:
         """The state after `action` and, in a game with chance, after what `key` draws.
 
-        An ended game stays as it is, with zero rewards. An illegal action ends the game: -1 for its player, +1 for
-        the other.
+        An ended game stays as it is, with zero rewards; only its `step_count` goes on. An illegal action ends the game:
+        -1 for its player, +1 for the other.
 
         One state, one action, one key: `jax.vmap(game.step)` takes batches. Anything else raises `TypeError` or
         `ValueError` when the step is traced.
@@ -250,9 +253,13 @@ class Game(Generic[Position]):
         )
 
     def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
-        """The state after the outcome of chance it awaits; any other state stays as it is."""
+        """The state after the outcome of chance it awaits; any other state stays as it is.
+
+        Raises `ValueError` for an outcome out of range, if it is known when this is traced.
+        """
         one_state(self, state)
-        position = self.chance(state._position, checks.integers("outcome", outcome, ()))
+        most = len(self.outcome_probabilities) - 1 if self.outcome_probabilities else None
+        position = self.chance(state._position, checks.integers("outcome", outcome, (), most))
         return state.replace(_position=select(state.terminated | state.truncated, state._position, position))
 
     def draw_outcome(self, bits: UInt32[Array, "..."]) -> Int32[Array, "..."]:
@@ -272,11 +279,14 @@ class Game(Generic[Position]):
         return found
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Shaped[Array, "..."]:
-        """What `player_id` (by default the current player) sees of one state."""
+        """What `player_id` (by default the current player) sees of one state.
+
+        Raises `ValueError` for an id that is not 0 or 1, if it is known when this is traced.
+        """
         one_state(self, state)
         acting = jnp.bool_(True)
         if player_id is not None:
-            acting = state.current_player == checks.integers("player_id", player_id, ())
+            acting = state.current_player == checks.integers("player_id", player_id, (), 1)
         return self.observe_position(state._position, acting)
 
     def from_string(self, text: str, current_player: int = 0) -> State:
@@ -287,7 +297,10 @@ class Game(Generic[Position]):
         return state.replace(terminated=over, _step_count=over.astype(jnp.int32))
 
     def to_string(self, state: State) -> str:
-        """One state in the game's notation; `from_string` reads it back."""
+        """The position of one state in the game's notation; `from_string` reads it back.
+
+        But in backgammon not that of a game that was won: in its texts both players have checkers.
+        """
         return self.unparse(one_state(self, state)._position)
 
     def action_to_string(self, state: State, action: int) -> str:
@@ -301,7 +314,9 @@ class Game(Generic[Position]):
     # Whole turns of one state for people. A game whose turns are several actions long overrides the first four.
 
     def board_text(self, state: State) -> str:
-        """One state as lines of text for a terminal; by default the position in the game's notation."""
+        """One state as lines of text for a terminal: its position, as `to_svg` draws it; by default in the game's
+        notation.
+        """
         return self.to_string(state)
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
@@ -356,7 +371,9 @@ class Game(Generic[Position]):
         return names.index(text)
 
     def to_svg(self, state: State, theme: str = "light") -> str:
-        """One state as an SVG document, a batch as a grid."""
+        """One state as an SVG document, a batch as a grid: its position, so that one who lost by an illegal action, or
+        whose game was truncated, is drawn as still to play.
+        """
         any_states(self, state)
         if state.terminated.ndim == 0:
             return self.draw_board(state._position, theme, int(state.current_player))
@@ -402,7 +419,9 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
         jnp.sum(jnp.where(here, x, jnp.uint32(0)), axis=-1, dtype=jnp.uint32)
         for x in (32 * number, packed, rank - (after - counts))
     )
-    return (first + nth_set(chosen, rank)).astype(jnp.int32)
+    action = (first + nth_set(chosen, rank)).astype(jnp.int32)
+    # Where nothing is allowed it is 31, which only small games do not have.
+    return jnp.minimum(action, mask.shape[-1] - 1) if mask.shape[-1] < 32 else action
 
 
 def _undefined(game: Game, method: str) -> NotImplementedError:

@@ -6,6 +6,7 @@ array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind
 """
 
 import dataclasses
+import functools
 import math
 import numbers
 import types
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from jaxgames.ops.jax_internals import setting
 
 Kind = TypeVar("Kind")
 MOST = 2**31 - 1
@@ -81,9 +84,13 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool] 
         raise TypeError(f"{name} is traced: expected {expected}, the same in each call (a static argument)")
     if isinstance(value, bool) or not (isinstance(value, numbers.Real) or (is_array(value) and value.ndim == 0)):
         raise TypeError(f"{name} {describe(value)}: expected {expected}")
-    if math.isnan(value) or not right(float(value)):
+    try:
+        taken = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a float: expected {expected}") from None
+    if math.isnan(taken) or not right(taken):
         raise ValueError(f"{name} {value}: expected {expected}")
-    return float(value)
+    return taken
 
 
 def settings(config: Any, nans: bool = False) -> None:
@@ -156,16 +163,24 @@ def made(name: str, value: Any, parts: tuple[str, ...], expected: str) -> Any:
 
 
 def key(value: Any, name: str = "key") -> Any:
-    """One key, typed or of the old kind, which is uint32[2] (or uint32[4] of other generators)."""
+    """One key, typed or of the old kind, which is uint32[2], or what else the usual generator of this JAX has."""
     if not is_array(value):
         raise TypeError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0)")
     typed = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
-    if not typed and (value.dtype != np.uint32 or value.ndim == 0 or value.shape[-1] not in (2, 4)):
-        raise ValueError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0)")
+    words = _words_of_key(setting("jax_default_prng_impl"))
+    if not typed and (value.dtype != np.uint32 or value.ndim == 0 or value.shape[-1] != words):
+        other = "or jax.random.key(0, impl='rbg') of another generator"
+        raise ValueError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0), {other}")
     batch = value.shape if typed else value.shape[:-1]
     if batch:
         raise ValueError(f"{name}: one key is needed here, not {batch_of(batch)}: use jax.vmap")
     return value
+
+
+@functools.cache
+def _words_of_key(generator: Any) -> int:
+    """Of a key of the old kind: JAX takes it for one of its usual generator, which is this one, whatever made it."""
+    return jax.eval_shape(jax.random.PRNGKey, 0).shape[0]
 
 
 def batch_of(shape: tuple[int, ...]) -> str:
@@ -173,14 +188,16 @@ def batch_of(shape: tuple[int, ...]) -> str:
     return f"a batch of {shape[0] if len(shape) == 1 else ' x '.join(map(str, shape))}"
 
 
-def integers(name: str, value: Any, shape: tuple[int, ...]) -> Any:
+def integers(name: str, value: Any, shape: tuple[int, ...], most: int | None = None) -> Any:
     """Whole numbers of this shape, as int32; a wide one that is negative, or that int32 cannot hold, becomes -1.
 
-    A whole number of Python or NumPy is right where the shape is ().
+    A whole number of Python or NumPy is right where the shape is (). With `most` those that are known outside of `jit`
+    are from 0 to this.
     """
     if isinstance(value, bool | float | complex) or not (is_array(value) or isinstance(value, int)):
         kind = ValueError if isinstance(value, float) else TypeError
         raise kind(f"{name} {describe(value)}: expected {_wanted(shape)}")
+    given = value
     if isinstance(value, int):
         value = np.int64(value if 0 <= value <= MOST else -1)
     if not jnp.issubdtype(value.dtype, jnp.integer):
@@ -189,10 +206,17 @@ def integers(name: str, value: Any, shape: tuple[int, ...]) -> Any:
         if not shape:
             raise ValueError(f"one {name} is needed here, not {batch_of(value.shape)}: use jax.vmap")
         raise ValueError(f"{name} {describe(value)}: expected {_wanted(shape)}")
+    if most is not None and _known(value) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) <= most)):
+        raise ValueError(f"{name} {describe(given) if shape else given}: expected {_wanted(shape)} from 0 to {most}")
     if value.dtype.itemsize > 4:  # without a word it would be another number
         where: Any = jnp.where if isinstance(value, jax.Array) else np.where
         value = where((value >= 0) & (value <= MOST), value.astype(np.int32), np.int32(-1))
     return jnp.asarray(value, jnp.int32)
+
+
+def _known(value: Any) -> bool:
+    """Whether the numbers of an array can be looked at here: it is not traced, and no part is on another host."""
+    return not isinstance(value, jax.core.Tracer) and getattr(value, "is_fully_addressable", True)
 
 
 def _wanted(shape: tuple[int, ...]) -> str:

@@ -5,12 +5,15 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxgames
+from jaxgames.envs import count_positions, divide, perft
 from tests.arguments.kinds import (
+    DICE,
     GAME,
     KEY,
     NEEDED_KEY,
     NO_GAME,
     ONE_STATE,
+    ROLLED,
     SEED,
     STATE,
     STATE_BATCH,
@@ -18,11 +21,18 @@ from tests.arguments.kinds import (
     Row,
     Wrong,
     function,
+    number,
+    one_of,
     setting,
     text,
     whole,
+    without,
 )
 
+TORN_POSITION = jax.tree.unflatten(
+    jax.tree.structure(STATE._position),
+    [x[0] if number else x for number, x in enumerate(jax.tree.leaves(STATES._position))],
+)
 NO_ACTION = {**whole("action"), "None": (None, TypeError, "action None: expected one whole number")}
 NAMED_ACTION = {**setting("action", None), "out of range": (99, ValueError, "action 99 is no column")}
 OTHER_BOARD = {
@@ -63,9 +73,10 @@ MASK: Wrong = {
 }
 OPTION: Wrong = {
     "unknown": ({"rings": 3}, ValueError, "unknown option 'rings' of connect_four; available: rows, cols, connect"),
-    "text": ({"rows": "6"}, ValueError, "rows='6': expected a whole number"),
-    "float": ({"rows": 6.0}, ValueError, "rows=6.0: expected a whole number"),
-    "too many": ({"rows": 99}, ValueError, "rows=99: expected a whole number from 2 to 10"),
+    "text": ({"rows": "6"}, TypeError, "rows '6': expected a whole number"),
+    "float": ({"rows": 6.0}, ValueError, "rows 6.0: expected a whole number"),
+    "flag": ({"rows": True}, ValueError, "rows True: expected a whole number from 2 to 10"),
+    "too many": ({"rows": 99}, ValueError, "rows 99: expected a whole number from 2 to 10"),
 }
 
 GAMES = {
@@ -77,8 +88,29 @@ GAMES = {
     "Game.resolve": Row(
         GAME.resolve, {"state": STATE, "outcome": 0}, {"state": ONE_STATE, "outcome": whole("outcome")}
     ),
+    "Game.resolve with dice": Row(
+        lambda outcome: DICE.resolve(ROLLED, outcome), {"outcome": 20}, {"outcome": one_of("outcome", 20)}
+    ),
     "Game.observe": Row(
-        GAME.observe, {"state": STATE, "player_id": 0}, {"state": ONE_STATE, "player_id": whole("player_id")}
+        GAME.observe, {"state": STATE, "player_id": 0}, {"state": ONE_STATE, "player_id": one_of("player_id", 1)}
+    ),
+    "Game.state": Row(
+        GAME.state,
+        {"position": STATES._position, "current_player": np.array([0, 1, 1, 0])},
+        {
+            "position": {
+                "state": (STATES, TypeError, "position a State: expected a position of connect_four, state._position"),
+                "of another game": (ROLLED._position, TypeError, "expected a position of connect_four"),
+                "torn": (TORN_POSITION, ValueError, "position: a part is []: expected [4]"),
+            },
+            "current_player": {
+                "share": (1.7, ValueError, "current_player 1.7: expected one whole number"),
+                "nobody": (2, ValueError, "current_player 2: expected one whole number from 0 to 1"),
+                "one is nobody": (np.arange(4), ValueError, "expected whole numbers, int32[4] from 0 to 1"),
+                "too few": (np.zeros(3, int), ValueError, "expected whole numbers, int32[4]"),
+                "text": ("0", TypeError, "current_player '0': expected one whole number"),
+            },
+        },
     ),
     "Game.from_string": Row(
         GAME.from_string,
@@ -115,7 +147,7 @@ GAMES = {
         {"state": STATES, "theme": "dark"},
         {
             "state": {name: ONE_STATE[name] for name in ("list", "None", "text", "of another game")},
-            "theme": {"unknown": ("blue", ValueError, "unknown theme 'blue'; available: light, dark")},
+            "theme": {**text("theme"), "unknown": ("blue", ValueError, "unknown theme 'blue'; available: light, dark")},
         },
     ),
     "make": Row(
@@ -181,15 +213,25 @@ GAMES = {
             },
             "filename": text("filename"),
             "theme": {"text": ("blue", ValueError, "unknown theme 'blue'")},
-            "frame_duration_seconds": {
-                "text": ("1", TypeError, "frame_duration_seconds '1': expected a number above 0"),
-                "None": (None, TypeError, "frame_duration_seconds None: expected a number above 0"),
-                "zero": (0, ValueError, "frame_duration_seconds 0: expected a number above 0"),
-                "NaN": (float("nan"), ValueError, "frame_duration_seconds nan: expected a number above 0"),
-            },
+            "frame_duration_seconds": number("frame_duration_seconds", "a number above 0", 0),
         },
         tried=False,
     ),
+    **{
+        count.__name__: Row(
+            count,
+            {"game": GAME, "depth": 1, "state": STATE, "size": 512},
+            {
+                "game": {"int": (5, TypeError, "game 5: expected a game or its name")},
+                "depth": setting("depth", least),
+                "state": without(ONE_STATE, "None"),
+                "size": setting("size"),
+            },
+            free=("distinct", "report"),
+            tried=False,
+        )
+        for count, least in ((perft, 0), (divide, 1), (count_positions, 0))
+    },
     "auto_reset": Row(
         jaxgames.auto_reset,
         {"step": GAME.step, "init": GAME.init},

@@ -33,6 +33,7 @@ KEYS = jax.random.split(SEED, 4)
 STATES, OF_SMALL, OF_DICE = jax.jit(lambda keys: [jax.vmap(game.init)(keys) for game in (GAME, SMALL, DICE)])(KEYS)
 STATE, ROLLED, SMALL_STATE = (jax.tree.map(lambda x: x[0], states) for states in (STATES, OF_DICE, OF_SMALL))
 TORN = STATES.replace(rewards=STATES.rewards[0])
+OF_BATCH = STATE.replace(_position=STATES._position)
 
 
 def rows(count: int) -> Any:
@@ -46,7 +47,7 @@ NO_STATE: Wrong = {
     "text": ("4453", TypeError, "'4453': expected what game.init(key) returns"),
     "array": (jnp.zeros(4), TypeError, "float32[4]: expected what game.init(key) returns"),
     "too few": (TORN, ValueError, "rewards is [2] where terminated is [4]: expected [4, 2]"),
-    "position of a batch": (GAME.state(STATES._position), ValueError, "the position is [4] where terminated is []"),
+    "position of a batch": (OF_BATCH, ValueError, "the position is [4] where terminated is []"),
 }
 ONE_STATE: Wrong = {
     **NO_STATE,
@@ -76,6 +77,7 @@ KEY: Wrong = {
     "old batch": (np.zeros((4, 2), np.uint32), ValueError, "one key is needed here, not a batch of 4"),
     "too few": (np.zeros(1, np.uint32), ValueError, "key uint32[1]: expected a key"),
     "floats": (jnp.zeros(2), ValueError, "key float32[2]: expected a key"),
+    "old of another generator": (np.zeros(4, np.uint32), ValueError, "or jax.random.key(0, impl='rbg') of another"),
 }
 NEEDED_KEY: Wrong = {**KEY, "None": (None, TypeError, "key None: expected a key")}
 
@@ -108,6 +110,15 @@ def setting(name: str, low: int | None = 1) -> Wrong:
         "batch": (jnp.zeros(4, jnp.int32), TypeError, f"{name} int32[4]: {expected}"),
     }
     return kinds if low is None else {**kinds, "too low": (low - 1, ValueError, f"{name} {low - 1}: {expected}")}
+
+
+def one_of(name: str, most: int) -> Wrong:
+    """What is wrong for one whole number from 0 on."""
+    beyond: Wrong = {
+        str(value): (value, ValueError, f"{name} {value}: expected one whole number from 0 to {most}")
+        for value in (-1, most + 1, np.int64(2**32), jnp.int32(-1))
+    }
+    return {**whole(name), **beyond}
 
 
 def text(name: str) -> Wrong:
@@ -146,6 +157,7 @@ def number(name: str, expected: str, wrong: float | None = None) -> Wrong:
         "text": ("0.5", TypeError, f"{name} '0.5': expected {expected}"),
         "None": (None, TypeError, f"{name} None: expected {expected}"),
         "NaN": (float("nan"), ValueError, f"{name} nan: expected {expected}"),
+        "huge": (10**400, ValueError, f"{name} is too large for a float: expected {expected}"),
         "bool": (True, TypeError, f"{name} True: expected {expected}"),
         "list": ([0.5], TypeError, f"{name} a list: expected {expected}"),
         "batch": (jnp.zeros(4), TypeError, f"{name} float32[4]: expected {expected}"),

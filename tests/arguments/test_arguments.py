@@ -82,7 +82,7 @@ RETURNED = {
 
 UNCHECKED = {
     "alphazero": {"load_network"},
-    "envs": {"as_game", "count_positions", "divide", "heads_of", "of_grid", "perft", "register", "square_grid"},
+    "envs": {"as_game", "heads_of", "of_grid", "register", "square_grid"},
     "evolution": {"Evosax", "MemoryPlan"},
     "operators": {"FitnessWeighted", "best_first", "candidate_bits", "offspring", "whole_layers"},
     "imitation": {"load", "load_network", "open_of", "prepare"},
@@ -148,6 +148,11 @@ def test_what_is_right_is_taken(name):
 def test_whole_numbers_of_any_kind_are_actions(action):
     after = GAME.step(STATE, action)
     assert GAME.to_string(after) == "4" and not after.terminated
+
+
+def test_whole_numbers_of_any_kind_are_options():
+    game = jaxgames.make("connect_four", rows=np.int64(6), cols=jnp.int32(7))
+    assert game == GAME and repr(game) == repr(GAME)
 
 
 @pytest.mark.parametrize("action", [-1, 7, 2**32 + 3, np.int64(2**32 + 3), np.uint32(2**32 - 1)])

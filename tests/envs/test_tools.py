@@ -7,6 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import Game
+from jaxgames.envs.core import action_from_bits
 from jaxgames.envs.rollout import Transition, random_action, rollout
 
 GAMES = ["tic_tac_toe", "backgammon"]
@@ -133,6 +134,11 @@ def test_random_actions_of_ended_games_are_actions(game, text):
     assert (actions >= 0).all() and (actions < game.num_actions).all()
 
 
+@pytest.mark.parametrize("actions", [9, 20, 40])
+def test_where_nothing_is_allowed_an_action_of_the_game_is_drawn(actions):
+    assert action_from_bits(jnp.uint32(2**31), jnp.zeros(actions, bool)) < actions
+
+
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_batch_may_have_no_games(game_id):
     """Whatever takes a batch takes an empty one. Only shapes are looked at: nothing is compiled."""
@@ -165,6 +171,8 @@ def test_states_say_what_they_are():
     begun = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 2))
     states = jax.jit(jax.vmap(game.step))(begun, jnp.array([3, 4]))
     assert states.game is game and states.step_count.tolist() == [1, 1] and states.step_count.dtype == jnp.int32
+    again = game.state(states._position)
+    assert again.current_player.tolist() == [0, 0] and again.legal_action_mask.shape == (2, 7)
 
 
 def test_a_game_that_is_not_whole_says_what_is_missing():
@@ -175,6 +183,7 @@ def test_a_game_that_is_not_whole_says_what_is_missing():
 
     half = Half()
     position = jnp.zeros(2, bool)
+    state = jaxgames.make("tic_tac_toe").from_string("X../.../...").replace(_position=position, _game=half)
     for method, arguments in {
         "init_position": (jax.random.key(0),),
         "legal": (position,),
@@ -183,10 +192,10 @@ def test_a_game_that_is_not_whole_says_what_is_missing():
         "parse": ("x",),
         "unparse": (position,),
         "draw_board": (position, "light"),
-        "action_to_string": (half.state(position), 0),
-        "string_to_action": (half.state(position), "a"),
+        "action_to_string": (state, 0),
+        "string_to_action": (state, "a"),
     }.items():
         with pytest.raises(NotImplementedError, match=f"half: Half defines no `{method}`; see `Game.{method}`"):
             getattr(half, method)(*arguments)
-    assert half.state(position)._repr_svg_() is None
+    assert state._repr_svg_() is None
     assert jaxgames.make("tic_tac_toe").from_string("X../.../...")._repr_svg_().startswith("<svg")
