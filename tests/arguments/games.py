@@ -73,10 +73,10 @@ MASK: Wrong = {
 }
 OPTION: Wrong = {
     "unknown": ({"rings": 3}, ValueError, "unknown option 'rings' of connect_four; available: rows, cols, connect"),
-    "text": ({"rows": "6"}, TypeError, "rows '6': expected a whole number"),
-    "float": ({"rows": 6.0}, ValueError, "rows 6.0: expected a whole number"),
-    "flag": ({"rows": True}, ValueError, "rows True: expected a whole number from 2 to 10"),
-    "too many": ({"rows": 99}, ValueError, "rows 99: expected a whole number from 2 to 10"),
+    "text": ({"rows": "6"}, ValueError, "rows='6': expected a whole number"),
+    "float": ({"rows": 6.0}, ValueError, "rows=6.0: expected a whole number"),
+    "flag": ({"rows": True}, ValueError, "rows=True: expected a whole number from 2 to 10"),
+    "too many": ({"rows": 99}, ValueError, "rows=99: expected a whole number from 2 to 10"),
 }
 
 GAMES = {

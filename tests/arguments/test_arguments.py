@@ -151,7 +151,7 @@ def test_whole_numbers_of_any_kind_are_actions(action):
 
 
 def test_whole_numbers_of_any_kind_are_options():
-    game = jaxgames.make("connect_four", rows=np.int64(6), cols=jnp.int32(7))
+    game = jaxgames.make("connect_four", rows=np.int64(6), cols=np.uint8(7))
     assert game == GAME and repr(game) == repr(GAME)
 
 

@@ -104,7 +104,7 @@ def test_the_command(capsys):
         ("connect_four 1212121", "the game is over after '1212121'"),
         ("connect_four 8", "column"),
         ("connect_four 44444", "37 squares are left, which may take hours; expected at most 30 left, or --long"),
-        ("connect_four 1 --set rows=50", "rows 50: expected a whole number from 2 to 10"),
+        ("connect_four 1 --set rows=50", "rows=50: expected a whole number from 2 to 10"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, words, capsys):

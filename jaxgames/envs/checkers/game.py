@@ -59,8 +59,10 @@ class Checkers(Game[Position]):
     def __post_init__(self) -> None:
         for name, optional in (("draw_after", False), ("max_moves", True)):
             value = getattr(self, name)
-            if not (optional and value is None):
-                object.__setattr__(self, name, checks.whole(name, value, 1, 100_000))
+            if isinstance(value, np.integer):
+                object.__setattr__(self, name, value := int(value))
+            if not (optional and value is None) and not (type(value) is int and 1 <= value <= 100_000):
+                raise ValueError(f"{name}={value!r}: expected a whole number from 1 to 100,000")
 
     @property
     @override

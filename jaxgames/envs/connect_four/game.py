@@ -47,7 +47,11 @@ class ConnectFour(Game[Position]):
 
     def __post_init__(self) -> None:
         for name, low, high in (("rows", 2, 10), ("cols", 2, 10), ("connect", 3, 8)):
-            object.__setattr__(self, name, checks.whole(name, getattr(self, name), low, high))
+            value = getattr(self, name)
+            if isinstance(value, np.integer):
+                object.__setattr__(self, name, value := int(value))
+            if type(value) is not int or not low <= value <= high:
+                raise ValueError(f"{name}={value!r}: expected a whole number from {low} to {high}")
 
     @property
     def num_actions(self) -> int:  # type: ignore[override]

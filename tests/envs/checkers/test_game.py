@@ -145,7 +145,7 @@ def test_games_are_cut_off_after_max_moves():
     assert state.terminated and not state.truncated and state.rewards.tolist() == [1, -1]
 
 
-@pytest.mark.parametrize("options", [{"draw_after": 0}, {"draw_after": 2.5}, {"max_moves": -1}, {"draw_after": None}])
+@pytest.mark.parametrize("options", [{"draw_after": 0}, {"draw_after": 2.5}, {"max_moves": True}, {"draw_after": None}])
 def test_options_out_of_range(options):
     with pytest.raises(ValueError, match="expected a whole number from 1 to 100,000"):
         jaxgames.make("checkers", **options)
