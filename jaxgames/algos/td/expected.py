@@ -122,8 +122,8 @@ class ExpectedTD(BatchLearner):
     (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
     player's weights are a moving average of those learned. With a `teacher` the player of the beginning, or its first
     member, goes on playing and makes all targets, and the average is only the result: a round of policy iteration.
-    Each of the `members` draws minibatches of its own, and the player is their mean. Cross-entropy. Of several devices each keeps the
-    positions of its own games, and draws its share of each minibatch from them.
+    Each of the `members` draws minibatches of its own, and the player is their mean. Cross-entropy. Of several devices
+    each keeps the positions of its own games, and draws its share of each minibatch from them.
     """
 
     config: ExpectedConfig
