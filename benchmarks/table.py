@@ -39,7 +39,7 @@ CODE: dict[str, tuple[str, ...]] = {
     "move_choice": ("jaxgames/players", *DENSE),
     "policy_loop": (),
     "ppo": (),
-    "processes": ("jaxgames/algos", "jaxgames/nets", "jaxgames/runs/processes.py"),
+    "processes": ("jaxgames/algos", ":!jaxgames/algos/minimax", "jaxgames/nets", "jaxgames/runs/processes.py"),
     "search": ("jaxgames/algos/mcts",),
     "search_networks": ("jaxgames/algos/mcts",),
     "strong_backgammon": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH),

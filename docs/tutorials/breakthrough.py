@@ -60,16 +60,14 @@ class Breakthrough(Game[Board]):
             places = [(SIZE - 1 - x, SIZE - 1 - y) for x, y in places]
         return "-".join(f"{FILES[x]}{y + 1}" if 0 <= x < SIZE else "?" for x, y in places)
 
-    def string_to_action(self, state, text):
-        for action in np.flatnonzero(np.asarray(state.legal_action_mask)):
-            if self.action_to_string(state, int(action)) == text:
-                return int(action)
-        raise ValueError(f"{text!r} is no move; expected one such as b2-b3")
-
     def unparse(self, board):
         squares = np.asarray(board.squares if board.white else -board.squares[::-1, ::-1])
         rows = ["".join("b.w"[square + 1] for square in row) for row in squares[::-1]]
         return "/".join(rows) + (" w" if board.white else " b")
+
+    def board_text(self, state):
+        rows, _, side = self.to_string(state).partition(" ")
+        return rows.replace("/", "\n") + f"\n{side} to move"
 
     def parse(self, text):
         rows, _, side = text.partition(" ")

@@ -81,6 +81,12 @@ class _Terminated(KeyboardInterrupt):
     """SIGTERM: ends a command as Ctrl-C does."""
 
 
+EXPECTED = (
+    ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError, NotImplementedError
+)  # fmt: skip
+"""Errors that are told in a line."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns the exit status: 0, 2 after bad input or an error of the system, 130 after Ctrl-C, 143
     after SIGTERM, 141 where nobody reads the output any more.
@@ -99,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return 141
-    except (ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError) as error:
+    except EXPECTED as error:
         if os.environ.get("JAXGAMES_TRACEBACK"):
             raise
         line = of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(type(error)) or str(error)

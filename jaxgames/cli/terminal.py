@@ -149,7 +149,7 @@ class TerminalGame:
             elif word:
                 self.session.play(line.strip())
                 self.go_on()
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, NotImplementedError) as error:
             line = of_system(error) if isinstance(error, OSError) else str(error)
             self._say(f"error: {' '.join(line.split())}")
 
@@ -158,11 +158,13 @@ class TerminalGame:
         session = self.session
         if self.kept is None or session.over or not session.turns:
             return
-        record = self.records()[-1]
-        tags = {**record.tags, "Seed": str(session.seed), "Roll": session.chance}
         try:
+            record = self.records()[-1]
+            tags = {**record.tags, "Seed": str(session.seed), "Roll": session.chance}
             self.kept.parent.mkdir(parents=True, exist_ok=True)
             records.save(self.kept, [dataclasses.replace(record, tags=tags)])
+        except NotImplementedError as error:  # a game without a notation
+            self._say(f"error: the game could not be kept: {error}")
         except OSError as error:
             self._say(f"error: the game could not be kept: {of_system(error)}")
         else:

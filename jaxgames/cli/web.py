@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 import threading
 import time
 from typing import Any
@@ -30,9 +31,13 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Serves the page until Ctrl-C."""
     from jaxgames.cli.training_form import TrainingForm
+    from jaxgames.envs import available_games
+    from jaxgames.web.boards import VIEWS
     from jaxgames.web.kept_games import usual_file
     from jaxgames.web.server import serve
 
+    for name in {*options.plugin} & {*available_games()} - {*VIEWS}:
+        print(f"the page has no board for {name}: play it by jaxgames play {name}", file=sys.stderr)
     try:
         keep = None if options.no_keep else usual_file()
         serve(

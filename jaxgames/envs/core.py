@@ -304,20 +304,29 @@ class Game(Generic[Position]):
         return self.unparse(one_state(self, state)._position)
 
     def action_to_string(self, state: State, action: int) -> str:
-        """The name that players give to an action."""
-        raise _undefined(self, "action_to_string")
+        """The name that players give to an action; by default its number."""
+        one_state(self, state)
+        return str(checks.whole("action", action, 0, self.num_actions - 1))
 
     def string_to_action(self, state: State, text: str) -> int:
-        """The action with this name. Raises `ValueError` if there is none."""
-        raise _undefined(self, "string_to_action")
+        """The action with this name; by default that of the legal actions. Raises `ValueError` if there is none."""
+        legal = np.flatnonzero(np.asarray(one_state(self, state).legal_action_mask)).tolist()
+        named = {self.action_to_string(state, action): action for action in legal}
+        if checks.text("action", text) not in named:
+            raise ValueError(f"{text!r} is no action here; expected one of {', '.join(named)}")
+        return named[text]
 
     # Whole turns of one state for people. A game whose turns are several actions long overrides the first four.
 
     def board_text(self, state: State) -> str:
         """One state as lines of text for a terminal: its position, as `to_svg` draws it; by default in the game's
-        notation.
+        notation, or if it has none the values of its fields.
         """
-        return self.to_string(state)
+        try:
+            return self.to_string(state)
+        except NotImplementedError:
+            fields = jax.tree_util.tree_leaves_with_path(one_state(self, state)._position)
+            return "\n".join(f"{jax.tree_util.keystr(path)} {np.asarray(value)}" for path, value in fields)
 
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The legal turns of one state, each as its actions; by default single actions, none where the game is over."""

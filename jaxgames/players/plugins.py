@@ -11,6 +11,9 @@ from jaxgames.envs import registry as games
 from jaxgames.ops.checks import describe
 from jaxgames.players import registry as players
 
+_PREFIX = "jaxgames_plugin_"
+"""Of the names of their modules."""
+
 
 def load(path: str | Path) -> list[str]:
     """Makes the players and games of a Python file known by their names, and returns these.
@@ -45,8 +48,14 @@ def load(path: str | Path) -> list[str]:
     return [*(cls.id for cls in classes), *named]
 
 
+def option_of(game_id: str) -> str:
+    """What a command says to know a game: ` --plugin FILE` for one of a plug-in, else nothing."""
+    module = type(games.make(game_id)).__module__
+    return f" --plugin {sys.modules[module].__file__}" if module.startswith(_PREFIX) else ""
+
+
 def _run(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"jaxgames_plugin_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{_PREFIX}{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"plug-in {path} is no Python file; expected a name that ends with .py")
     module = importlib.util.module_from_spec(spec)

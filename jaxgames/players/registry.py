@@ -53,7 +53,8 @@ PLAYERS: dict[str, PlayerEntry] = {
     **backgammon.PLAYERS,
     "champion": PlayerEntry(
         _champion,
-        "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`",
+        "the trained player that comes with the package, at its best or as `easy`, `normal`, `hard`; on other "
+        "boards of Connect X a search",
         "champions are champion:easy, champion:normal and champion:hard",
         ("champion", *(f"champion:{level}" for level in champions.LEVELS)),
         ("LEVEL",),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from jaxgames.players.plugins import option_of
 from jaxgames.runs.console import ConsoleTable, progress_bar, show
 
 
@@ -71,7 +72,7 @@ def show_results(
         columns: their names; the first `texts` of them hold texts, the others numbers.
         rows: the cells, a text each.
         notes: lines below the table.
-        play: arguments of `jaxgames match` that let the player play, if it can.
+        play: arguments of `jaxgames match` that measure the player, if it can play.
     """
     counted = next(name for name in ("games", "positions") if f"{name}_per_second" in result)
     rate = result[f"{counted}_per_second"]
@@ -81,7 +82,9 @@ def show_results(
         table.add_row(*row)
     files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
     files += [f"archive         {result['archive']}"] if "archive" in result else []
-    show(table, *notes, *files, *([f"play it         jaxgames match {play}"] if play else []))
+    plugin = option_of(result["game"]) if "game" in result else ""
+    files += [f"measure it      jaxgames match {play}{plugin}"] if play else []
+    show(table, *notes, *files)
 
 
 def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:

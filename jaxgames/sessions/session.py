@@ -32,8 +32,8 @@ GIVEN_UP = ("resigned", "draw agreed")
 class PlayedTurn(NamedTuple):
     """A whole turn: whose it was, the chance before it (`31`, or empty), its actions and text, the states around it.
 
-    `before` is where it began, after the chance; `after` is where it ended, before the next chance. A turn in which
-    `max_moves` stopped the game has no text, and is in no record.
+    `before` is where it began, after the chance; `after` is where it ended, before the next chance, which ends it at the
+    latest. A turn in which `max_moves` stopped the game has no text, and is in no record.
     """
 
     seat: int
@@ -132,7 +132,7 @@ class Session:
     @property
     def turn_complete(self) -> bool:
         """Whether the turn under way is finished and waits for `hand_over`."""
-        return bool(self._actions) and _passed(self.turn_start, self.state)
+        return bool(self._actions) and (_passed(self.turn_start, self.state) or self._nodes[-1].awaits_chance)
 
     @property
     def end(self) -> GameEnd | None:
@@ -401,7 +401,7 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
     Raises `PlayerFailed` for a player in plain Python that fails, and for an illegal action.
     """
     start, actions, word = single(state), list[int](), bits
-    while not (actions and _passed(start, state)):
+    while not actions or not (_passed(start, state) or (state._game.outcome_probabilities and _look_at(state)[2])):
         target, failed = jax.device_get((_ask if player.on_host else _choose)(player, state, jnp.uint32(word)))
         if failed:
             raise PlayerFailed(f"{player.name}: illegal action")

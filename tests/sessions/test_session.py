@@ -1,12 +1,18 @@
 """A game under way for people: turns by text and by action, undo and redo, chance, seats, ends, suggestions."""
 
+import dataclasses
+import itertools
+from typing import ClassVar, NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array, Int32
 
 import jaxgames
 from jaxgames import players
+from jaxgames.envs import Game, Outcome
 from jaxgames.envs.backgammon import make_position
 from jaxgames.sessions.session import Session, after_actions
 
@@ -318,3 +324,60 @@ def test_a_game_that_is_stopped_within_a_jump():
 def test_a_game_of_one_point_says_so():
     with pytest.raises(ValueError, match="is worth 1 point, not 2"):
         Session(GAMES["checkers"]).resign(points=2)
+
+
+class Pot(NamedTuple):
+    """What both have, what the one to act has thrown, and the die: 0 before the first throw, -1 to be thrown."""
+
+    own: Int32[Array, "..."]
+    other: Int32[Array, "..."]
+    thrown: Int32[Array, "..."]
+    die: Int32[Array, "..."]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pig(Game[Pot]):
+    """Throw (1) as often as you dare, a 1 loses what was thrown; keep it (0). Who has 12 wins. Without any texts."""
+
+    id: ClassVar[str] = "pig"
+    num_actions: ClassVar[int] = 2
+    observation_shape: ClassVar[tuple[int, ...]] = (4,)
+    outcome_probabilities: ClassVar[tuple[float, ...]] = (1 / 6,) * 6
+
+    def init_position(self, key):
+        return Pot(*(jnp.int32(0) for _ in range(4)))
+
+    def legal(self, position):
+        return jnp.stack([position.die > 0, position.die != 1])
+
+    def play(self, position, action):
+        own = position.own + position.thrown
+        kept, thrown = Pot(position.other, own, jnp.int32(0), jnp.int32(0)), position._replace(die=jnp.int32(-1))
+        over = (action == 0) & (own >= 12)
+        after = jax.tree.map(lambda x, y: jnp.where(action == 0, x, y), kept, thrown)
+        return Outcome(after, action == 0, over, over.astype(jnp.float32))
+
+    def chance(self, position, outcome):
+        awaits, die = position.die < 0, outcome + 1
+        thrown = jnp.where(die == 1, 0, position.thrown + die)
+        return position._replace(
+            die=jnp.where(awaits, die, position.die), thrown=jnp.where(awaits, thrown, position.thrown)
+        )
+
+    def observe_position(self, position, acting):
+        return jnp.stack(position)
+
+
+def test_a_player_who_acts_again_after_chance_begins_another_turn():
+    """And a game without texts is shown by its fields, its actions by their numbers."""
+    game = Pig()
+    session = Session(game, game.state(game.init_position(jax.random.key(0))), seed=2)
+    assert game.board_text(session.state).splitlines() == [".own 0", ".other 0", ".thrown 0", ".die 0"]
+    assert session.legal_turns() == {"1": (1,)}
+    with pytest.raises(ValueError, match="'0' is no action here; expected one of 1"):
+        session.play("0")
+    session.seats = [players.make("random", game), None]
+    while not session.over:
+        session.play_on() if session.player else session.play(min(session.legal_turns()))
+    assert {turn.seat for turn in session.turns} == {0, 1} and all(len(turn.actions) == 1 for turn in session.turns)
+    assert any(one.seat == other.seat for one, other in itertools.pairwise(session.turns))
