@@ -161,7 +161,7 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
 def first_of_same(file: str, blob: str, on_cpus: bool) -> str:
     """The first version of a file, wherever it lies, of those that make the same programs as this one."""
     for name in SAME_EVERYWHERE | SAME_ON_CPUS if blob.strip("0") else (file,):
-        same = [*SAME_EVERYWHERE.get(name, ()), *(SAME_ON_CPUS.get(name, ()) if on_cpus else ())]
+        same = [*(SAME_ON_CPUS.get(name, ()) if on_cpus else ()), *SAME_EVERYWHERE.get(name, ())]
         if blob in same:
             return same[0]
     return blob
