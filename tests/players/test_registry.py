@@ -43,7 +43,7 @@ REFUSED = {
     "lines of a name": (lambda: every_line("random"), "no game is named for 'random': say which"),
     "lines of random": (lambda: every_line("random", game="tic_tac_toe"), "random draws its turns"),
     "a session of nothing": (lambda: Session(3), "game 3: expected a game or its name"),
-    "perft": (lambda: perft("checkers", 1, TTT.from_string(".../.../...")), "this state is of tic_tac_toe, this game is"),
+    "perft": (lambda: perft("checkers", 1, TTT.from_string(".../.../...")), "is of tic_tac_toe, this game is checkers"),
 }
 
 

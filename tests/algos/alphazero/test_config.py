@@ -26,6 +26,7 @@ GAME = jaxgames.make("tic_tac_toe")
         ({"fast_simulations": 4}, "fast_simulations=4 has no effect without fast_share above 0"),
         ({"window": 3}, "window=3 has no effect without form=windows"),
         ({"form": "windows", "blocks": 3, "channels": 0}, "channels 0: expected a whole number from 1 on"),
+        ({"step_size": 0.001, "last_step_size": 0.002}, "last_step_size=0.002: expected at most step_size=0.001"),
         ({"discount": 0.0}, "discount 0.0: expected a number above 0, at most 1"),
         ({"temperature": 1e-39}, "temperature 1e-39: expected a number from 1e-06 on"),
     ],
