@@ -32,7 +32,7 @@ GIVEN_UP = ("resigned", "draw agreed")
 class PlayedTurn(NamedTuple):
     """A whole turn: whose it was, the chance before it (`31`, or empty), its actions and text, the states around it.
 
-    `before` is where it began, after the chance; `after` is where it ended, before the next chance at the latest. A turn
+    `before` is where it began, after the chance; `after` is where it ended, before the next chance at latest. A turn
     in which `max_moves` stopped the game has no text, and is in no record.
     """
 
