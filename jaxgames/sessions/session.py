@@ -32,8 +32,8 @@ GIVEN_UP = ("resigned", "draw agreed")
 class PlayedTurn(NamedTuple):
     """A whole turn: whose it was, the chance before it (`31`, or empty), its actions and text, the states around it.
 
-    `before` is where it began, after the chance; `after` is where it ended, before the next chance at latest. A turn
-    in which `max_moves` stopped the game has no text, and is in no record.
+    `before` is where it began, after the chance; `after` is where it ended, at the latest before the next chance. A
+    turn in which `max_moves` stopped the game has no text, and is in no record.
     """
 
     seat: int
