@@ -215,7 +215,7 @@ class Game(Generic[Position]):
         -1 for its player, +1 for the other.
 
         One state, one action, one key: `jax.vmap(game.step)` takes batches. Anything else raises `TypeError` or
-        `ValueError` when the step is traced.
+        `ValueError` when the step is traced. A loop in Python calls `jax.jit(game.step)`, some hundred times as fast.
         """
         if key is not None:
             checks.key(key)
@@ -292,9 +292,7 @@ class Game(Generic[Position]):
     def from_string(self, text: str, current_player: int = 0) -> State:
         """The state written in the game's notation. Raises `ValueError` pointing at the character that is wrong."""
         position = self.parse(checks.text("position", text))
-        state = self.state(position, checks.whole("current_player", current_player, 0, 1))
-        over = self.ended(state._position)
-        return state.replace(terminated=over, _step_count=over.astype(jnp.int32))
+        return _read(self, position, np.int32(checks.whole("current_player", current_player, 0, 1)))
 
     def to_string(self, state: State) -> str:
         """The position of one state in the game's notation; `from_string` reads it back.
@@ -337,7 +335,7 @@ class Game(Generic[Position]):
         """The name that players give to a turn; by default those of its actions."""
         names = []
         for index, action in enumerate(actions):
-            state = self.apply(state, jnp.int32(actions[index - 1])) if index else one_state(self, state)
+            state = _apply_compiled(state, np.int32(actions[index - 1])) if index else one_state(self, state)
             names.append(self.action_to_string(state, checks.whole("action", action, None)))
         return " ".join(names)
 
@@ -345,7 +343,7 @@ class Game(Generic[Position]):
         """The actions of the legal turn with this name. Raises `ValueError` that says why there is none."""
         actions: list[int] = []
         for word in checks.text("turn", text).split() or [text]:
-            state = self.apply(state, jnp.int32(actions[-1])) if actions else one_state(self, state)
+            state = _apply_compiled(state, np.int32(actions[-1])) if actions else one_state(self, state)
             actions.append(self.string_to_action(state, word))
         return tuple(actions)
 
@@ -403,6 +401,33 @@ def _same_leaves(one: Any, other: Any) -> bool:
 @functools.partial(jax.jit, static_argnums=0)
 def _legal_compiled(game: Game, position: Any) -> Bool[Array, " actions"]:
     return game.legal(position)
+
+
+@jax.jit
+def _apply_compiled(state: State, action: Int32[Array, ""]) -> State:
+    return state._game.apply(state, action)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _read(game: Game, position: Any, current_player: Int32[Array, ""]) -> State:
+    """The state of a position that was read: it may be over."""
+    over = game.ended(position)
+    state = game.state(position, current_player)
+    return state.replace(terminated=over, _step_count=over.astype(jnp.int32))
+
+
+def state_on_host(game: Game, position: Any) -> State:
+    """As `Game.state` of one position, of NumPy's arrays: nothing is sent to a device."""
+    zero, no = np.int32(0), np.bool_(False)
+    return State(zero, np.zeros(2, np.float32), no, no, zero, jax.tree.map(np.asarray, position), game)  # type: ignore
+
+
+def position_text(state: State) -> str:
+    """A position in the game's notation; of a game without one, its fields in a line."""
+    try:
+        return state._game.to_string(state)
+    except NotImplementedError:
+        return " ".join(state._game.board_text(state).split())
 
 
 @functools.partial(jax.jit, static_argnums=0)

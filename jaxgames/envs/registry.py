@@ -47,10 +47,12 @@ def make(game_id: str, /, **options: Any) -> Game:
     checks.text("game", game_id, "connect_four")
     if game_id not in GAMES:
         _find(game_id)
-    known = [field.name for field in dataclasses.fields(GAMES[game_id])]
+    known = {field.name: field.default for field in dataclasses.fields(GAMES[game_id])}
     for name in options:
         if name not in known:
             raise ValueError(f"unknown option {name!r} of {game_id}; available: {', '.join(known) or 'none'}")
+        if isinstance(known[name], tuple) and isinstance(options[name], list):  # as JSON has them
+            options[name] = tuple(options[name])
     return GAMES[game_id](**options)
 
 

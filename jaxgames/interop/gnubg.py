@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxgames.envs.backgammon.board import from_plain, to_plain
 from jaxgames.envs.backgammon.game import Backgammon
-from jaxgames.envs.core import Game, State
+from jaxgames.envs.core import Game, State, state_on_host
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, whole_number
@@ -73,7 +73,7 @@ def answer(player: Player, line: str, bits: int = 0) -> str:
     if board.dice is None:
         return "roll"
     left = board.dice * (2 if board.dice[0] == board.dice[1] else 1)
-    state = game.state(jax.device_get(from_plain(board.own, board.opponent, left)))
+    state = state_on_host(game, from_plain(board.own, board.opponent, left))
     actions = choose_turn(player, state, bits)
     text = _single_moves(state, actions)
     checked = game.string_to_turn(state, text)

@@ -14,13 +14,11 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, NamedTuple, TextIO
 
-import jax
-
 from jaxgames.envs.checkers.board import from_plain, to_plain
 from jaxgames.envs.checkers.game import Checkers
 from jaxgames.envs.checkers.moves import Move, apply_action, legal_moves
 from jaxgames.envs.checkers.plain_board import SQUARES, START, Board, check_board
-from jaxgames.envs.core import Game, State
+from jaxgames.envs.core import Game, State, state_on_host
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import MOST_SECONDS, PlayerEntry, by_name, number_option, whole_option
@@ -313,7 +311,7 @@ def choose_move(player: Player, board: Board, number: int) -> str:
     """The move of a player, read back under the rules. Raises `ValueError` where the game is over."""
     if not legal_moves(board):
         raise ValueError(f"{format_position(board)}: the game is over")
-    state = player.game.state(jax.device_get(from_plain(board)))
+    state = state_on_host(player.game, from_plain(board))
     actions = choose_turn(player, state, number * 0x9E3779B1 & 0xFFFFFFFF)
     (move,) = (move for move in legal_moves(board) if tuple(move.actions) == tuple(actions))
     text = format_move(move)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Int32
 
-from jaxgames.envs.core import Game
+from jaxgames.envs.core import Game, state_on_host
 from jaxgames.matches.match import TracedTurns
 from jaxgames.ops.pytrees import concatenate, equal, num_rows, take
 from jaxgames.players import Player
@@ -71,13 +71,13 @@ class GameLog:
         for start, end in spans[:-1] if unfinished else spans:  # half a turn has no name
             whole = [action for part in actions[start:end] for action in part]
             if whole:
-                text = game.turn_to_string(game.state(take(turns.position, start)), whole)
+                text = game.turn_to_string(state_on_host(game, take(turns.position, start)), whole)
                 played.append(RecordedTurn(text, chances[start] if start else ""))
         return GameRecord(
             game=game.id,
             options=game_options(game),
             players=self.names if began else self.names[::-1],
-            start=game.to_string(game.state(take(turns.position, 0))),
+            start=game.to_string(state_on_host(game, take(turns.position, 0))),
             turns=tuple(played),
             points=points,
             reason="forfeit" if turns.over[-1] and not actions[-1] else "",

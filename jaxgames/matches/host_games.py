@@ -164,8 +164,9 @@ def _bits(key: Key[Array, ""], pair: Int32[Array, " n"], ply: Int32[Array, " n"]
     return jax.vmap(lambda *game: jax.random.bits(game_key(key, *game), (2,), jnp.uint32))(pair, ply)
 
 
-def _openings(game: Game, key: Key[Array, ""], pair: np.ndarray) -> Any:
-    return jax.jit(jax.vmap(lambda number: game.init_position(game_key(key, number, jnp.int32(0)))))(pair)
+@partial(jax.jit, static_argnums=0)
+def _openings(game: Game, key: Key[Array, ""], pair: Int32[Array, " n"]) -> Any:
+    return jax.vmap(lambda number: game.init_position(game_key(key, number, jnp.int32(0))))(pair)
 
 
 def _after_chance(game: Game, outcome: Outcome, bits: np.ndarray) -> Any:

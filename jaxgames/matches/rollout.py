@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.expectimax import after_chance
-from jaxgames.envs.core import Game, State
+from jaxgames.envs.core import Game, State, position_text
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, select, take
 from jaxgames.players import Player
@@ -117,7 +117,7 @@ def rollout(
     variances = results.var(ddof=1), adjusted.var(ddof=1)
     return RolloutResult(
         game=player.game.id,
-        position=player.game.to_string(state),
+        position=position_text(state),
         player=player.name,
         trials=trials,
         seed=seed,

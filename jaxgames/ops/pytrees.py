@@ -3,8 +3,11 @@
 `equal`, `select` and `take` are for JAX and NumPy; the others are for NumPy, outside of `jit`.
 """
 
+import dataclasses
 import functools
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import jax
@@ -67,3 +70,20 @@ def unique_rows(tree: Any) -> tuple[Int[np.ndarray, " kinds"], Int[np.ndarray, "
     kind = np.empty(len(order), np.int64)
     kind[order] = np.cumsum(starts) - 1
     return order[starts], kind
+
+
+@dataclasses.dataclass(frozen=True)
+class BoundMethod:
+    """A bound method that equals that of an equal object; Python's equals only that of the same one."""
+
+    owner: Any
+    function: Callable
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls the method."""
+        return self.function(self.owner, *arguments)
+
+
+def by_its_object(function: Callable) -> Callable:
+    """A function that is static in compiled programs: the same methods of equal objects share them."""
+    return BoundMethod(function.__self__, function.__func__) if inspect.ismethod(function) else function

@@ -5,7 +5,6 @@ position is known exactly, an exact player takes the best turn, elsewhere the ot
 """
 
 import dataclasses
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,7 @@ from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.registry import make
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import add_batch_axis, select, take
+from jaxgames.ops.pytrees import BoundMethod, add_batch_axis, by_its_object, select, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players.host import forfeits_of
 from jaxgames.players.player import NetworkPolicy, Player, TurnPolicy
@@ -155,18 +154,6 @@ class LogitsTurn(TurnPolicy):
         return checks.policy_and_value(outputs, len(seen), self.game.num_actions, self.game.id)
 
 
-@dataclasses.dataclass(frozen=True)
-class BoundMethod:
-    """A bound method that equals that of an equal object; Python's equals only that of the same one."""
-
-    owner: Any
-    function: Callable
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Calls the method."""
-        return self.function(self.owner, *arguments)
-
-
 def _with_rows(best_turn: Callable[..., tuple[Outcome, Array]], positions: Any, value: Value) -> Outcome:
     """The best turns of positions, of at least `ROWS` at once: empty ones, which have hardly any turns, fill up."""
     number = len(jax.tree.leaves(positions)[0])
@@ -187,9 +174,7 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     shapes of `params` share compiled programs. Raises `TypeError` for what is no function.
     """
     checks.function("make_value", make_value, "(params) -> value, and value(positions) -> float32[n]")
-    if inspect.ismethod(make_value):
-        make_value = BoundMethod(make_value.__self__, make_value.__func__)
-    return Player(name, game, GreedyTurn(game, make_value), params)
+    return Player(name, game, GreedyTurn(game, by_its_object(make_value)), params)
 
 
 def by_policy(
@@ -202,9 +187,7 @@ def by_policy(
     is no function; a network that gives something else is refused when it is first asked.
     """
     checks.function("apply", apply, "(params, observation) -> (logits, value)")
-    if inspect.ismethod(apply):
-        apply = BoundMethod(apply.__self__, apply.__func__)
-    return Player(name, game, LogitsTurn(game, NetworkPolicy(apply, discount)), params)
+    return Player(name, game, LogitsTurn(game, NetworkPolicy(by_its_object(apply), discount)), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, UInt32
 from typing_extensions import override
 
-from jaxgames.envs.core import Game, Outcome, State
+from jaxgames.envs.core import Game, Outcome, State, position_text, state_on_host
 from jaxgames.ops.pytrees import select, take
 from jaxgames.players.player import Player, TurnPolicy
 from jaxgames.players.specs import PlayerEntry
@@ -52,7 +52,7 @@ class HostTurn:
 
     def _play(self, position: Any) -> Outcome:
         """The outcome of one turn."""
-        state = jax.device_put(_state(self.game, position))
+        state = jax.device_put(state_on_host(self.game, position))
         try:
             actions = np.atleast_1d(np.asarray(self.move(state)))
             return self._outcome(position, actions)
@@ -67,7 +67,7 @@ class HostTurn:
         for number, action in enumerate(actions.tolist()):
             legal, outcome = jax.device_get(_try(self.game, position, np.int32(np.clip(action, -1, 2**31 - 1))))
             if not legal:
-                raise ValueError(f"illegal action {action} in {self.game.unparse(position)}")
+                raise ValueError(f"illegal action {action} in {position_text(state_on_host(self.game, position))}")
             position = outcome.position
             if (outcome.over or outcome.turn_passes) and number + 1 < len(actions):
                 raise ValueError(f"actions {actions.tolist()} go on after the end of the turn")
@@ -117,11 +117,6 @@ def forfeit(position: Any) -> Outcome:
     return Outcome(position, yes, yes, lost)
 
 
-def _state(game: Game, position: Any) -> State:
-    zero, no = np.int32(0), np.bool_(False)
-    return State(zero, np.zeros(2, np.float32), no, no, zero, jax.tree.map(np.asarray, position), game)  # type: ignore
-
-
 @jax.jit
 def _look(state: State, action: Any) -> Any:
     return state._game.is_legal(state._position, action), state._game.play(state._position, action)
@@ -129,7 +124,7 @@ def _look(state: State, action: Any) -> Any:
 
 def _try(game: Game, position: Any, action: np.int32) -> Any:
     """Whether an action is legal, and its outcome."""
-    return _look(_state(game, position), action)
+    return _look(state_on_host(game, position), action)
 
 
 def python_player(move: Move, help: str = "", game: str | None = None, chance: bool = True) -> PlayerEntry:

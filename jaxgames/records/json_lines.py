@@ -73,7 +73,9 @@ def from_dict(fields: Any) -> GameRecord:
         raise ValueError(f"players are two names, not {players}")
     if not all(isinstance(value, str) for value in fields.get("tags", {}).values()):
         raise ValueError(f"tags are texts by their names, not {str(fields['tags'])[:40]}")
-    return GameRecord(**{**fields, "turns": turns, "players": tuple(players)})
+    options = fields.get("options", {})
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+    return GameRecord(**{**fields, "turns": turns, "players": tuple(players), "options": options})
 
 
 def _check_points(record: GameRecord) -> None:

@@ -140,7 +140,7 @@ class Session:
         if self._end is not None or self._actions or not _is_over(self.state):
             return self._end
         points = float(self.state.rewards[int(self.start.current_player)])  # none where it was over from the start
-        return GameEnd(points, "too many moves" * bool(self.state.truncated))
+        return GameEnd(points + 0.0, "too many moves" * bool(self.state.truncated))
 
     @property
     def over(self) -> bool:
@@ -191,7 +191,7 @@ class Session:
                     break
                 self.play_action(action, hand_over=False)
             if not self.turn_complete:
-                raise ValueError(f"actions {list(actions)} are no whole turn: it goes on")
+                raise ValueError(f"actions {list(actions)} are no whole turn: add one of {self.legal_actions()}")
         except ValueError:
             del self._actions[kept:], self._nodes[kept + 1 :]
             raise

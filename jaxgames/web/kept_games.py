@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from jaxgames.ops import json_text
 
-MOST_GAMES = 20_000
-"""Rows that are kept; the oldest go."""
+MOST_GAMES, MOST_CHALLENGES, CLEARED_EVERY = 20_000, 100_000, 1_000
+"""Rows that are kept, the oldest go; looked after at the start, and after so many games."""
 MOST_LISTED = 200
 _UNLISTED_SECONDS = 7 * 86_400.0
 """After which sessions go that are nobody's game: of programs, or in which nothing was played."""
@@ -76,6 +76,7 @@ class KeptGames:
     """
 
     def __init__(self, path: Path):
+        self._written = 0
         self._thread = concurrent.futures.ThreadPoolExecutor(1, "jaxgames-keep")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,6 +151,9 @@ class KeptGames:
                 "ON CONFLICT DO UPDATE SET points = excluded.points WHERE challenges.points IS NULL",
                 (*challenge, time.time()),
             )
+        self._written += 1
+        if self._written % CLEARED_EVERY == 0:
+            self._clear()
 
     def _challenges(self, owner: str) -> list[ChallengeGame]:
         columns = ", ".join(ChallengeGame._fields)
@@ -179,8 +183,9 @@ class KeptGames:
     def _clear(self) -> None:
         before = time.time() - _UNLISTED_SECONDS
         self._base.execute("DELETE FROM games WHERE NOT listed AND changed < ?", (before,))
-        oldest = f"SELECT rowid FROM games ORDER BY changed DESC LIMIT -1 OFFSET {MOST_GAMES}"
-        self._base.execute(f"DELETE FROM games WHERE rowid IN ({oldest})")
+        for table, age, most in (("games", "changed", MOST_GAMES), ("challenges", "began", MOST_CHALLENGES)):
+            oldest = f"SELECT rowid FROM {table} ORDER BY {age} DESC LIMIT -1 OFFSET {most}"
+            self._base.execute(f"DELETE FROM {table} WHERE rowid IN ({oldest})")
 
 
 def _unusable(path: Path, error: Exception) -> ValueError:

@@ -80,7 +80,7 @@ def _describe(name: str, path: Path) -> dict[str, Any]:
         "player": name if plays and (best is not None or steps) else None,
         "newest": f"{NEWEST}:{name}" if plays and steps else None,
         "measures": ordered(measures),
-        "titles": {name: title(name) for line in (*lines, best or {}) for name in line},
+        "titles": {name: title(name) for name in dict.fromkeys(name for line in (*lines, best or {}) for name in line)},
         "metrics": _thinned([_numbers(line) for line in lines]),
     }
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxgames.envs import perft
+from jaxgames.sessions import Session
 
 FOLDER = Path(__file__).parents[2] / "docs" / "tutorials"
 
@@ -44,6 +45,9 @@ def test_breakthrough(game):
     assert sorted(names) == ["b2-a1", "b2-b1", "b2-c1", "c3-c2", "c3-d2"]
     won = game.step(state, game.string_to_action(state, "b2-c1"))
     assert won.terminated and won.rewards[state.current_player] == 1
-    with pytest.raises(ValueError, match="'b2-b4' is no move; expected one such as b2-b3"):
+    with pytest.raises(ValueError, match="'b2-b4' is no action here; expected one of"):
         game.string_to_action(state, "b2-b4")
+    assert game.board_text(state).splitlines() == [".....", "w....", "..b..", ".b...", ".....", "b to move"]
+    with pytest.raises(ValueError, match="finished|legal|no action"):
+        Session(game).play("b2-b3 c4-c3")  # a turn and the other player's
     assert state.observation.shape == (5, 5, 2) and state.observation[3, 3, 0]  # as Black sees b2

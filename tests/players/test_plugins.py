@@ -17,10 +17,12 @@ import jaxgames
 from jaxgames import cli, players
 from jaxgames.envs import registry as games
 from jaxgames.matches import match
+from jaxgames.matches.host_games import _openings
 from jaxgames.players import jax_player, plugins, registry
 from jaxgames.players.host import HostTurn, PlayerFailed
 from jaxgames.players.player import Player
 from jaxgames.sessions.session import Session
+from tests.algos.small_games import Nim
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "play" / "plugin_example.py"
@@ -101,6 +103,17 @@ def test_every_forfeit_is_told():
     result = match(python(lambda state: 100 + next(numbers)), python(first, name="good"), 60)
     assert len(result.forfeits) == 21 and result.forfeits["other reasons"] == 40
     assert sum(result.forfeits.values()) == 60 == result.loss_rate * 60
+
+
+def test_openings_are_compiled_once():
+    """Not for each 64 games; a game without texts has reasons, too."""
+    _openings.clear_cache()
+    game = Nim()
+    reasons = match(
+        Player("bad", game, HostTurn(game, lambda state: 3, "bad")), players.make("random", game), 130
+    ).forfeits
+    assert _openings._cache_size() == 1
+    assert all("bad: ValueError: illegal action 3 in .left" in reason for reason in reasons)
 
 
 def test_a_jax_player_s_next_checkpoint_is_not_compiled_again():

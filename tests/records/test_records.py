@@ -6,12 +6,15 @@ import os
 import time
 from functools import partial
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
 from jaxgames import records
+from jaxgames.envs import registry
 from jaxgames.sessions.session import Session
+from tests.algos.small_games import Heap, Nim
 
 START = "4HPwATDgc/ABMA"
 FORMATS = [
@@ -398,3 +401,21 @@ def test_whoever_reads_may_bound_the_games_before_they_are_played(form, text):
     with pytest.raises(ValueError, match="two are enough"):
         records.loads(text, form, two)
     assert len(asked) == 3 and len({game for game, _ in asked}) == 1
+
+
+def test_options_that_are_tuples_come_back_as_such(tmp_path, monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Heaps(Nim):
+        heaps: tuple[int, ...] = (3, 4)
+
+        def parse(self, text):
+            return Heap(jnp.int32(text))
+
+        def unparse(self, position):
+            return str(position.left)
+
+    monkeypatch.setitem(registry.GAMES, "nim", Heaps)
+    session = Session(Heaps((2, 2)), "4")
+    session.play("0")
+    records.save(tmp_path / "a.json", [session.record()])
+    assert records.load(tmp_path / "a.json", "nim") == [session.record()]

@@ -10,7 +10,7 @@ import pytest
 from jaxgames.cli import main
 from jaxgames.web.app import WebServer
 from jaxgames.web.connection import Client
-from jaxgames.web.kept_games import KeptGames
+from jaxgames.web.kept_games import ChallengeGame, KeptGame, KeptGames
 from jaxgames.web.limits import USUAL_LIMITS
 from tests.web.pages import page, serving
 
@@ -227,4 +227,14 @@ def test_old_rows_go(file, monkeypatch):
     base.commit()
     KeptGames(file).close()
     assert [row[0] for row in base.execute("SELECT number FROM games ORDER BY number")] == [3, 4, 5]
+    # While a server goes on, too.
+    monkeypatch.setattr("jaxgames.web.kept_games.CLEARED_EVERY", 2)
+    monkeypatch.setattr("jaxgames.web.kept_games.MOST_CHALLENGES", 1)
+    games = KeptGames(file)
+    for number in (1, 2):
+        kept = KeptGame("t", number, 2e12 + number, True, (ANN, None), {})
+        games._put(kept, ChallengeGame("t", number, ANN, "checkers", "random", None))
+    games.close()
+    assert [row[0] for row in base.execute("SELECT number FROM games ORDER BY changed")] == [5, 1, 2]
+    assert base.execute("SELECT count(*) FROM challenges").fetchone() == (1,)
     base.close()

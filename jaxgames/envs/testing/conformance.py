@@ -57,6 +57,7 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     _check_ranks(game, sample, rank_key)
     _check_draws(game, sample, draw_key)
     _check_turns(game, sample, turn_key)
+    _check_apart(game, sample)
     _check_texts(game, sample)
     _check_ends(game, last)
     _require(game, flags == [getattr(jax.config, name) for name in GLOBAL_FLAGS], "changes a global flag of JAX")
@@ -164,6 +165,27 @@ def _equal(one: Any, other: Any) -> bool:
     return all(map(np.array_equal, jax.tree.leaves(one), jax.tree.leaves(other)))
 
 
+def _check_apart(game: Game, sample: State) -> None:
+    """Players and records know a turn by the position that it leads to."""
+    positions, masks = jax.device_get((sample._position, sample.legal_action_mask))
+    actions = jnp.arange(game.num_actions, dtype=jnp.int32)
+    play = jax.vmap(jax.vmap(game.play, in_axes=(None, 0)), in_axes=(0, None))
+    outcomes = jax.device_get(_jit(play)(take(positions, slice(16)), actions))
+    for row, mask in enumerate(masks[:16]):
+        before, led = _bytes(take(positions, row)), dict[bytes, bytes]()
+        for action in np.flatnonzero(mask):
+            outcome = jax.tree.map(lambda x, at=(row, action): x[at], outcomes)
+            after, over = _bytes(outcome.position), bool(outcome.over)
+            rest = _bytes((over, outcome.reward if over else outcome.turn_passes))
+            _require(game, not over or after != before, "ends at a legal action that changes nothing")
+            same = led.setdefault(after, rest) == rest
+            _require(game, same, "has legal actions that lead to one position, but not to the same end of the turn")
+
+
+def _bytes(tree: Any) -> bytes:
+    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree))
+
+
 def _check_texts(game: Game, sample: State) -> None:
     """Notation and drawings, where the game has them."""
     look = _jit(lambda states: (states.legal_action_mask, states.observation))
@@ -242,7 +264,7 @@ def _faults(
         resolved = game.resolve(after, game.draw_outcome(words[1]))
     wrong = game.apply(state, jnp.where(mask.all(), game.num_actions, action_from_bits(words[2], ~mask | mask.all())))
     ended, now_ended = state.terminated | state.truncated, after.terminated | after.truncated
-    signs = jnp.where(numbers[:2] == player, jnp.float32(-1), 1.0).astype(jnp.float32)
+    signs = jnp.where(jnp.arange(2, dtype=jnp.int32) == player, jnp.float32(-1), 1.0).astype(jnp.float32)
     kept = _same(after._position, position) & (after.current_player == player) & now_ended
     reward = jnp.abs(after.rewards).max()
     drawn = game.draw_action(position, words[3])

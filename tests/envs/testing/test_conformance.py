@@ -71,6 +71,17 @@ def test_a_game_of_ones_own():
     assert 16 * 3 <= report.actions <= 16 * 40
 
 
+class OneAction(Nim):
+    num_actions = 1
+
+    def legal(self, position):
+        return position.left[None] >= 1
+
+
+def test_a_game_of_one_action():
+    assert check_game(OneAction(), num_games=4).ended == 4
+
+
 class ShortNim(Nim):
     step_limit = 4
 
@@ -162,6 +173,28 @@ class NeverEnds(Nim):
 class NeverCutOff(ShortNim):
     def apply(self, state, action):
         return super().apply(state, action).replace(truncated=state.truncated)
+
+
+class TakesOrPasses(Nim):
+    """One stone is taken by 0, and by 1, after which the same player goes on."""
+
+    outcome_probabilities = ()
+
+    def play(self, position, action):
+        outcome = super().play(position, jnp.where(action == 1, 0, action))
+        return outcome._replace(position=outcome.position._replace(waits=jnp.bool_(False)), turn_passes=action != 1)
+
+
+class GivesUp(Nim):
+    """The third action ends the game."""
+
+    outcome_probabilities = ()
+
+    def play(self, position, action):
+        outcome, up = super().play(position, action), action == 2
+        kept = jax.tree.map(lambda x, y: jnp.where(up, x, y), position, outcome.position)
+        reward = jnp.where(up, jnp.float32(-1), outcome.reward)
+        return Outcome(kept._replace(waits=jnp.bool_(False)), jnp.bool_(True), outcome.over | up, reward)
 
 
 class DrawsTooMany(Nim):
@@ -283,6 +316,8 @@ FAULTS = {
     NotANumber: "observation that is not finite",
     NeverEnds: "ends none of 32 games in 100 actions",
     NeverCutOff: "truncated at other times than `step_limit` says",
+    TakesOrPasses: "legal actions that lead to one position, but not to the same end of the turn",
+    GivesUp: "ends at a legal action that changes nothing",
     DrawsTooMany: "draws an action in `draw_action` that is not legal",
     DrawsTheFirst: "draws some legal actions in `draw_action` more often",
     TurnsAround: "symmetry 'mirror' after which it plays otherwise",

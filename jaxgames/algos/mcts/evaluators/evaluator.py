@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float32, UInt32
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game, Value
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import by_its_object
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.tables.lookup import LeafKnowledge
 
@@ -158,7 +159,8 @@ def network(apply: Callable, params: Any) -> Network:
     value of the whole search NaN. `apply` has to be hashable; other `params` need no new compilation. At a chance node
     the network sees the position before chance.
     """
-    return Network(params, checks.function("apply", apply, "(params, observation) -> (logits, value)"))
+    checks.function("apply", apply, "(params, observation) -> (logits, value)")
+    return Network(params, by_its_object(apply))
 
 
 @jax.tree_util.register_dataclass
@@ -187,7 +189,8 @@ def valued(make_value: Callable[[Any], Value], params: Any) -> Valued:
     `make_value` has to be hashable. In backgammon such a value is that of a position before a roll; it is asked about
     positions within a turn, too, and does not see the dice left.
     """
-    return Valued(params, checks.function("make_value", make_value, "(params) -> value"))
+    checks.function("make_value", make_value, "(params) -> value")
+    return Valued(params, by_its_object(make_value))
 
 
 @jax.tree_util.register_dataclass

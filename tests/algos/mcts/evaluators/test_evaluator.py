@@ -39,3 +39,17 @@ def test_values_of_other_dtypes_are_taken_as_float32(select):
     assert narrow.values.dtype == narrow.weights.dtype == jnp.float32
     for one, other in zip(wide[:4], narrow[:4], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_methods_of_equal_objects_are_one_program():
+    """A network that is made anew for each evaluation is not compiled anew."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Net:
+        width: int = 3
+
+        def apply(self, params, observation):
+            raise NotImplementedError
+
+    for made in (mcts.network, mcts.valued):
+        assert made(Net().apply, 0) == made(Net().apply, 0) != made(Net(4).apply, 0)
