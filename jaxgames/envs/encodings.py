@@ -38,7 +38,7 @@ class Cells:
     @property
     def size(self) -> int:
         """Number of inputs."""
-        rows, columns, _ = self.game.observation_shape
+        rows, columns = _board(self.game)
         return rows * columns + self.side
 
     def __call__(self, positions: Position) -> Float32[Array, "n size"]:
@@ -80,7 +80,7 @@ class Marks:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of a position's inputs."""
-        rows, columns, _ = self.game.observation_shape
+        rows, columns = _board(self.game)
         return (rows, columns, 3) if self.planes else (rows * columns,)
 
     @property
@@ -113,3 +113,10 @@ class Marks:
 
 def _observed(game: Any, positions: Position) -> Bool[Array, "n rows cols 2"]:
     return jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
+
+
+def _board(game: Any) -> tuple[int, ...]:
+    """Rows and columns of what is observed. Raises `ValueError` where that is no board."""
+    if len(game.observation_shape) != 3:
+        raise ValueError(f"{game.id} is observed as {list(game.observation_shape)}: expected [rows, columns, planes]")
+    return tuple(game.observation_shape[:2])

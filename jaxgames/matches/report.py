@@ -31,9 +31,10 @@ def result_table(result: MatchResult) -> ConsoleTable:
         table.add_row("95 % interval", _percents(low, high), _percents(1 - high, 1 - low))
     table.add_row("won", _percent(result.win_rate), _percent(result.loss_rate))
     if result.gammon_rate or result.gammon_loss_rate:
-        table.add_row("gammons, of all games", _percent(result.gammon_rate), _percent(result.gammon_loss_rate))
+        two, three = ("gammons", "backgammons") if result.game == "backgammon" else ("2 points or more", "3 points")
+        table.add_row(f"{two}, of all games", _percent(result.gammon_rate), _percent(result.gammon_loss_rate))
         most = _percent(result.backgammon_rate), _percent(result.backgammon_loss_rate)
-        table.add_row("backgammons, of all games", *most)
+        table.add_row(f"{three}, of all games", *most)
     if result.draw_rate:
         table.add_row("drawn", _percent(result.draw_rate), _percent(result.draw_rate))
     return table

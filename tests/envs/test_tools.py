@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames.envs import Game
+from jaxgames.envs import Cells, Game
 from jaxgames.envs.core import action_from_bits
 from jaxgames.envs.rollout import Transition, random_action, rollout
+from tests.algos.small_games import Nim
 
 GAMES = ["tic_tac_toe", "backgammon"]
 
@@ -197,3 +198,8 @@ def test_a_game_that_is_not_whole_says_what_is_missing():
             getattr(half, method)(*arguments)
     assert state._repr_svg_() is None
     assert jaxgames.make("tic_tac_toe").from_string("X../.../...")._repr_svg_().startswith("<svg")
+
+
+def test_cells_need_a_board():
+    with pytest.raises(ValueError, match=r"nim is observed as \[13\]: expected \[rows, columns, planes\]"):
+        _ = Cells(Nim()).size
