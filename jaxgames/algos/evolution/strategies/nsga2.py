@@ -45,26 +45,23 @@ def dominates(scores: Float32[Array, "n objectives"]) -> Bool[Array, "n n"]:
 def fronts(scores: Float32[Array, "n objectives"], enough: int | None = None) -> Int32[Array, " n"]:
     """The front of each candidate: 0 if none dominates it, 1 if only candidates of front 0 do, and so on.
 
-    Fronts are taken off one after the other, each by one look at all pairs, until `enough` candidates have theirs
-    (None: all); those that are left get the number n. Source: Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and
-    elitist multiobjective genetic algorithm: NSGA-II", section III A. Raises `ValueError` for scores of another shape.
+    That is one more than the greatest front of those that dominate it, who are looked at before it: each of them is
+    dominated by fewer. Whole fronts count until `enough` candidates have theirs (None: all); those that are left get
+    the number n. Source: Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and elitist multiobjective genetic
+    algorithm: NSGA-II", section III A. Raises `ValueError` for scores of another shape.
     """
     count = len(checks.array("scores", scores, jnp.floating, (None, None)))
     wanted = count if enough is None else checks.whole("enough", enough, 0, count)
-    better = dominates(scores)
+    above = dominates(scores).T
 
-    def more(carry: tuple[Array, Array, Array]) -> Bool[Array, ""]:
-        return jnp.sum(carry[0] < count, dtype=jnp.int32) < wanted
+    def next_one(ranks: Int32[Array, " n"], one: Int32[Array, ""]) -> tuple[Int32[Array, " n"], None]:
+        front = 1 + jnp.max(jnp.where(above[one], ranks, -1), initial=-1)
+        return jnp.where(jax.lax.iota(jnp.int32, count) == one, front, ranks), None
 
-    def take_off(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        ranks, above, number = carry  # above: how many of those that are left dominate each
-        front = (ranks == count) & (above == 0)
-        above = above - jnp.sum(better & front[:, None], axis=0, dtype=jnp.int32)
-        return jnp.where(front, number, ranks), above, number + 1
-
-    begin = jnp.full(count, count, jnp.int32), jnp.sum(better, axis=0, dtype=jnp.int32), jnp.int32(0)
-    ranks: Array = jax.lax.while_loop(more, take_off, begin)[0]
-    return ranks
+    order = jnp.argsort(jnp.sum(above, axis=1, dtype=jnp.int32)).astype(jnp.int32)
+    ranks: Array = jax.lax.scan(next_one, jnp.zeros(count, jnp.int32), order)[0]
+    before = jnp.searchsorted(jnp.sort(ranks), ranks)
+    return jnp.where(before < wanted, ranks, count)
 
 
 def crowding(scores: Float32[Array, "n objectives"], ranks: Int32[Array, " n"]) -> Float32[Array, " n"]:
