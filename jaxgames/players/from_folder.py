@@ -88,7 +88,7 @@ def load_run(run: Run, name: str, game: Game, step: int | None = None, games: in
     if trained_on != game.id:
         raise ValueError(f"{name} holds a player of {trained_on}, not of {game.id}")
     if games is not None:
-        return _of_snapshot(run, game, games)
+        return _of_snapshot(run, snapshots_of(run), game, games)
     return dataclasses.replace(LOADERS[kind_of(run)](run, game, step), name=name)
 
 
@@ -143,11 +143,10 @@ def load_all(path: str | Path, game: Game) -> list[Player]:
         if not run.steps():
             raise
         return [load(run.path / "checkpoints" / f"step-{step}", game) for step in run.steps()]
-    return [_of_snapshot(run, game, kept.games(row)) for row in range(len(kept.snapshots))]
+    return [_of_snapshot(run, kept, game, kept.games(row)) for row in range(len(kept.snapshots))]
 
 
-def _of_snapshot(run: Run, game: Game, games: int) -> Player:
-    kept = snapshots_of(run)
+def _of_snapshot(run: Run, kept: KeptNetworks, game: Game, games: int) -> Player:
     row = kept.row(games)
     if row is None:
         first, last = kept.first, kept.games(len(kept.snapshots) - 1)
