@@ -72,6 +72,11 @@ def unique_rows(tree: Any) -> tuple[Int[np.ndarray, " kinds"], Int[np.ndarray, "
     return order[starts], kind
 
 
+def as_bytes(tree: Any) -> bytes:
+    """All numbers of a pytree, by which positions are told apart."""
+    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree))
+
+
 @dataclasses.dataclass(frozen=True)
 class BoundMethod:
     """A bound method that equals that of an equal object; Python's equals only that of the same one."""

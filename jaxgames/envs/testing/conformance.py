@@ -15,7 +15,7 @@ from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Outcome, State, action_from_bits
 from jaxgames.envs.rollout import random_action
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import select, take
+from jaxgames.ops.pytrees import as_bytes, select, take
 
 GLOBAL_FLAGS = ("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_debug_nans")
 TOLERANCE = 1e-4
@@ -172,18 +172,14 @@ def _check_apart(game: Game, sample: State) -> None:
     play = jax.vmap(jax.vmap(game.play, in_axes=(None, 0)), in_axes=(0, None))
     outcomes = jax.device_get(_jit(play)(take(positions, slice(16)), actions))
     for row, mask in enumerate(masks[:16]):
-        before, led = _bytes(take(positions, row)), dict[bytes, bytes]()
+        before, led = as_bytes(take(positions, row)), dict[bytes, bytes]()
         for action in np.flatnonzero(mask):
             outcome = jax.tree.map(lambda x, at=(row, action): x[at], outcomes)
-            after, over = _bytes(outcome.position), bool(outcome.over)
-            rest = _bytes((over, outcome.reward if over else outcome.turn_passes))
+            after, over = as_bytes(outcome.position), bool(outcome.over)
+            rest = as_bytes((over, outcome.reward if over else outcome.turn_passes))
             _require(game, not over or after != before, "ends at a legal action that changes nothing")
             same = led.setdefault(after, rest) == rest
             _require(game, same, "has legal actions that lead to one position, but not to the same end of the turn")
-
-
-def _bytes(tree: Any) -> bytes:
-    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree))
 
 
 def _check_texts(game: Game, sample: State) -> None:

@@ -18,7 +18,7 @@ from jaxgames.envs.core import Game, State
 from jaxgames.envs.registry import as_game
 from jaxgames.envs.turns.expand import SIZE, Expansion, batches, single_actions, turns
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import add_batch_axis, concatenate, num_rows, take, unique_rows
+from jaxgames.ops.pytrees import add_batch_axis, as_bytes, concatenate, num_rows, take, unique_rows
 
 MOST_DEPTH = 10_000
 """No game is followed further; counts of 64 bits end long before."""
@@ -85,9 +85,9 @@ def divide(
     found: dict[str, int] = {}
     seen: set[bytes] = set()
     for names, after, over in _first_turns(game, start, size):
-        if distinct and _bytes(after._position) in seen:
+        if distinct and as_bytes(after._position) in seen:
             continue
-        seen.add(_bytes(after._position))
+        seen.add(as_bytes(after._position))
         after = after.replace(terminated=np.bool_(over))
         found[names] = perft(game, depth - 1, after, distinct=distinct, report=report, size=size)[-1]
     return found
@@ -177,10 +177,6 @@ def _checked(
     if state is None:
         state = game.state(game.init_position(jax.random.key(0)))
     return game, depth, one_state(game, state), size
-
-
-def _bytes(position: Any) -> bytes:
-    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(position))
 
 
 def _first_turns(game: Game, state: State, size: int) -> Iterator[tuple[str, State, bool]]:
