@@ -1,4 +1,4 @@
-"""`import jaxgames` is light: fast, and without effects on JAX."""
+"""`import jaxgames` is light: fast, and without effects on JAX. So is the command line until it is told what to do."""
 
 import json
 import subprocess
@@ -14,12 +14,15 @@ middle = time.process_time()
 import jaxgames
 share = (time.process_time() - middle) / (middle - start)
 from jax._src import xla_bridge
+from jaxgames import cli
+cli._parser(["--help"])
 print(json.dumps({
     "share": share,
     "flags": [name for name in before if jax.config.values[name] != before[name]],
     "backends": list(xla_bridge._backends),
     "heavy": sorted({name.split(".")[0] for name in set(sys.modules) - loaded}
                     & {"flax", "optax", "orbax", "matplotlib", "rich", "tyro", "pgx", "pyspiel", "gnubg", "fastapi"}),
+    "recipes": "jaxgames.recipes" in sys.modules,
 }))
 """
 
@@ -30,8 +33,8 @@ def measured():
     return json.loads(out.stdout)
 
 
-def test_import_is_light():
+def test_import_is_light_and_the_command_line_needs_no_recipes_to_begin():
     runs = [measured() for _ in range(3)]
     assert min(run["share"] for run in runs) < 0.35  # of what jax itself takes, on any machine
     for run in runs:
-        assert run["flags"] == [] and run["backends"] == [] and run["heavy"] == []
+        assert run["flags"] == [] and run["backends"] == [] and run["heavy"] == [] and not run["recipes"]

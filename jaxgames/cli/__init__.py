@@ -1,6 +1,7 @@
 """The command line, `jaxgames COMMAND`. Bad input gets one line that says what would be right.
 
-A command is one module of this package with `add(commands)`, which adds its parser, and one entry in `COMMANDS`.
+A command is one module of this package with `add(parser)`, which adds its options, and one entry in `COMMANDS`. It is
+imported when it is asked for. Of `serve-hub` it is `add_hub` in `serve`.
 """
 
 import argparse
@@ -8,43 +9,29 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from jaxgames.cli import (
-    data,
-    export,
-    match,
-    perft,
-    play,
-    reproduce,
-    rollout,
-    score,
-    serve,
-    solve,
-    tables,
-    tournament,
-    train,
-    web,
-)
 from jaxgames.cli.common import of_system
 
-COMMANDS = (
-    train,
-    data,
-    match,
-    tournament,
-    play,
-    score,
-    rollout,
-    perft,
-    reproduce,
-    export,
-    serve,
-    solve,
-    tables,
-    web,
-)
+COMMANDS = {
+    "train": "train a player",
+    "data": "make, look at and merge data to learn from",
+    "match": "let two players play",
+    "tournament": "a round robin with ratings, or a knock-out of a run's networks",
+    "play": "play a game in the terminal",
+    "score": "the share of perfect and of good moves on solved positions",
+    "rollout": "what a position is worth, by games played on without the dice's luck",
+    "perft": "count the games of so many turns (a multiple jump is one turn)",
+    "reproduce": "measure a published system again, table by table",
+    "export": "write a player as a file for other programs",
+    "serve-gnubg": "let GNU Backgammon play against a player",
+    "serve-hub": "be a draughts program that speaks the Hub protocol",
+    "solve": "the exact score of each column of a Connect Four position",
+    "tables": "solve endings exactly, or look at a table of them",
+    "web": "play in the browser",
+}
 _TOO_MUCH = {
     MemoryError: "the memory is used up; ask for less",
     RecursionError: "what was read is nested too deeply",
@@ -96,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))
     try:
         with _sigterm_raises():
-            options = _parser().parse_args(arguments)
+            options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
             options.command(options)
             sys.stdout.flush()
     except KeyboardInterrupt as stop:
@@ -150,12 +137,16 @@ def _discard_stdout() -> None:
         os.close(nowhere)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Knows all commands, and the options of those that are asked for."""
     parser = _Parser(prog="jaxgames", description="Board games in JAX: train players and let them play.")
     parser.add_argument(
         "--version", action=_Version, nargs=argparse.REMAINDER, help="what this runs with; --version --json"
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for command, text in COMMANDS.items():
+        verb = commands.add_parser(command, help=text)
+        if command in asked:
+            module, _, rest = command.partition("-")
+            getattr(import_module(f"jaxgames.cli.{module}"), f"add_{rest}" if rest else "add")(verb)
     return parser

@@ -9,9 +9,8 @@ OF_PLAYERS = ("games", "seed", "moves_of", "games_per_shard", "most_plies")
 """Options of games that players play, as `played_games` takes them."""
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("data", help="make, look at and merge data to learn from")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     verbs = parser.add_subparsers(required=True, metavar="make|info|merge")
     make = verbs.add_parser("make", help="of games that players play, files of games, or solved positions")
     make.add_argument("--game", required=True, help="the game")

@@ -8,9 +8,8 @@ from typing import Any
 from jaxgames.cli.common import add_shared, print_json
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("export", help="write a player as a file for other programs")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     kinds = parser.add_subparsers(required=True, metavar="KIND")
     onnx = kinds.add_parser("onnx", help="the network of a training, for programs without JAX")
     onnx.add_argument("player", metavar="RUN", help="a run folder, one of its checkpoints, or champion@1")

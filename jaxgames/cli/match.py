@@ -2,16 +2,13 @@
 
 import argparse
 from importlib.metadata import entry_points
-from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser(
-        "match", help="let two players play", formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "players (RUN is the folder of a training, other numbers may stand for these):\n\n" + _players()
     parser.add_argument("a", metavar="A", help="a player, such as random, alphabeta:5 or a run folder; all are below")
     parser.add_argument("b", metavar="B", help="another one")

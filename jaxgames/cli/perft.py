@@ -2,14 +2,12 @@
 
 import argparse
 import time
-from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("perft", help="count the games of so many turns (a multiple jump is one turn)")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument("game", metavar="GAME", help="a game without chance, for example checkers")
     parser.add_argument("depth", metavar="DEPTH", type=int, help="how many turns")
     parser.add_argument("--from", dest="start", metavar="POSITION", help="a position in the game's notation")

@@ -7,16 +7,14 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from jaxgames.cli.common import add_shared, make_game, print_json, seed
 
 PERSON = "person"
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("play", help="play a game in the terminal")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument("game", metavar="GAME", help="tic_tac_toe, connect_four, checkers, backgammon")
     parser.add_argument("--against", default="champion", metavar="SPEC", help="a player, as for match; or person")
     parser.add_argument("--seat", choices=("first", "second"), help="where you sit (first)")

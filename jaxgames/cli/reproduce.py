@@ -7,11 +7,10 @@ from typing import Any
 from jaxgames.cli.common import print_json, seed
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     from jaxgames.recipes.reproduce import SYSTEMS
 
-    parser = commands.add_parser("reproduce", help="measure a published system again, table by table")
     parser.description = f"The published systems: {', '.join(SYSTEMS)}; all."
     parser.add_argument("system", metavar="SYSTEM", help="a published system, or all")
     parser.add_argument("--quick", action="store_true", help="small figures, only to see that everything runs")

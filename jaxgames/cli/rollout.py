@@ -2,14 +2,12 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_shared, print_json, seed
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("rollout", help="what a position is worth, by games played on without the dice's luck")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument("position", metavar="POSITION", help="4HPwATDgc/ABMA, with a roll 4HPwATDgc/ABMA:31, or a file")
     parser.add_argument("--player", metavar="SPEC", default="champion@1", help="plays both sides (champion@1)")
     parser.add_argument("--trials", type=int, default=1_024, metavar="N", help="games from each position (1024)")

@@ -1,14 +1,12 @@
 """`jaxgames score GAME PLAYER --positions FILE` or `--endings N`: how much of what is known a player plays right."""
 
 import argparse
-from typing import Any
 
 from jaxgames.cli.common import ProgressLine, add_shared, print_json, seed
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("score", help="the share of perfect and of good moves on solved positions")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument(
         "game", metavar="GAME", help="connect_four; with --endings any game of which something is known"
     )

@@ -2,25 +2,26 @@
 
 import argparse
 import sys
-from typing import Any
 
 from jaxgames.cli.common import add_shared
 
 
-def add(commands: Any) -> None:
-    """Adds both commands to the parser."""
-    gnubg = commands.add_parser("serve-gnubg", help="let GNU Backgammon play against a player")
-    gnubg.description = "In gnubg, on the same machine: set player 0 external 127.0.0.1:PORT, then new match."
-    gnubg.add_argument("player", metavar="SPEC", help="a player of backgammon: champion, pubeval, a run folder, ...")
-    gnubg.add_argument("--port", type=int, default=8001, help="where to listen (8001); 0 for a free one")
-    gnubg.add_argument("--host", default="127.0.0.1", help="which address to listen on (127.0.0.1: this machine only)")
-    add_shared(gnubg, "--plugin")
-    gnubg.set_defaults(command=serve_gnubg)
-    hub = commands.add_parser("serve-hub", help="be a draughts program that speaks the Hub protocol")
-    hub.description = "English draughts. Reads lines of the Hub protocol and answers them; programs start it so."
-    hub.add_argument("player", metavar="SPEC", help="a player of checkers: champion, alphabeta:9, a run folder, ...")
-    add_shared(hub, "--plugin")
-    hub.set_defaults(command=serve_hub)
+def add_gnubg(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
+    parser.description = "In gnubg, on the same machine: set player 0 external 127.0.0.1:PORT, then new match."
+    parser.add_argument("player", metavar="SPEC", help="a player of backgammon: champion, pubeval, a run folder, ...")
+    parser.add_argument("--port", type=int, default=8001, help="where to listen (8001); 0 for a free one")
+    parser.add_argument("--host", default="127.0.0.1", help="which address to listen on (127.0.0.1: this machine only)")
+    add_shared(parser, "--plugin")
+    parser.set_defaults(command=serve_gnubg)
+
+
+def add_hub(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
+    parser.description = "English draughts. Reads lines of the Hub protocol and answers them; programs start it so."
+    parser.add_argument("player", metavar="SPEC", help="a player of checkers: champion, alphabeta:9, a run folder, ...")
+    add_shared(parser, "--plugin")
+    parser.set_defaults(command=serve_hub)
 
 
 def serve_gnubg(options: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import time
-from typing import Any
 
 from jaxgames.cli.common import add_shared, make_game, print_json
 
@@ -10,9 +9,8 @@ MOST_LEFT = 30
 """Squares left of positions that are solved without being told that it may take long."""
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("solve", help="the exact score of each column of a Connect Four position")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument("game", metavar="GAME", help="connect_four")
     parser.add_argument("position", metavar="POSITION", help="the columns played: 44455554221")
     add_shared(parser, "--set")

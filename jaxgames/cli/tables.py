@@ -8,11 +8,10 @@ from typing import Any
 from jaxgames.cli.common import ProgressLine, add_shared, print_json
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     from jaxgames.tables.lookup import TABLES
 
-    parser = commands.add_parser("tables", help="solve endings exactly, or look at a table of them")
     kinds = parser.add_subparsers(required=True, metavar="KIND")
     for name, command, text in (
         ("build", _build, "solve all positions with few pieces; one that was stopped goes on"),

@@ -11,9 +11,8 @@ GAMES = 1000
 _PLANNED = ("players", "game", "games", "seed", "knockout", "behind", "most_games", "set", "games_out")
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("tournament", help="a round robin with ratings, or a knock-out of a run's networks")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.add_argument("players", nargs="*", metavar="SPEC", help="two or more players, as for match")
     parser.add_argument("--game", help="the game (that of the run folders, else backgammon)")
     parser.add_argument("--games", type=int, help=f"of each pair of players ({GAMES}); pairs of the same dice")

@@ -12,9 +12,9 @@ from jaxgames.cli.common import add_shared, print_json
 _PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("train", help="train a player", formatter_class=argparse.RawDescriptionHelpFormatter)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = "Train a player by a recipe:\n\n" + _recipes()
     parser.add_argument("recipe", nargs="?", help="the recipe (not with --resume)")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="the run folder; never overwritten")

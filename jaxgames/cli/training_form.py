@@ -32,8 +32,9 @@ class TrainingForm:
     def __init__(self) -> None:
         self._parser = _Parser(prog="jaxgames")
         commands = self._parser.add_subparsers()
-        train.add(commands)
-        self._help = {action.dest: action.help or "" for action in commands.choices["train"]._actions}
+        parser = commands.add_parser(self.verb)
+        train.add(parser)
+        self._help = {action.dest: action.help or "" for action in parser._actions}
 
     def form(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The fields to fill in after what has been chosen, and what is wrong with it, if anything."""

@@ -5,7 +5,6 @@ import os
 import sys
 import threading
 import time
-from typing import Any
 
 from jaxgames.cli.common import add_shared
 
@@ -14,9 +13,8 @@ END_SECONDS = 1.0
 """After Ctrl-C, in which what threads compute may come to its end."""
 
 
-def add(commands: Any) -> None:
-    """Adds the command to the parser."""
-    parser = commands.add_parser("web", help="play in the browser")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the options to the parser."""
     parser.description = "Serves a page on which all games are played, against any player or another person."
     parser.add_argument("runs", nargs="*", metavar="RUN", help="folders of trainings to play against and to watch")
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1: this machine only)")

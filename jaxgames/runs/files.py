@@ -46,21 +46,25 @@ def sync(path: Path) -> None:
 def replace(path: Path, content: bytes) -> None:
     """Writes `content` to `path` so that at any moment either the old or the new file is there, complete.
 
-    Where several write it at once, that of one of them stays.
+    Where several write it at once, that of one of them stays. A link stays one, and who may read an old file may read
+    the new one.
     """
-    temporary = path.with_name(f".saving-{os.getpid()}-{secrets.token_hex(8)}")
+    target = path.resolve()
+    temporary = target.with_name(f".saving-{os.getpid()}-{secrets.token_hex(8)}")
     try:
         with open(temporary, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)  # it would take room on a full disk
         error.filename = str(path)  # nobody has heard of the temporary one
         raise
-    sync(path.parent)
+    sync(target.parent)
 
 
 def remove_folder(folder: Path) -> None:

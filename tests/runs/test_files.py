@@ -27,3 +27,12 @@ def test_what_a_killed_writer_leaves_is_removed(tmp_path, monkeypatch):
     (tmp_path / (tmp_path / "copy").read_text()).write_bytes(b"ha")
     files.remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+def test_a_link_stays_one_and_so_does_who_may_read(tmp_path):
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    files.replace(link, b"new")
+    assert link.is_symlink() and file.read_bytes() == b"new" and file.stat().st_mode & 0o777 == 0o640
