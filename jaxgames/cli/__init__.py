@@ -72,6 +72,8 @@ EXPECTED = (
     ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError, NotImplementedError
 )  # fmt: skip
 """Errors that are told in a line."""
+_NO_ROOM = "RESOURCE_EXHAUSTED"
+"""How XLA's error of a device without enough memory begins."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,10 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return 141
-    except EXPECTED as error:
-        if os.environ.get("JAXGAMES_TRACEBACK"):
+    except (*EXPECTED, RuntimeError) as error:
+        no_room = str(error).startswith(_NO_ROOM)
+        if os.environ.get("JAXGAMES_TRACEBACK") or not (isinstance(error, EXPECTED) or no_room):
             raise
-        line = of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(type(error)) or str(error)
+        too_much = _TOO_MUCH[MemoryError] if no_room else _TOO_MUCH.get(type(error))
+        line = of_system(error) if isinstance(error, OSError) else too_much or str(error)
         print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -216,6 +217,19 @@ def test_a_closed_pipe():
     ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert (ended.returncode, ended.stderr) == (141, "")
+
+
+def test_a_device_without_enough_memory(monkeypatch, capsys):
+    module = import_module("jaxgames.envs.testing.perft")
+    monkeypatch.setattr(module, "perft", lambda *_, **__: jax.jit(lambda: jax.numpy.zeros(2**50, "uint8") + 1)())
+    one_line(capsys, cli.main("perft tic_tac_toe 2".split()), "the memory is used up; ask for less")
+
+    def broken(*_, **__):
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(module, "perft", broken)
+    with pytest.raises(RuntimeError, match="of ours"):
+        cli.main("perft tic_tac_toe 2".split())
 
 
 def test_a_system_that_does_not_tell_cores(monkeypatch):
