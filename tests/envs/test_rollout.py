@@ -39,6 +39,17 @@ def test_rollout_is_a_chain_of_steps():
     assert all((x == y).all() for x, y in zip(jax.tree.leaves(last), jax.tree.leaves(again), strict=True))
 
 
+def test_games_stay_on_their_devices():
+    game, number = jaxgames.make("tic_tac_toe"), jax.device_count()
+    mesh = jax.make_mesh((number,), ("games",), axis_types=(jax.sharding.AxisType.Auto,))
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 4 * number))
+    spread = jax.device_put(states, jax.NamedSharding(mesh, jax.P("games")))
+    play = jax.jit(lambda states: rollout(game, states, jax.random.key(1), 9, auto_reset=True)[0])
+    alone, played = play(states), play(spread)
+    assert number > 1 and played.legal_action_mask.sharding == spread.legal_action_mask.sharding
+    assert all((x == y).all() for x, y in zip(jax.tree.leaves(alone), jax.tree.leaves(played), strict=True))
+
+
 def test_rollout_with_a_player_of_ones_own():
     game = jaxgames.make("backgammon")
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 3))
