@@ -61,7 +61,15 @@ class KeptGame(NamedTuple):
 
 def state_folder() -> Path:
     """What this package keeps for the user between two starts."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "jaxgames"
+    return user_folder("XDG_STATE_HOME", ".local/state")
+
+
+def user_folder(variable: str, usual: str) -> Path:
+    """That of this package where a variable says, or below the user's home. Raises `ValueError` where there is none."""
+    try:
+        return Path(os.environ.get(variable) or Path.home() / usual) / "jaxgames"
+    except RuntimeError:
+        raise ValueError(f"this user has no home folder; set {variable} to a folder that can be written") from None
 
 
 def usual_file() -> Path:

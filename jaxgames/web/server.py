@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import os
 import socket
 import sys
 import threading
@@ -18,7 +17,7 @@ from jaxgames.ops.jax_internals import setting
 from jaxgames.web.app import MISSING, WebServer
 from jaxgames.web.commands import CommandForm
 from jaxgames.web.guard import is_loopback
-from jaxgames.web.kept_games import state_folder
+from jaxgames.web.kept_games import state_folder, user_folder
 from jaxgames.web.limits import USUAL_LIMITS
 
 
@@ -53,8 +52,8 @@ def use_disk_cache() -> Path | None:
     import jax
 
     if setting("jax_compilation_cache_dir") is None:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxgames" / "xla"
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
+            folder = user_folder("XDG_CACHE_HOME", ".cache") / "xla"
             folder.mkdir(parents=True, exist_ok=True)
             jax.config.update("jax_compilation_cache_dir", str(folder))
             jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -194,6 +195,18 @@ def test_a_file_that_cannot_be_used_is_one_line(tmp_path, monkeypatch, capsys):
     assert main(["web", "--port", "0"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "games cannot be kept in" in line and "--no-keep" in line
+
+
+def test_a_user_without_a_home(monkeypatch, capsys):
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.setattr("jaxgames.web.server.setting", lambda name: None)  # no cache of JAX's
+    assert main(["web", "--port", "0", "--no-keep"]) == 2
+    said = "jaxgames: this user has no home folder; set XDG_STATE_HOME to a folder that can be written\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_damaged_row_is_no_game_and_a_full_disk_stops_no_game(file, caplog, monkeypatch):
