@@ -6,6 +6,7 @@ imported when it is asked for. Of `serve-hub` it is `add_hub` in `serve`.
 
 import argparse
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -83,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed: nothing comes from there, and nobody reads it
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a result is not lost by a sign that the terminal has not
     try:
         with _sigterm_raises():
             options = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)

@@ -4,8 +4,10 @@ import argparse
 import dataclasses
 import errno
 import json
+import shlex
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any, Self, get_type_hints
 
 MOST_SEED = 2**32 - 1
@@ -85,12 +87,12 @@ def _setting(usual: Any, text: str) -> tuple[str, Any]:
 
 
 class _LoadPlugin(argparse.Action):
-    """Loads a plug-in when its option is met; the namespace has the names of all their players and games."""
+    """Loads a plug-in when its option is met; the namespace has the names of its players and games, by its file."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         from jaxgames.players.plugins import load
 
-        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *load(values)])
+        setattr(namespace, self.dest, {**getattr(namespace, self.dest), values: load(values)})
 
 
 SHARED: dict[str, dict[str, Any]] = {
@@ -102,7 +104,7 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--plugin": {
         "action": _LoadPlugin,
-        "default": [],
+        "default": {},
         "metavar": "FILE.py",
         "help": "a Python file with players or games (may be repeated)",
     },
@@ -115,6 +117,11 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
     """Adds some of `SHARED` to a command."""
     for name in names:
         parser.add_argument(name, **SHARED[name])
+
+
+def command(*words: str, plugins: Iterable[str] = ()) -> str:
+    """A command of this package as one types it into a shell; `plugins` are files."""
+    return shlex.join(["jaxgames", *words, *(word for file in plugins for word in ("--plugin", file))])
 
 
 def of_system(error: OSError) -> str:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import print_json, seed
+from jaxgames.cli.common import command, print_json, seed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -61,9 +61,9 @@ def run(options: argparse.Namespace) -> None:
             if not options.json:
                 _show(reports[-1], study.path / "report.md")
     except KeyboardInterrupt as stop:
-        said = (" --quick" if options.quick else "") + (f" --parts {options.parts}" if options.parts else "")
-        advice = f"go on with: jaxgames reproduce {options.system}{said} --out {out} --resume"
-        raise type(stop)(advice) from None
+        said = [*(["--quick"] if options.quick else ()), *(["--parts", options.parts] if options.parts else ())]
+        advice = command("reproduce", options.system, *said, "--out", str(out), "--resume")
+        raise type(stop)(f"go on with: {advice}") from None
     if options.json:
         print_json(reports[0] if options.system != "all" else {"reports": reports})
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
+from jaxgames.cli.common import ProgressLine, add_shared, command, make_game, print_json, seed
 
 GAMES = 1000
 _PLANNED = ("players", "game", "games", "seed", "knockout", "behind", "most_games", "set", "games_out")
@@ -58,8 +58,10 @@ def run(options: argparse.Namespace) -> None:
     try:
         (_knockout if plan["knockout"] else _round_robin)(plan, options, opened)
     except KeyboardInterrupt as stop:
-        advice = f"go on with: jaxgames tournament --out {options.out} --resume" if options.out else "nothing was kept"
-        raise type(stop)(advice) from None
+        if not options.out:
+            raise type(stop)("nothing was kept") from None
+        advice = command("tournament", "--out", options.out, "--resume", plugins=options.plugin)
+        raise type(stop)(f"go on with: {advice}") from None
 
 
 def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from jaxgames.cli.common import add_shared, print_json
+from jaxgames.cli.common import SHARED, add_shared, command, print_json
 
 _PLANNED = tuple("recipe game from_file data minutes games seed setting devices measured_games final_games".split())
 
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
     parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
     parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
-    add_shared(parser, "--plugin")
+    parser.add_argument("--plugin", **SHARED["--plugin"] | {"action": "append", "default": []})
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     _use_all_cores()
     from jaxgames.runs.processes import ending_together, join
 
-    advice = f"go on with: jaxgames train --out {options.out} --resume"
+    advice = f"go on with: {command('train', '--out', options.out, '--resume', plugins=options.plugin)}"
     with _stdout_kept():
         join(options.coordinator, options.processes, options.process)
         with ending_together(advice):
@@ -58,11 +58,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], Any]:
-    """The result, and the recipe that made it."""
+    """The result, and the recipe that made it. Plug-ins are loaded only now: they may use the devices."""
+    from jaxgames.players.plugins import load
     from jaxgames.recipes import recipe_named
     from jaxgames.recipes.report import Report
     from jaxgames.runs import Run, check_extras
 
+    for file in options.plugin:
+        load(file)
     report = Report(quiet=options.json or not _speaks())
     if options.resume:
         if _changes(options) or options.tensorboard or any(getattr(options, name) is not None for name in _PLANNED):
@@ -146,7 +149,8 @@ def _use_all_cores() -> None:
 
     told = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
     if not told and getattr(jax.config, "jax_num_cpu_devices", 0) < 1:
-        jax.config.update("jax_num_cpu_devices", _cores())
+        with contextlib.suppress(RuntimeError):  # a program that calls `main` may have used its devices already
+            jax.config.update("jax_num_cpu_devices", _cores())
 
 
 def _cores() -> int:

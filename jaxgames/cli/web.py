@@ -34,7 +34,8 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames.web.kept_games import usual_file
     from jaxgames.web.server import serve
 
-    for name in {*options.plugin} & {*available_games()} - {*VIEWS}:
+    plugins = [name for names in options.plugin.values() for name in names]
+    for name in {*plugins} & {*available_games()} - {*VIEWS}:
         print(f"the page has no board for {name}: play it by jaxgames play {name}", file=sys.stderr)
     try:
         keep = None if options.no_keep else usual_file()
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
             options.host,
             options.port,
             options.open,
-            plugins=options.plugin,
+            plugins=plugins,
             keep=keep,
             forms={"training": TrainingForm()},
             trust_guests=options.trust_guests,

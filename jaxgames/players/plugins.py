@@ -1,6 +1,7 @@
 """Plug-ins: Python files with players and games of other people."""
 
 import importlib.util
+import shlex
 import sys
 import traceback
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ def load(path: str | Path) -> list[str]:
 def option_of(game_id: str) -> str:
     """What a command says to know a game: ` --plugin FILE` for one of a plug-in, else nothing."""
     module = type(games.make(game_id)).__module__
-    return f" --plugin {sys.modules[module].__file__}" if module.startswith(_PREFIX) else ""
+    return f" --plugin {shlex.quote(str(sys.modules[module].__file__))}" if module.startswith(_PREFIX) else ""
 
 
 def _run(path: Path) -> Any:

@@ -95,7 +95,7 @@ def show(result: Mapping[str, Any]) -> None:
     columns = ("player", "against", "games", *(("PPG",) if points else ()), "won %", "drawn %", "lost %")
     title = f"{result['recipe']} ({result['setting']}): {result['games']:,} games"
     notes = [f"{mark}: {published['source']}" for mark, published in marks.items()]
-    play = f"{result['run']} {result['matches'][-1]['b']} --games 1000"
+    play = f"{result['matches'][-1]['b']} --games 1000"
     show_results(result, title, columns, rows, notes, play, texts=2)
 
 

@@ -1,5 +1,6 @@
 """What people see of a training: lines and a progress bar while it runs, a table of results at its end."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,7 +73,7 @@ def show_results(
         columns: their names; the first `texts` of them hold texts, the others numbers.
         rows: the cells, a text each.
         notes: lines below the table.
-        play: arguments of `jaxgames match` that measure the player, if it can play.
+        play: what follows the run in a `jaxgames match` that measures the player, if it can play.
     """
     counted = next(name for name in ("games", "positions") if f"{name}_per_second" in result)
     rate = result[f"{counted}_per_second"]
@@ -83,7 +84,7 @@ def show_results(
     files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
     files += [f"archive         {result['archive']}"] if "archive" in result else []
     plugin = option_of(result["game"]) if "game" in result else ""
-    files += [f"measure it      jaxgames match {play}{plugin}"] if play else []
+    files += [f"measure it      jaxgames match {shlex.quote(result['run'])} {play}{plugin}"] if play else []
     show(table, *notes, *files)
 
 
@@ -105,7 +106,7 @@ def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:
         notes.append(f"{one['positions']} solved positions, {one['player']}: {share}")
     if "every_line" in result:
         notes.append("all lines: against all replies there are, moving first or second")
-    play = f"{result['run']} {result['matches'][-1]['b']} --games 10000"
+    play = f"{result['matches'][-1]['b']} --games 10000"
     show_results(result, title, columns, rows, [*more, *notes], play)
 
 

@@ -121,7 +121,7 @@ def show(result: Mapping[str, Any]) -> None:
     )
     title = f"{result['recipe']} ({result['setting']}): {result['games']:,} games"
     columns = ("mean of the champions", "here", "original")
-    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
+    show_results(result, title, columns, rows, notes, "random --games 10000")
 
 
 # Networks in the text form of the original program: what it wrote after each round, and reads again.

@@ -239,7 +239,7 @@ def show(result: Mapping[str, Any]) -> None:
     )
     columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
     title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
-    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
+    show_results(result, title, columns, rows, notes, "random --games 10000")
 
 
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Errors of the system: one line, an exit status, and nothing lost."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -84,11 +85,11 @@ def test_full_disk_while_training(whole, tmp_path, monkeypatch, capsys):
 
 
 def test_stopped_training(whole, tmp_path, monkeypatch, capsys):
-    path, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
+    path, before = tmp_path / "my run[1]", signal.getsignal(signal.SIGTERM)
     with monkeypatch.context() as patch:
         at_call(patch, Run, "log", 4, lambda: signal.raise_signal(signal.SIGTERM))
         assert cli.main(begin(path)) == 143
-    assert capsys.readouterr().err == f"stopped; go on with: jaxgames train --out {path} --resume\n"
+    assert capsys.readouterr().err == f"stopped; go on with: jaxgames train --out '{path}' --resume\n"
     assert signal.getsignal(signal.SIGTERM) == before
     assert cli.main(resume(path)) == 0
     assert contents(Run.open(path)) == contents(whole)
@@ -102,6 +103,13 @@ def test_closed_streams(monkeypatch):
     for name in names:
         getattr(sys, name).close()
     assert statuses == [0, 2]
+
+
+def test_signs_that_the_terminal_has_not(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    monkeypatch.setattr("jaxgames.cli.perft.run", lambda _: print("50.0 ± 1.0"))
+    assert cli.main("perft tic_tac_toe 1".split()) == 0 and written.getvalue() == b"50.0 ? 1.0\n"
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

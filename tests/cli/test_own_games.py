@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from jaxgames import cli
+from jaxgames.cli.common import command
 from jaxgames.envs import registry
-from jaxgames.runs import Run
+from jaxgames.players.plugins import option_of
+from jaxgames.runs import Run, processes
 
 NIM = ["--plugin", str(Path(__file__).with_name("nim.py"))]
 
@@ -31,13 +33,20 @@ def test_played(capsys):
 
 
 def test_learned(tmp_path, monkeypatch):
-    configs = []
+    configs, known = [], []
+    mine = tmp_path / "my games" / "nim.py"
+    mine.parent.mkdir()
+    mine.write_text(Path(NIM[1]).read_text())
 
     def stop(path, config):
         configs.append(config)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Run, "create", stop)
-    command = f"train td --game nim --set encoding=observation --games 200 --out {tmp_path}/a"
-    assert cli.main([*command.split(), *NIM]) == 130
+    monkeypatch.setattr(processes, "join", lambda *_: known.append("nim" in registry.GAMES))
+    asked = f"train td --game nim --set encoding=observation --games 200 --out {tmp_path}/a"
+    assert cli.main([*asked.split(), "--plugin", str(mine)]) == 130
     assert configs[0]["learner"]["game"] == "nim"
+    assert known == [False]  # a plug-in may use the devices, which are told before
+    assert option_of("nim") == f" --plugin '{mine}'"
+    assert command("train", "--resume", plugins=[str(mine)]) == f"jaxgames train --resume --plugin '{mine}'"

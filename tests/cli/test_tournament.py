@@ -1,6 +1,7 @@
 """`jaxgames tournament`: tables, JSON, pictures, records; resumed where it was stopped; knock-outs of a run."""
 
 import json
+from importlib import import_module
 from unittest import mock
 
 import numpy as np
@@ -50,6 +51,18 @@ def test_a_tournament_that_was_killed_goes_on(played, tmp_path, capsys):
     again = json.loads(capsys.readouterr().out)["matches"]
     assert [one["ppg"] for one in again] == [one["ppg"] for one in whole]
     assert games.read_bytes() == text and len((out / LINES).read_bytes().splitlines()) == 3
+
+
+def test_what_is_said_after_ctrl_c_can_be_pasted(tmp_path, monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module("jaxgames.matches.tournament"), "tournament", stop)
+    out = f"{tmp_path}/my out"
+    again = f"go on with: jaxgames tournament --out '{out}' --resume"
+    for more, said in ((["--out", out], again), ([], "nothing was kept")):
+        assert main(["tournament", *SPECS, *GAME, *more]) == 130
+        assert capsys.readouterr().err == f"stopped; {said}\n"
 
 
 def test_a_line_that_is_no_result_is_named(played, capsys):

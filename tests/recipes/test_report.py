@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 from jaxgames.recipes import report
-from jaxgames.recipes.report import Report
+from jaxgames.recipes.report import Report, show_results
 
 
 def test_a_bar_moves_between_two_lines_of_metrics(monkeypatch):
@@ -20,3 +20,9 @@ def test_a_bar_moves_between_two_lines_of_metrics(monkeypatch):
             one.moving(0.5, "half of a generation")
         one.moving(0.9, "after it")
     assert told == [(1.0, 0.5, "half of a generation")]
+
+
+def test_the_command_that_measures_can_be_pasted(capsys):
+    result = {"games": 9, "games_per_second": None, "run": f"my {'long ' * 30}run", "curve": "curve.png"}
+    show_results(result, "td", ["against"], [["random"]], [], "random --games 10")
+    assert capsys.readouterr().out.endswith(f"jaxgames match '{result['run']}' random --games 10\n")
