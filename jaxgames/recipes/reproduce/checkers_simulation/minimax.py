@@ -18,7 +18,6 @@ from jaxgames.envs.checkers.notation import parse
 from jaxgames.envs.testing.perft import perft
 from jaxgames.matches.intervals import mean_margin
 from jaxgames.ops.pytrees import select
-from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
 from jaxgames.recipes.reproduce.rows import Row, mean_row, range_row, result_rows
@@ -232,10 +231,7 @@ def _cuts(depth: int, count: int, seed: int) -> Mapping[str, Any]:
 
 
 def _match(study: Study, cell: str, one: str, other: str, games: int) -> Mapping[str, Any]:
-    def players() -> tuple[Player, Player]:
-        return make_player(one, GAME), make_player(other, GAME)
-
-    return study.match(cell, players, games, study.seed, {"seed": study.seed})
+    return study.match(cell, lambda: (one, other), games, study.seed, {"seed": study.seed}, game=GAME)
 
 
 def against_random(study: Study) -> list[Row]:

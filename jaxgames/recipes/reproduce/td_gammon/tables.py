@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxgames.players import Player, make
 from jaxgames.recipes.reproduce.rows import Row, points_row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.reproduce.td_gammon.figures import against, draw_curves, smooth
@@ -143,11 +142,10 @@ def ours(study: Study) -> list[Row]:
 def meet_ours(study: Study, setting: str, opponent: str) -> Mapping[str, Any]:
     """A match of the network that a training by our learner has kept."""
     path, game = train_ours(study, setting), TD_GAMMON.settings[setting].network().game
-
-    def players() -> tuple[Player, Player]:
-        return make(str(path), game), make(opponent, game)
-
-    return study.match(f"{setting} against {opponent}", players, games_of(study), study.seed + 1, batch=BATCH)
+    return study.match(
+        f"{setting} against {opponent}", lambda: (str(path), opponent), games_of(study), study.seed + 1,
+        batch=BATCH, game=game,
+    )  # fmt: skip
 
 
 def train_ours(study: Study, setting: str) -> Path:
