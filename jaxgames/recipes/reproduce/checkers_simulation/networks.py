@@ -21,6 +21,7 @@ from jaxgames.algos.evolution.strategies import content_of, with_changes
 from jaxgames.algos.evolution.strategies.neuroevolution import GeneticConfig
 from jaxgames.matches import match
 from jaxgames.matches.intervals import mean_margin
+from jaxgames.players import Player
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
@@ -159,11 +160,13 @@ def rows_of(study: Study, training: str) -> list[Row]:
     run = Run.open(folder)
     last, games = run.steps()[-1], study.amount(10_000, 200)
     for step, which in ((last, f"epoch {last}"), (None, "the best of those measured")):
+
+        def players(step: int | None = step) -> tuple[Player, Player]:
+            return evolved(training, *load_champion(run, step)), make_player("random", GAME)
+
         settings = {"step": step, "opponent": "random", "seed": study.seed + 1}
         result = study.match(
-            f"{training}, {step or 'best'}, against random",
-            lambda step=step: (evolved(training, *load_champion(run, step)), "random"),
-            games, study.seed + 1, settings,
+            f"{training}, {step or 'best'}, against random", players, games, study.seed + 1, settings
         )  # fmt: skip
         is_published = setting == "adamczyk-2018" and step is not None
         theirs = PUBLISHED["4.3 network against random"] if is_published else None
