@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -113,7 +112,23 @@ class SelfPlayRecipe(Recipe):
 
     @override
     def show(self, result: Mapping[str, Any]) -> None:
-        show(result)
+        rows = []
+        for name, variant in result["variants"].items():
+            good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
+            shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
+            wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
+            drawn = f"{variant['draw_themselves']}/{result['seeds']}"
+            rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
+        notes = (
+            "medians over the networks as they are now, which learn nothing here",
+            f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
+            "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
+            "lost: lines of play, of all that the other player's choices lead to, moving first or second",
+            "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
+        )
+        columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
+        title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
+        show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
 class SelfPlayJob(Job[SelfPlayState]):
@@ -184,8 +199,18 @@ class SelfPlayJob(Job[SelfPlayState]):
 
     @override
     def draw(self, checkpoint: Any) -> None:
-        labels = {name: variant.label for name, variant in self.variants.items()}
-        draw(self.run.metrics(), labels, self.run.path / "curve.png")
+        # A diagram for each variant, side by side.
+        metrics = self.run.metrics()
+        games, diagrams = [entry["games"] for entry in metrics], []
+        for name, variant in self.variants.items():
+            one = [entry[f"{name}/one"][-1] for entry in metrics]
+            lines = [PlottedLine(games, one, color=TRAINING, style=".", alpha=0.35)]
+            for kind, color in (("measured", MEASURED), ("training", TRAINING)):
+                median, low, high = (column(metrics, f"{name}/{kind}{end}") for end in ("", "/low", "/high"))
+                lines.append(PlottedLine(games, median, low=low, high=high, color=color, style="-"))
+            x, limits = "games of each network", (0, 101.5)
+            diagrams.append(Diagram(lines, variant.label, x, span=PUBLISHED, limits=limits, short_x=True))
+        draw_diagrams(diagrams, self.run.path / "curve.png", TITLE, EXPLAINED, columns=3, size=(3.4, 2.5))
 
     @override
     def results(self, states: SelfPlayState) -> dict[str, Any]:
@@ -219,27 +244,6 @@ class SelfPlayJob(Job[SelfPlayState]):
         key = jax.random.fold_in(jax.random.fold_in(self.key, 2**31), number)
         measured = _measured(self.populations, states, key, self.settings["measured_games"], self.devices)
         return Measured(*(self.populations.by_variant(share) for share in measured))
-
-
-def show(result: Mapping[str, Any]) -> None:
-    """Prints how good the networks of each variant have become."""
-    rows = []
-    for name, variant in result["variants"].items():
-        good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
-        shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
-        wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
-        drawn = f"{variant['draw_themselves']}/{result['seeds']}"
-        rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
-    notes = (
-        "medians over the networks as they are now, which learn nothing here",
-        f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
-        "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
-        "lost: lines of play, of all that the other player's choices lead to, moving first or second",
-        "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
-    )
-    columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
-    title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
-    show_results(result, title, columns, rows, notes, f"{result['run']} random --games 10000")
 
 
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:
@@ -294,17 +298,3 @@ def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[fl
 def _rounded(value: float | None) -> float | None:
     """To a tenth; None, which JSON has for NaN, stays."""
     return None if value is None else round(value, 1)
-
-
-def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: Path) -> None:
-    """Draws a diagram for each variant, named by `labels`, into the PNG `path`, replaced atomically."""
-    games, diagrams = [entry["games"] for entry in metrics], []
-    for name, label in labels.items():
-        one = [entry[f"{name}/one"][-1] for entry in metrics]
-        lines = [PlottedLine(games, one, color=TRAINING, style=".", alpha=0.35)]
-        for kind, color in (("measured", MEASURED), ("training", TRAINING)):
-            median, low, high = (column(metrics, f"{name}/{kind}{end}") for end in ("", "/low", "/high"))
-            lines.append(PlottedLine(games, median, low=low, high=high, color=color, style="-"))
-        x, limits = "games of each network", (0, 101.5)
-        diagrams.append(Diagram(lines, label, x, span=PUBLISHED, limits=limits, short_x=True))
-    draw_diagrams(diagrams, path, TITLE, EXPLAINED, columns=3, size=(3.4, 2.5))
