@@ -234,7 +234,7 @@ def reached(curve: Curve, level: float) -> int | None:
     return next((games for games, ppg in smooth(curve) if ppg >= level), None)
 
 
-READ = "read off a curve of means of ten networks, in the text by eye: plus or minus a quarter"
+READ = "by a curve of means of ten networks; the text's number, in words, is right to a quarter"
 
 
 def _games_row(what: str, theirs: float | str, ours: int | None, why: str = READ) -> Row:
