@@ -29,6 +29,7 @@ TITLE = "Evolution with two games a candidate: candidates per second"
 SMALL, LARGE = (16,), (256, 256)
 MILLION = 2**20
 LOW_RANK, PLAIN, ALONE = "low rank", "plain noise", "one network, no evolution"
+BESIDE = {PLAIN: "plain noise in both", LOW_RANK: "noise of rank 1 beside the peer's plain noise"}
 ROWS = ((SMALL, 4096), (LARGE, 512), (LARGE, 4096))
 """Hidden layers, candidates."""
 WITH_PEER = ROWS[:2]
