@@ -59,13 +59,6 @@ def board_picture(board: Board, theme: str = "light", player: int = 0, draw_afte
     return Picture(WIDTH, HEIGHT, elements, f"Checkers {unparse(board)}: {', '.join(statuses)}")
 
 
-def board_svg(
-    board: Board, theme: str = "light", player: int = 0, size: float | None = None, draw_after: int | None = None
-) -> str:
-    """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return svg.document(board_picture(board, theme, player, draw_after), theme, size)
-
-
 def _checked(board: Board, player: int) -> Board:
     if player not in (0, 1):
         raise ValueError(f"player {player} must be 0 or 1, the id of the player to move")

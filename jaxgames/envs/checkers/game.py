@@ -15,6 +15,7 @@ from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import ActionsHead, Board64, OneSquare, Pieces, SquaresHead, TargetHead
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value
+from jaxgames.envs.svg import document
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops import checks
 from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
@@ -214,7 +215,7 @@ class Checkers(Game[Position]):
     @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document, White at the bottom."""
-        return drawing.board_svg(to_plain(position), theme=theme, player=player, draw_after=self.draw_after)
+        return document(drawing.board_picture(to_plain(position), theme, player, self.draw_after), theme)
 
     @override
     def board_text(self, state: State) -> str:

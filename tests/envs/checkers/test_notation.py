@@ -8,7 +8,7 @@ import pytest
 
 from jaxgames.envs.checkers import drawing, moves, notation
 from jaxgames.envs.checkers.plain_board import START, Board, check_board, row_and_column, square_at
-from jaxgames.envs.svg import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, document, grid_svg
 from tests.envs.checkers import reference
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -412,7 +412,7 @@ def test_boards_can_be_read_from_text_and_picture(positions):
             assert read_text(drawing.board_text(board)) == board.squares
             theme = ("light", "dark")[index % 2]
             frames = [board.jumper] if board.jumper else []
-            assert read_svg(drawing.board_svg(board, theme), theme) == (board.squares, frames)
+            assert read_svg(document(drawing.board_picture(board, theme), theme), theme) == (board.squares, frames)
 
 
 def test_a_board_as_text():
@@ -445,7 +445,7 @@ def test_a_board_as_text():
 def test_what_is_to_do(text, lines, said):
     board = notation.parse(text)
     assert [line.strip() for line in drawing.board_text(board, 1, draw_after=10).splitlines()[11:]] == lines
-    svg = drawing.board_svg(board, player=1, draw_after=10)
+    svg = document(drawing.board_picture(board, player=1, draw_after=10))
     labels = words(svg)
     assert [label for label in labels if label in said] == said
     black_first = ["player 0", "player 1"] if board.white_to_move else ["player 1", "player 0"]
@@ -454,7 +454,7 @@ def test_what_is_to_do(text, lines, said):
 
 def test_pictures_say_what_they_show():
     board = notation.parse("W:W26,K14,K5:B3,K23:H4")
-    svg = drawing.board_svg(board, "dark", 0, 300)
+    svg = document(drawing.board_picture(board, "dark", 0), "dark", 300)
     assert ElementTree.fromstring(svg).get("width") == "300"
     assert [label for label in words(svg) if not label.isdigit()] == [
         "Black", "player 1 · 1 man, 1 king", "White", "player 0 · 1 man, 2 kings", "to move",
@@ -463,12 +463,12 @@ def test_pictures_say_what_they_show():
     assert "<title>Checkers W:WK5,K14,26:B3,K23:H4: White to move</title>" in svg
     both = grid_svg([drawing.board_picture(board, "dark"), drawing.board_picture(START, "dark")], 2, "dark")
     assert both.count(">Black<") == 2
-    assert drawing.board_svg(board, "dark") != drawing.board_svg(board, "light")
+    assert document(drawing.board_picture(board, "dark"), "dark") != document(drawing.board_picture(board, "light"))
 
 
 def test_bad_pictures():
     with pytest.raises(ValueError, match="unknown theme 'blue'; available: light, dark"):
-        drawing.board_svg(START, "blue")
-    for function in (drawing.board_text, drawing.board_svg, drawing.board_picture):
+        drawing.board_picture(START, "blue")
+    for function in (drawing.board_text, drawing.board_picture):
         with pytest.raises(ValueError, match="player 2 must be 0 or 1"):
             function(START, player=2)
