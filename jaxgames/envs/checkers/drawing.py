@@ -6,12 +6,12 @@ White's pieces are the light ones, whether White is player 0 or 1. `player` is t
 from collections.abc import Iterator
 
 from jaxgames.envs import svg
-from jaxgames.envs.checkers.moves import legal_actions
 from jaxgames.envs.checkers.notation import unparse
 from jaxgames.envs.checkers.plain_board import (
     SQUARES,
     Board,
     check_board,
+    legal_actions,
     row_and_column,
     side_name,
     sign_of,

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.minimax import Search
-from jaxgames.envs.checkers.moves import apply_action, legal_moves
 from jaxgames.envs.checkers.notation import parse
+from jaxgames.envs.checkers.plain_board import apply_action, legal_moves
 from jaxgames.envs.testing.perft import perft
 from jaxgames.matches.intervals import mean_margin
 from jaxgames.ops.pytrees import select
