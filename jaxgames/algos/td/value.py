@@ -22,6 +22,7 @@ from jaxgames.ops import checks
 # mean errs less than one of them (L. K. Hansen and P. Salamon, "Neural network ensembles", 1990). Here they have one
 # hidden layer, and share the biases of the outputs.
 
+
 def apart(params: Any, members: int) -> Any:
     """The members of `MLP((members * hidden, outputs))`, as parameters of `MLP((hidden, outputs))`.
 
