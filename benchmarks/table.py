@@ -20,7 +20,7 @@ from _machine import ROOT, changed_since, machine_name, series
 
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
-DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution*.py")
+DENSE = ("jaxgames/nets", *(f":!jaxgames/nets/{name}.py" for name in ("policy_value", "in_blocks", "convolution*")))
 """Networks of dense layers alone."""
 MATCH = tuple(f"jaxgames/matches/{name}.py" for name in ("match", "host_games", "intervals"))
 """A match of two players."""
