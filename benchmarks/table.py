@@ -26,12 +26,8 @@ MATCH = tuple(f"jaxgames/matches/{name}.py" for name in ("match", "host_games", 
 """A match of two players."""
 SEARCH = ("jaxgames/algos/mcts", ":!jaxgames/algos/mcts/evaluators/mast.py")
 """The searches of which there are rows."""
-EVOLUTION = (
-    "jaxgames/algos/evolution",
-    ":!jaxgames/algos/evolution/strategies/nsga2.py",
-    ":!jaxgames/algos/evolution/pareto.py",
-)
-"""The strategies of which there are rows; what sorts for NSGA-II lay in a file of its own before."""
+EVOLUTION = ("jaxgames/algos/evolution", ":!jaxgames/algos/evolution/strategies/nsga2.py")
+"""The strategies of which there are rows."""
 ALPHAZERO = (*SEARCH, "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets")
 CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
@@ -279,20 +275,33 @@ def times(ratio: float | None) -> str:
 
 
 def conditions(results: list[dict[str, Any]]) -> str:
-    """Machine, versions and dates, in one sentence."""
-    first = results[0]["machine"]
-    versions: dict[str, dict[str, str]] = {}
+    """Machines, versions and dates, in one sentence; of several versions all, the newest first."""
+    machines: list[str] = []
+    versions: dict[str, dict[str, list[str]]] = {}
     for result in newest_first(results):
-        of_series = versions.setdefault(series(result), {"Python": result["machine"]["python"]})
-        of_series |= {name: version for name, version in result["versions"].items() if version}
+        for one in (result, *result["comparisons"]):
+            machine = one.get("machine") or result["machine"]
+            machines.append(_machine_text(machine))
+            of_series = versions.setdefault(series(result), {})
+            used = {"Python": machine["python"]} | (one.get("versions") or result["versions"])
+            for name, version in used.items():
+                if version and version not in of_series.setdefault(name, []):
+                    of_series[name].append(version)
     dates = sorted({row.get("date") or result["date"] for result in results for row in result["comparisons"]})
     dates = dates or [results[0]["date"]]
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    used = "; ".join(", ".join(f"{name} {one}" for name, one in found.items()) for found in versions.values())
-    machine = f"{first['cpu']}, {first['cores']} cores, {first['memory_gib']} GiB, {first['os']}"
-    if on_device(results[0]):
-        machine = f"{', '.join(device.partition(': ')[2] for device in first['devices'])}; {machine}"
-    return f"Measured on {days}: {machine}; {used}. Medians; all repeats: `benchmarks/results`."
+    lines = (", ".join(f"{name} {' and '.join(of)}" for name, of in found.items() if of) for found in versions.values())
+    on = "; or ".join(dict.fromkeys(machines))
+    return f"Measured on {days}: {on}; {'; '.join(lines)}. Medians; all repeats: `benchmarks/results`."
+
+
+def _machine_text(machine: dict[str, Any]) -> str:
+    usable = machine.get("cores_usable", machine["cores"])
+    cores = f"{machine['cores']} cores" if usable == machine["cores"] else f"{usable} of {machine['cores']} cores"
+    text = f"{machine['cpu']}, {cores}, {machine['memory_gib']} GiB, {machine['os']}"
+    if on_device({"machine": machine}):
+        text = f"{', '.join(device.partition(': ')[2] for device in machine['devices'])}; {text}"
+    return text
 
 
 def commits(results: list[dict[str, Any]]) -> str:
