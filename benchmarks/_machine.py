@@ -149,7 +149,7 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
         found, name = line.split("\t")
         blobs = found.split()[2:4]
         old, new = (first_of_same(name, blob, on_cpus) for blob in blobs)
-        in_git = len(commits) == 2 or new.strip("0")
+        in_git = len(commits) == 2 or blobs[1].strip("0") or new.strip("0")
         said, says = committed(name, old), committed(name, new) if in_git else present(name, ROOT)
         before.update(said)
         now.update(says)
