@@ -94,6 +94,7 @@ def _round_robin(plan: dict[str, Any], options: argparse.Namespace, opened: Any)
                 out.write(records.dumps(games, form) + ("\n" if form == "pdn" else ""))
             size = Path(file).stat().st_size
         if folder:
+            folder.claim()
             folder.results.append({"pair": list(pair), "match": result.to_dict(), "bytes": size})
 
     def progress(pair: tuple[int, int], done: int) -> None:
@@ -134,6 +135,7 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
         nonlocal played
         played += 1
         if folder and (number, meeting.a, meeting.b) not in known:
+            folder.claim()
             folder.results.append({"round": number, "meeting": meeting._asdict()})
         line.show(f"round {number + 1}: {played:,} of {len(players) - 1:,} meetings")
 

@@ -4,10 +4,14 @@ A checkpoint is a folder with `arrays/` (written by orbax, which never pickles) 
 are, and size and SHA-256 of every file. It is written under another name and renamed when all of it is on the disk.
 """
 
+import contextlib
+import logging
 import math
 import os
 import re
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,8 +52,10 @@ def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
         temporary.mkdir(parents=True)
         _write_files(temporary, leaves, arrays, info)
         os.rename(temporary, folder)
-    except Exception:
+    except Exception as error:
         shutil.rmtree(temporary, ignore_errors=True)  # it would take room on a full disk
+        if isinstance(error, OSError):
+            error.filename = str(folder)  # nobody has heard of the temporary one
         raise
     sync(folder.parent)
 
@@ -73,13 +79,13 @@ def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndar
     items = {str(i): array for i, array in enumerate(arrays) if array.size}
     if items:
         try:
-            with _checkpointer() as checkpointer:
-                checkpointer.save((temporary / ARRAYS).resolve(), items)
+            with _checkpointer(temporary) as (checkpointer, path):
+                checkpointer.save(path, items)
         except Exception as error:  # orbax gives errors of the system another type, with their number in the text
             found = re.search(r"os_error_code='(\d+)'", str(error))
             if not found:
                 raise
-            raise OSError(int(found[1]), os.strerror(int(found[1])), str(temporary)) from error
+            raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
@@ -246,13 +252,15 @@ def _items(folder: Path, files: dict[str, Fingerprint]) -> dict[str, Any]:
     if not files:
         return {}
     try:
-        with _checkpointer() as checkpointer:
-            return checkpointer.restore((folder / ARRAYS).resolve())
+        with _checkpointer(folder) as (checkpointer, path):
+            return checkpointer.restore(path)
     except Exception as error:  # whatever orbax raises on files that are as they were written, by a later version say
         raise ValueError(f"cannot be read by orbax: {' '.join(str(error).split())}") from error
 
 
-def _checkpointer() -> Any:
+@contextlib.contextmanager
+def _checkpointer(folder: Path) -> Iterator[tuple[Any, Path]]:
+    """What saves and restores, and where the arrays of a checkpoint lie. What it raises it does not log, too."""
     # The synchronous one. A 198-40-4 network with Adam's state is saved in about 40 ms (2 CPU cores), 30 of them here.
     import orbax.checkpoint as ocp
 
@@ -262,7 +270,31 @@ def _checkpointer() -> Any:
         primary_host=this, active_processes={this}, barrier_sync_key_prefix=f"process-{this}"
     )
     handler = ocp.StandardCheckpointHandler(multiprocessing_options=alone)
-    return ocp.Checkpointer(handler, multiprocessing_options=alone)
+    log = logging.getLogger("absl")
+    log.addFilter(_has_no_traceback)
+    try:
+        with ocp.Checkpointer(handler, multiprocessing_options=alone) as checkpointer, _plain(folder) as path:
+            yield checkpointer, path / ARRAYS
+    finally:
+        log.removeFilter(_has_no_traceback)
+
+
+def _has_no_traceback(record: logging.LogRecord) -> bool:
+    """Whether it is no error, of which orbax logs pages, once for each of its threads."""
+    return not record.exc_info
+
+
+@contextlib.contextmanager
+def _plain(folder: Path) -> Iterator[Path]:
+    """A folder by a path that means itself: brackets are a pattern to orbax, a backslash is a slash to tensorstore."""
+    folder = folder.resolve()
+    if not re.search(r"[\[\\]", folder.as_posix()):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as other:
+        link = Path(other) / "checkpoint"
+        link.symlink_to(folder, target_is_directory=True)
+        yield link
 
 
 def _verify(folder: Path, files: dict[str, Fingerprint]) -> None:

@@ -97,6 +97,12 @@ class WriteLock:
         weakref.finalize(self, os.close, descriptor)
         self.held[self.file] = self
 
+    def is_at(self, path: Path) -> bool:
+        """Whether the file that is locked is still there by this name."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            return _identity(os.stat(path)) == self.file
+        return False
+
 
 def lock(path: Path) -> WriteLock:
     """Locks the file `path` for this process, as long as the result lives.

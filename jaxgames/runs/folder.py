@@ -88,6 +88,10 @@ class Folder:
     def check_place(cls, path: str | Path) -> None:
         """Raises `ValueError` if `begin` would fail there: nothing is overwritten, and the folder must be writable."""
         path = Path(path)
+        try:
+            str(path.resolve()).encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{path} is no UTF-8; choose another name") from None
         if path.is_file() or (path.is_dir() and any(not _left_by_begin(entry) for entry in path.iterdir())):
             raise ValueError(f"{path} exists already and is never overwritten; {cls.ANOTHER}")
         above = _nearest(path)
@@ -134,9 +138,13 @@ class Folder:
                 raise ValueError(f"{self.path} was begun otherwise: {what}; {self.ANOTHER}")
 
     def claim(self) -> None:
-        """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another has it."""
+        """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another has it, or
+        if the folder is not that any more which this object has claimed.
+        """
         if self._lock is None:
             self._lock = lock(self.path / LOCK)
+        elif not self._lock.is_at(self.path / LOCK):
+            raise ValueError(f"{self.path} was removed or begun anew by another process; {self.ANOTHER}")
 
     def write_header(self) -> None:
         """Writes the header, replaced atomically."""
@@ -144,6 +152,7 @@ class Folder:
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> Path:
         """Writes a file of JSON into the folder, replaced atomically."""
+        self.claim()
         replace(self.path / name, to_json(dict(content), name, indent=2))
         return self.path / name
 
@@ -249,6 +258,7 @@ class DataSetFolder(Folder):
         """Writes a shard; when this returns it is on the disk. Raises `ValueError` for arrays of different lengths."""
         if len({len(array) for array in arrays.values()}) != 1:
             raise ValueError(f"arrays of one shard need one length: { ({k: len(v) for k, v in arrays.items()}) }")
+        self.claim()
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
         replace(self.shard(number), buffer.getvalue())

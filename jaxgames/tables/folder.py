@@ -47,6 +47,7 @@ class TableFolder(Folder):
 
     def add(self, group: dict[str, Values]) -> None:
         """Writes the files of slices by their names, and when all are on the disk notes them in the header."""
+        self.claim()
         for name, values in group.items():
             fingerprints = {}
             for kind, array in zip(KINDS, (pack(values.value), values.turns), strict=True):

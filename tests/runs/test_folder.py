@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -126,11 +127,23 @@ def test_one_process_writes(kind, tmp_path):
     assert f"{begun.path} is being written by another process; wait until it ends or stop it" in refused.stderr
 
 
+def test_a_folder_that_another_has_begun_anew_is_not_written(kind, tmp_path):
+    begun = kind.begin(tmp_path / "a", KINDS[kind])
+    shutil.rmtree(begun.path)
+    said = f"{begun.path} was removed or begun anew by another process; {kind.ANOTHER}"
+    assert refusal(begun.write_header) == said
+    anew = kind.begin(begun.path, KINDS[kind])
+    assert refusal(begun.claim) == refusal(begun.write_header) == said
+    anew.write_header()
+
+
 def test_a_place_that_cannot_be_written(kind, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(folder.os, "access", lambda *_: False)  # root may write anywhere
         said = refusal(lambda: kind.begin(tmp_path / "a", KINDS[kind]))
     assert said == f"{tmp_path}/a cannot be made, as {tmp_path} cannot be written; choose another folder"
+    said = refusal(lambda: kind.begin(tmp_path / os.fsdecode(b"a\xff"), KINDS[kind]))
+    assert said == f"{tmp_path}/a\udcff is no UTF-8; choose another name"
     monkeypatch.setattr(folder, "LEAST_FREE", 2**62)
     said = refusal(lambda: kind.begin(tmp_path / "a", KINDS[kind]))
     assert said.startswith(f"{tmp_path}/a needs {2**62:,} bytes, but the disk has ")

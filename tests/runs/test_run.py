@@ -188,6 +188,16 @@ def test_the_lock_is_kept_whatever_else_this_process_closes(tmp_path):
     assert [line["step"] for line in Run.open(tmp_path / "a").metrics()] == [1, 2]
 
 
+@pytest.mark.parametrize("name", ["sweep[lr=0.1]", "back\\slash", "all*?"])
+def test_folders_whose_names_are_patterns(tmp_path, name):
+    run = Run.create(tmp_path / name / "a", {})
+    run.save(1, {"w": np.arange(3)})
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    read = [run.restore({"w": np.zeros(3, int)})]
+    read += [Run.open(run.path.rename(tmp_path / "plain")).restore({"w": np.zeros(3, int)})]
+    assert [state["w"].tolist() for _, state in read] == [[0, 1, 2]] * 2
+
+
 def test_a_configuration_says_what_it_lacks(tmp_path):
     run = Run.create(tmp_path / "a", {"learner": {"batch": 1}})
     assert Run.open(run.path).config == {"learner": {"batch": 1}} == run.config

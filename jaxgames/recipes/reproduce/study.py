@@ -82,6 +82,7 @@ class Study(Folder):
             seconds = time.perf_counter() - began
             self._count += 1
             entry = {"step": self._count, "cell": name, "settings": wanted, "seconds": seconds, "result": result}
+            self.claim()
             self._lines.append(entry)
             self._cells[name] = entry
             self._asked.discard(name)
