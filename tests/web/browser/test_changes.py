@@ -86,6 +86,6 @@ def test_games_lines_and_addresses_change(browser: Any, server: Server, tmp_path
         assert "game=connect_four" in page.url and len(table.moves()) == 6
         page.evaluate("location.hash = '#session=gone&game=checkers'")
         page.get_by_role("button", name="Start a new one").click()
-        table.wait_for(title, "Checkers")
-        assert table.moves() == []
+        table.wait_for("location.hash.includes('session=')")
+        assert page.locator("#game-title").text_content() == "Checkers" and table.moves() == []
         table.errors.clear()  # the browser's own lines about the lost connection
