@@ -63,7 +63,7 @@ def duel(
     checks.key(key)
     checks.whole_or_traced("most_plies", most_plies)
     if game.step_limit is not None:
-        most_plies = jnp.minimum(most_plies, game.step_limit)
+        most_plies = jnp.minimum(most_plies, game.step_limit)  # type: ignore[assignment]
     if checks.whole("pairs", pairs, None) < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
     bits = jnp.tile(candidate_bits(key, jnp.arange(pairs, dtype=jnp.int32)), 2)

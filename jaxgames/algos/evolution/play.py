@@ -445,7 +445,7 @@ def _after(
     points = jnp.where(moved, jnp.where(over | ~legal, won, status), games.points)
     points = jnp.where(games.points == Status.MOVES_AGAIN, Status.PLAYING, points)
     details, turns = games.details, games.turns
-    if turns is not None:
+    if turns is not None and game.step_limit is not None:
         turns += moved.astype(jnp.int32)
         cut = (turns >= game.step_limit) & games._replace(points=points).playing
         points = jnp.where(cut, 0.0, points)
