@@ -203,29 +203,40 @@ def finish(
 
 OF_A_RUN = ("date", "commit", "clean", "settings")
 """What a row that is kept from an earlier run says itself."""
+WHERE = ("machine", "versions")
+"""What it says, too, where they were others."""
 
 
 def merged(old: dict[str, Any], new: dict[str, Any], covers: Callable[[str], bool]) -> dict[str, Any]:
     """The results of a run, and those of an earlier one that it has not measured again.
 
-    Kept rows say when, on which commit and with which settings they were measured.
+    Kept rows say when, on which commit and with which settings they were measured, and on what and with what if that
+    was something else. Checks and notes are kept that begin with the name of a kept row.
     """
     measured = {row["what"] for row in new["figures"] + new["comparisons"]}
     run = {key: old.get(key) for key in OF_A_RUN}
+    run |= {key: old.get(key) for key in WHERE if _of_a_place(old.get(key)) != _of_a_place(new.get(key))}
 
     def kept(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [run | row for row in rows if row["what"] not in measured and not covers(row["what"])]
 
-    def of_other_rows(text: str) -> bool:
-        return not covers(text) and not any(text.startswith(what) for what in measured)
+    figures, comparisons = kept(old["figures"]), kept(old["comparisons"])
+    names = {row["what"] for row in figures + comparisons}
+
+    def of_kept_rows(text: str) -> bool:
+        return any(text == name or text.startswith((f"{name}: ", f"{name}, ")) for name in names)
 
     return new | {
-        "versions": old["versions"] | new["versions"],
-        "figures": kept(old["figures"]) + new["figures"],
-        "comparisons": kept(old["comparisons"]) + new["comparisons"],
-        "checks": {text: passed for text, passed in old["checks"].items() if of_other_rows(text)} | new["checks"],
-        "notes": [note for note in old["notes"] if note not in new["notes"] and of_other_rows(note)] + new["notes"],
+        "figures": figures + new["figures"],
+        "comparisons": comparisons + new["comparisons"],
+        "checks": {text: passed for text, passed in old["checks"].items() if of_kept_rows(text)} | new["checks"],
+        "notes": [note for note in old["notes"] if note not in new["notes"] and of_kept_rows(note)] + new["notes"],
     }
+
+
+def _of_a_place(described: dict[str, Any] | None) -> dict[str, Any]:
+    """Machine or versions without what differs from run to run."""
+    return {key: value for key, value in (described or {}).items() if key != "load_average"}
 
 
 @contextlib.contextmanager

@@ -149,7 +149,7 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
         found, name = line.split("\t")
         blobs = found.split()[2:4]
         old, new = (first_of_same(name, blob, on_cpus) for blob in blobs)
-        in_git = len(commits) == 2 or blobs[1].strip("0")
+        in_git = len(commits) == 2 or blobs[1].strip("0") or new.strip("0")
         said, says = committed(name, old), committed(name, new) if in_git else present(name, ROOT)
         before.update(said)
         now.update(says)
@@ -180,10 +180,14 @@ def present(name: str, root: Path) -> tuple[str, ...]:
 
 
 def statements(name: str, text: str) -> tuple[str, ...]:
-    """What a file says at its top level, statement by statement, without imports; a file of data is one piece."""
+    """What a file says at its top level, statement by statement, without imports; a file of data is one piece. Of a
+    recipe only its settings count.
+    """
     if not name.endswith(".py"):
         return (text,)
     tree = ast.parse(text)
+    if name.startswith("jaxgames/recipes/"):
+        tree.body = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             node.decorator_list = [one for one in node.decorator_list if ast.unparse(one) != "override"]
@@ -194,10 +198,16 @@ def statements(name: str, text: str) -> tuple[str, ...]:
 
 
 def without_effect(node: ast.stmt) -> bool:
-    """Whether a statement is an import, a docstring or `__all__`."""
+    """Whether a statement is an import, a docstring or `__all__`. A name of ours that is imported as another one is not
+    without effect: another function may have its name now.
+    """
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jaxgames"):
+        node.names = [one for one in node.names if one.asname not in (None, one.name)]
+        node.module = None  # from where it is imported may change
+        return not node.names
     return named or isinstance(node, ast.Import | ast.ImportFrom)
 
 

@@ -11,8 +11,10 @@ import argparse
 import hashlib
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -21,13 +23,23 @@ from backgammon_plays import all_plays
 
 import jaxgames
 from jaxgames.algos import minimax
+from jaxgames.matches import match
+from jaxgames.players import make
+
+MATCHES = (("champion@1", "pubeval"), ("champion@2", "weak:0.5:simple:1"))
 
 
 def main() -> None:
     """Prints the lines."""
     for what, function, shapes in main_programs():
-        text = jax.jit(function).lower(*shapes).compile().as_text()
-        print(f"{hashlib.sha256(without_places(text).encode()).hexdigest()[:16]}  {what}", flush=True)
+        say(what, jax.jit(function).lower(*shapes).compile().as_text())
+    for specs in MATCHES:
+        say(f"backgammon, a match of {' and '.join(specs)}", of_a_match(specs))
+
+
+def say(what: str, text: str) -> None:
+    """Prints a line."""
+    print(f"{hashlib.sha256(without_places(text).encode()).hexdigest()[:16]}  {what}", flush=True)
 
 
 def main_programs() -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
@@ -43,6 +55,19 @@ def main_programs() -> Iterator[tuple[str, Callable, tuple[Any, ...]]]:
             yield f"{name}, all plays", partial(all_plays, boards=True), (states._position,)
         else:
             yield f"{name}, alpha-beta", partial(minimax.alphabeta, game, depth=3), (states,)
+
+
+def of_a_match(specs: tuple[str, str]) -> str:
+    """All that is compiled for a match of two players, before XLA works on it."""
+    game = jaxgames.make("backgammon")
+    players = [make(spec, game) for spec in specs]
+    jax.clear_caches()
+    with tempfile.TemporaryDirectory() as folder:
+        jax.config.update("jax_dump_ir_to", folder)
+        match(*players, 8)
+        jax.config.update("jax_dump_ir_to", "")
+        texts = [path.read_text("utf-8") for path in Path(folder).iterdir()]
+    return "\n".join(sorted(re.sub(r'(?m)^#loc.*\n| loc\((#?\w+|"[^"]*")\)', "", text) for text in texts))
 
 
 def without_places(text: str) -> str:

@@ -4,7 +4,8 @@
   candidate matrices of its own, and `LowRankES`, which gives them noise of rank 1 on shared ones; in networks of some
   hundred and of 78,599 weights, and a million candidates.
 * Beside them the same number of games played by one network, without any evolution: the most that there could be.
-* evosax's `Open_ES`, whose candidates play the same number of games of pgx against two fixed networks.
+* evosax's `Open_ES`, whose candidates play the same number of games of pgx against two fixed networks, beside both of
+  ours: `OpenES` does what it does, `LowRankES` is another algorithm.
 * The memory of a generation of a million candidates of the large network, by the compiled program.
 """
 
@@ -28,6 +29,7 @@ TITLE = "Evolution with two games a candidate: candidates per second"
 SMALL, LARGE = (16,), (256, 256)
 MILLION = 2**20
 LOW_RANK, PLAIN, ALONE = "low rank", "plain noise", "one network, no evolution"
+BESIDE = {PLAIN: "plain noise in both", LOW_RANK: "noise of rank 1 beside the peer's plain noise"}
 ROWS = ((SMALL, 4096), (LARGE, 512), (LARGE, 4096))
 """Hidden layers, candidates."""
 WITH_PEER = ROWS[:2]
@@ -77,8 +79,13 @@ def one_size(
         speeds = ", ".join(f"{block}: {population / each.first.wall:,.0f}" for block, each in blocks.items())
         report.notes.append(f"{what}: {PEER}, candidates/s by candidates at a time in short runs: {speeds}")
         theirs.amount = population
-        figures = measured(report, what, [theirs, ours(LOW_RANK, hidden, population, met)], (), 0, options)
-        report.comparisons.append(Comparison(what, figures[f"{OURS}, {LOW_RANK}"], figures[PEER]))
+        both = [ours(kind, hidden, population, met) for kind in (PLAIN, LOW_RANK)]
+        figures = measured(report, what, [theirs, *both], (), 0, options)
+        for kind, noise in (
+            (PLAIN, "plain noise in both"),
+            (LOW_RANK, "noise of rank 1 beside the peer's plain noise"),
+        ):
+            report.comparisons.append(Comparison(f"{what}, {noise}", figures[f"{OURS}, {kind}"], figures[PEER]))
 
 
 def measured(
@@ -93,7 +100,7 @@ def measured(
     figures: dict[str, Figure] = {}
     for runner, (timings, _) in zip(runners, in_turn(runners, options.repeats), strict=True):
         asked = None if options.quick else BARS.get((hidden, population, runner.by.removeprefix(f"{OURS}, ")))
-        if PEER in figures and not options.quick:
+        if PEER in figures and runner.by.endswith(LOW_RANK) and not options.quick:
             asked = TIMES * figures[PEER].value
         more: dict[str, Any] = {"compile_seconds": runner.compile_seconds, "at_least": asked}
         figures[runner.by] = report.add(rate(what, runner.by, "candidates/s", timings, **more))

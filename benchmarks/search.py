@@ -126,21 +126,22 @@ def compile_time(report: Report, name: str, search: Search) -> None:
     """The seconds that tracing and compiling takes."""
     what = f"{title(name)}, PUCT, {BATCH:,} x {MANY}: compiling"
     most = COMPILE_SECONDS if search.by == OURS else None
-    figure = report.add(Figure(what, search.by, "seconds", (search.compile_seconds,), at_most=most))
+    figure = report.add(Figure(what, search.name, "seconds", (search.compile_seconds,), at_most=most))
     if search.by == OURS:
         theirs = next((other for other in report.figures if other.what == what and other.by != OURS), None)
         report.comparisons.append(Comparison(what, figure, theirs))
 
 
 def per_simulation(report: Report, name: str, rates: dict[tuple[str, int], Figure]) -> None:
-    """How much longer a simulation takes in a long search than in a short one."""
+    """How much longer a simulation takes in a long search than in a short one, which is of all positions."""
     what = f"{title(name)}, PUCT, {BATCH:,} positions: time of a simulation at {MANY} over that at {FEW}"
     found = {}
     for by in (MCTX, MCTX_PGX, OURS):
         if (by, FEW) in rates and (by, MANY) in rates:
             ratio = rates[by, FEW].value / rates[by, MANY].value
             most = LESS_THAN_PROPORTIONAL if by == OURS else None
-            found[by] = report.add(Figure(what, by, "times", (ratio,), at_most=most))
+            long = rates[by, MANY].by  # of how many positions
+            found[by] = report.add(Figure(what, long, "times", (ratio,), at_most=most))
     if OURS in found:
         report.comparisons.append(Comparison(what, found[OURS], found.get(MCTX_PGX, found.get(MCTX))))
 

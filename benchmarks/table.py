@@ -20,31 +20,36 @@ from _machine import ROOT, changed_since, machine_name, series
 
 STALE = " *(stale: its code changed on {day})*"
 MARKED = r" \*\(stale.*?\)\*"
-DENSE = ("jaxgames/nets", ":!jaxgames/nets/policy_value.py", ":!jaxgames/nets/convolution*.py")
+DENSE = ("jaxgames/nets", *(f":!jaxgames/nets/{name}.py" for name in ("policy_value", "in_blocks", "convolution*")))
 """Networks of dense layers alone."""
 MATCH = tuple(f"jaxgames/matches/{name}.py" for name in ("match", "host_games", "intervals"))
 """A match of two players."""
+SEARCH = ("jaxgames/algos/mcts", ":!jaxgames/algos/mcts/evaluators/mast.py")
+"""The searches of which there are rows."""
+EVOLUTION = ("jaxgames/algos/evolution", ":!jaxgames/algos/evolution/strategies/nsga2.py")
+"""The strategies of which there are rows."""
+ALPHAZERO = (*SEARCH, "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets")
 CODE: dict[str, tuple[str, ...]] = {
     "accelerators": ("jaxgames/algos", "jaxgames/nets"),
     "alpha_beta": ("jaxgames/algos/minimax", "jaxgames/players/minimax.py"),
-    "alphazero": ("jaxgames/algos/mcts", "jaxgames/algos/alphazero", "jaxgames/algos/parallel.py", "jaxgames/nets"),
+    "alphazero": ALPHAZERO,
     "backgammon_plays": (),
     "backgammon_plies": ("jaxgames/algos/expectimax.py", "jaxgames/players", *MATCH),
     "backgammon_random_play": (),
     "convolution": ("jaxgames/nets/convolutions.py",),
     "device_trace": ("jaxgames/algos", "jaxgames/nets"),
-    "evolution": ("jaxgames/algos/evolution", *DENSE),
-    "few_games": ("jaxgames/algos/evolution", *DENSE),
+    "evolution": (*EVOLUTION, *DENSE),
+    "few_games": (*EVOLUTION, *DENSE),
     "games": (),
-    "move_choice": ("jaxgames/players", *DENSE),
+    "move_choice": ("jaxgames/players", "jaxgames/champions/*.json", *DENSE),
     "policy_loop": (),
     "ppo": (),
-    "processes": ("jaxgames/algos", ":!jaxgames/algos/minimax", "jaxgames/nets", "jaxgames/runs/processes.py"),
-    "search": ("jaxgames/algos/mcts",),
-    "search_networks": ("jaxgames/algos/mcts",),
+    "processes": (*EVOLUTION, "jaxgames/algos/td", *ALPHAZERO, "jaxgames/runs/processes.py"),
+    "search": SEARCH,
+    "search_networks": (*SEARCH, "jaxgames/nets/in_blocks.py"),
     "strong_backgammon": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH),
-    "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", *DENSE),
-    "td_strength": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH),
+    "td_speed": ("jaxgames/algos/td", "jaxgames/algos/parallel.py", *DENSE, "jaxgames/recipes/td.py"),
+    "td_strength": ("jaxgames/algos/td", *DENSE, "jaxgames/players", *MATCH, "jaxgames/recipes/td.py"),
 }
 """The code that the figures of a subject depend on, besides games, `ops` and the benchmark itself."""
 OF_COMPILED = {
@@ -53,7 +58,7 @@ OF_COMPILED = {
     "evolution": CODE["evolution"],
     "TD": CODE["td_speed"],
     "AlphaZero": CODE["alphazero"],
-    "": ("jaxgames/algos/mcts",),
+    "": SEARCH,
 }
 """The same for what was only compiled, by the first of these words in the name of a row: the rest are searches."""
 GAMES = {
@@ -65,6 +70,9 @@ GAMES = {
 """Games as rows name them, and their folders: a row that names one does not depend on the rules of the others."""
 COMPILED = "accelerators"
 """The subject that has no times."""
+HERE = Path(__file__).parent
+OF_REPORTS = ("_common", "_figures", "_machine")
+"""Files of the benchmarks that write down what was measured."""
 UNTIMED = ("checks", "device_memory", "json_text", "settings")
 """Modules of `ops` that are asked while a program is traced or files are read, never while a program runs."""
 SHORT = {
@@ -219,7 +227,19 @@ def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ..
     code = ("jaxgames/envs", *paths)
     others = [f":(exclude)jaxgames/envs/{folder}" for folder in GAMES.values() if games and folder not in games]
     others.append(":(exclude)jaxgames/envs/testing")
-    return changed_since(sha, (*code, *ops_of(code), f"benchmarks/{subject}.py", *others), on_cpus)
+    return changed_since(sha, (*code, *ops_of(code), *benchmark(subject), *others), on_cpus)
+
+
+@functools.cache
+def benchmark(subject: str) -> tuple[str, ...]:
+    """The file that measures a subject, and those beside it that it is made of."""
+    files, left = [], [subject]
+    while left:
+        path = HERE / f"{left.pop()}.py"
+        if path.exists() and path not in files and path.stem not in OF_REPORTS:
+            files.append(path)
+            left += re.findall(r"(?m)^\s*(?:from|import) (\w+)", path.read_text("utf-8"))
+    return tuple(f"benchmarks/{path.name}" for path in sorted(files))
 
 
 @functools.cache
@@ -255,20 +275,33 @@ def times(ratio: float | None) -> str:
 
 
 def conditions(results: list[dict[str, Any]]) -> str:
-    """Machine, versions and dates, in one sentence."""
-    first = results[0]["machine"]
-    versions: dict[str, dict[str, str]] = {}
+    """Machines, versions and dates, in one sentence; of several versions all, the newest first."""
+    machines: list[str] = []
+    versions: dict[str, dict[str, list[str]]] = {}
     for result in newest_first(results):
-        of_series = versions.setdefault(series(result), {"Python": result["machine"]["python"]})
-        of_series |= {name: version for name, version in result["versions"].items() if version}
+        for one in (result, *result["comparisons"]):
+            machine = one.get("machine") or result["machine"]
+            machines.append(_machine_text(machine))
+            of_series = versions.setdefault(series(result), {})
+            used = {"Python": machine["python"]} | (one.get("versions") or result["versions"])
+            for name, version in used.items():
+                if version and version not in of_series.setdefault(name, []):
+                    of_series[name].append(version)
     dates = sorted({row.get("date") or result["date"] for result in results for row in result["comparisons"]})
     dates = dates or [results[0]["date"]]
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    used = "; ".join(", ".join(f"{name} {one}" for name, one in found.items()) for found in versions.values())
-    machine = f"{first['cpu']}, {first['cores']} cores, {first['memory_gib']} GiB, {first['os']}"
-    if on_device(results[0]):
-        machine = f"{', '.join(device.partition(': ')[2] for device in first['devices'])}; {machine}"
-    return f"Measured on {days}: {machine}; {used}. Medians; all repeats: `benchmarks/results`."
+    lines = (", ".join(f"{name} {' and '.join(of)}" for name, of in found.items() if of) for found in versions.values())
+    on = "; or ".join(dict.fromkeys(machines))
+    return f"Measured on {days}: {on}; {'; '.join(lines)}. Medians; all repeats: `benchmarks/results`."
+
+
+def _machine_text(machine: dict[str, Any]) -> str:
+    usable = machine.get("cores_usable", machine["cores"])
+    cores = f"{machine['cores']} cores" if usable == machine["cores"] else f"{usable} of {machine['cores']} cores"
+    text = f"{machine['cpu']}, {cores}, {machine['memory_gib']} GiB, {machine['os']}"
+    if on_device({"machine": machine}):
+        text = f"{', '.join(device.partition(': ')[2] for device in machine['devices'])}; {text}"
+    return text
 
 
 def commits(results: list[dict[str, Any]]) -> str:

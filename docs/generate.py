@@ -146,12 +146,13 @@ def players_table() -> str:
 
 def options_table() -> str:
     """All options that players have, a row for each."""
-    lines: dict[tuple[str, str], list[str]] = {}
+    lines: dict[tuple[str, str, str], list[str]] = {}
     for name, entry in (*PLAYERS.items(), ("RUN@2", FROM_FOLDER)):
         for option in entry.options.values():
-            lines.setdefault((option.name, option.help), []).append(name)
-    rows: list[tuple] = [("option", "of", "what it is")]
-    rows += [(f"`{name}`", _codes(players), line) for (name, line), players in lines.items()]
+            number = "" if option.choices else option.expected
+            lines.setdefault((option.name, option.help, number), []).append(name)
+    rows: list[tuple] = [("option", "of", "what it is", "if it is a number")]
+    rows += [(f"`{name}`", _codes(players), *said) for (name, *said), players in lines.items()]
     return markdown(rows)
 
 

@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", default="champion", metavar="SPEC", help="a player, as for match; or person")
     parser.add_argument("--seat", choices=("first", "second"), help="where you sit (first)")
     parser.add_argument("--from", dest="start", metavar="TEXT", help="a position in the game's notation")
-    parser.add_argument("--hints", metavar="SPEC", help="who gives hints (the champion, or who plays)")
+    parser.add_argument("--hints", metavar="SPEC", help="who gives hints (your opponent; with --against person nobody)")
     parser.add_argument("--points", type=int, metavar="N", help="a match: games until one side has so many points")
     add_shared(parser, "--set", "--plugin")
     parser.add_argument("--seed", type=seed, help="of the dice and of the player (drawn anew each time)")

@@ -26,10 +26,10 @@ from jaxgames.envs.connect_four.board import from_plain
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.matches import solved
-from jaxgames.matches.game_log import GameLog, chunks_of, single_actions
+from jaxgames.matches.game_log import CHUNK, GameLog, single_actions
 from jaxgames.matches.match import MOST_PLIES, PairedGames, TracedTurns
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import equal, num_rows, take
+from jaxgames.ops.pytrees import equal, in_chunks, num_rows, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players import Player
 from jaxgames.records import load as load_records
@@ -217,10 +217,11 @@ def exact_labels(maker: Maker) -> Maker:
         rows = maker.rows(shard)
         policy, weight = rows.policy.copy(), rows.policy_weight.copy()
         value, value_weight = rows.value.copy(), rows.value_weight.copy()
-        for numbers in chunks_of(np.flatnonzero(np.asarray(jax.jit(lookup.covers)(rows.position)))):
-            played = jnp.asarray(np.argmax(rows.policy[numbers], axis=1), jnp.int32)
-            labels = _label(maker.game, lookup, scores, take(rows.position, numbers), played)
-            points, best, keeps = map(np.asarray, labels)
+        numbers = np.flatnonzero(np.asarray(jax.jit(lookup.covers)(rows.position)))
+        if len(numbers):
+            played = np.argmax(rows.policy[numbers], axis=1).astype(np.int32)
+            asked = take(rows.position, numbers), played
+            points, best, keeps = in_chunks(lambda each: _label(maker.game, lookup, scores, *each), asked, CHUNK)
             value[numbers], value_weight[numbers] = points, 1
             changes = ~keeps | (rows.policy_weight[numbers] == 0)
             changed = numbers[changes]
@@ -330,9 +331,9 @@ def labeled(
 
 def legal_actions(game: Game, positions: Any) -> Bool[np.ndarray, "n actions"]:
     """The legal actions of positions, `CHUNK` at a time."""
-    number = num_rows(positions)
-    parts = [np.asarray(_legal(game, take(positions, rows))) for rows in chunks_of(np.arange(number))]
-    return np.concatenate([*parts, np.zeros((0, game.num_actions), bool)])[:number]
+    if not num_rows(positions):
+        return np.zeros((0, game.num_actions), bool)
+    return in_chunks(partial(_legal, game), positions, CHUNK)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -140,7 +140,7 @@ def rollout(
 def _is_pure(function: Callable) -> bool:
     """Whether a function gives the same whenever it is called, as those who jit it say."""
     inner = function.func if isinstance(function, jax.tree_util.Partial) else function
-    return inner in (random_action, everything) or hasattr(inner, "lower")
+    return inner in (random_action, everything) or isinstance(inner, type(_rollout_compiled))
 
 
 def _as_partial(function: Callable) -> jax.tree_util.Partial:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, TextIO
 
 from jaxgames.envs.checkers.board import from_plain, to_plain
 from jaxgames.envs.checkers.game import Checkers
-from jaxgames.envs.checkers.moves import Move, apply_action, legal_moves
-from jaxgames.envs.checkers.plain_board import SQUARES, START, Board, check_board
+from jaxgames.envs.checkers.plain_board import SQUARES, START, Board, Move, apply_action, check_board, legal_moves
 from jaxgames.envs.core import Game, State, state_on_host
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player

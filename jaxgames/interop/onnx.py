@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,19 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     Raises `ValueError` for a player without a network and where jax2onnx cannot do it with this JAX, `ImportError`
     where it is missing.
     """
-    form = _form(player)
+    policy = policy_network_of(player)
+    network = network_of(player) if policy is None else None
+    function: Callable[[Any], Any]
+    if policy is not None:
+        weights = jax.tree.map(jnp.asarray, policy.params)
+        function, shape, more = lambda seen: policy.apply(weights, seen), player.game.observation_shape, {}
+        inputs, outputs = ["observations"], ["logits", "values"]
+    elif network is not None:
+        function, shape = network.apply, (network.encoding.size,)
+        more = {"points": [float(x) for x in network.points]}
+        inputs, outputs = ["positions"], ["outputs"]
+    else:
+        raise ValueError(f"{player.name} has no network to export; expected the folder of a training, or champion@1")
     try:
         import onnx
         from jax2onnx import to_onnx
@@ -35,40 +47,17 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     try:
         with jax.disable_jit():  # jitted functions are traced as they are: jax2onnx may not know this JAX's jit
             model = to_onnx(
-                form.function,
-                inputs=[("n", *form.shape)],  # float32
-                input_names=[form.input],
-                output_names=list(form.outputs),
+                function,
+                inputs=[("n", *shape)],  # float32
+                input_names=inputs,
+                output_names=outputs,
                 model_name=player.game.id,
             )
     except (AttributeError, ImportError, NotImplementedError) as error:
         told = f"jax2onnx {version('jax2onnx')} cannot export {player.name} with jax {jax.__version__}"
         raise ValueError(f"{told}: {' '.join(str(error).split())}") from error
-    said = {"game": player.game.id, "player": player.name, "shape": list(form.shape), **form.said}
+    said = {"game": player.game.id, "player": player.name, "shape": list(shape), **more}
     onnx.helper.set_model_props(model, {"jaxgames": json.dumps(said)})
     onnx.checker.check_model(model)
     replace(Path(file), model.SerializeToString())
     return said
-
-
-class _Form(NamedTuple):
-    """What is exported: a function of arrays [n, *shape], the names of its input and outputs, and what else is said."""
-
-    function: Callable[[Any], Any]
-    shape: tuple[int, ...]
-    input: str
-    outputs: tuple[str, ...]
-    said: dict[str, Any]
-
-
-def _form(player: Player) -> _Form:
-    policy = policy_network_of(player)
-    if policy is not None:
-        weights = jax.tree.map(jnp.asarray, policy.params)
-        shape = player.game.observation_shape
-        return _Form(lambda seen: policy.apply(weights, seen), shape, "observations", ("logits", "values"), {})
-    network = network_of(player)
-    if network is None:
-        raise ValueError(f"{player.name} has no network to export; expected the folder of a training, or champion@1")
-    said = {"points": [float(x) for x in network.points]}
-    return _Form(network.apply, (network.encoding.size,), "positions", ("outputs",), said)

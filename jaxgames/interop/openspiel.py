@@ -15,6 +15,7 @@ from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, State
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.ops.pytrees import as_bytes
 from jaxgames.players.host import HostTurn
 from jaxgames.players.player import Player
 from jaxgames.players.specs import PlayerEntry, by_name, number_option, whole_option
@@ -145,12 +146,12 @@ class FollowedGames:
             )
         self._game, self._numbers = game, action_numbers(theirs)
         position, state = jax.device_get(game.init_position(jax.random.key(0))), theirs.new_initial_state()
-        self._first = {_key(position): state, **self._turns_of_other(position, state, 1 - state.current_player())}
+        self._first = {as_bytes(position): state, **self._turns_of_other(position, state, 1 - state.current_player())}
         self._states: dict[bytes, Any] = {}
 
     def find(self, position: Any) -> Any:
         """OpenSpiel's state. Raises `ValueError` for a position that no game has come to from the first move."""
-        key = _key(position)
+        key = as_bytes(position)
         state = self._first.get(key, self._states.get(key))
         if state is None:
             raise ValueError("OpenSpiel cannot begin checkers in the middle: expected a game from its first move on")
@@ -174,7 +175,7 @@ class FollowedGames:
         if state.is_terminal():
             return {}
         if state.current_player() == player:
-            return {_key(position): state}
+            return {as_bytes(position): state}
         found: dict[bytes, Any] = {}
         for action in state.legal_actions():
             after = self._after(position, int(self._numbers[1 - player, action]))
@@ -206,7 +207,3 @@ def action_numbers(theirs: Any) -> Int[np.ndarray, "players actions"]:
 @functools.partial(jax.jit, static_argnums=0)
 def _play(game: Checkers, position: Any, action: Any) -> Any:
     return game.play(position, action).position
-
-
-def _key(position: Any) -> bytes:
-    return b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(position))

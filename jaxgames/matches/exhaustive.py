@@ -1,6 +1,7 @@
 """Every possible line of play of one player, against all replies there are, from either side."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ from jaxtyping import Array, Bool
 
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.expand import Children, Expansion, batches
-from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, num_rows, take, unique_rows
+from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, in_chunks, num_rows, take, unique_rows
 from jaxgames.players.player import Player
 from jaxgames.players.registry import as_players
 
@@ -101,14 +102,10 @@ def _follow(player: Player, opening: Any, ours: bool, most_positions: int) -> Ta
 
 def _turns(player: Player, positions: Any) -> Children:
     """What the player's turns lead to."""
-    parts = []
-    for index, batch in batches(np.arange(num_rows(positions)), positions, CHUNK):
-        places = np.minimum(np.arange(CHUNK), len(index) - 1)  # the last one again, to fill the chunk
-        turned = jax.device_get(_deterministic_turn(player, take(batch, places)))
-        parts.append((index, *take(turned, slice(len(index)))))
-    index, outcome, certain = concatenate(parts)
+    outcome, certain = in_chunks(partial(_deterministic_turn, player), positions, CHUNK)
     if not certain.all():
         raise ValueError(f"{player.name} draws its turns: its lines of play cannot be counted")
+    index = np.arange(len(certain))
     return Children(index, index, outcome.position, outcome.turn_passes | outcome.over, outcome.over, outcome.reward)
 
 

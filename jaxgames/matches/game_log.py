@@ -1,6 +1,5 @@
 """Records of all games of a match, made of the turns that `match(..., trace=log.add)` reports."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from jaxtyping import Array, Bool, Int, Int32
 
 from jaxgames.envs.core import Game, state_on_host
 from jaxgames.matches.match import TracedTurns
-from jaxgames.ops.pytrees import concatenate, equal, num_rows, take
+from jaxgames.ops.pytrees import concatenate, equal, in_chunks, num_rows, take
 from jaxgames.players import Player
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
@@ -93,13 +92,10 @@ def single_actions(
     going, positions = np.flatnonzero(wanted), jax.tree.map(np.array, positions)
     passes: list[tuple[np.ndarray, Any, np.ndarray]] = []
     while len(going):
-        actions, there = np.zeros(len(going), np.int32), np.zeros(len(going), bool)
-        passes.append((going, take(positions, going), actions))
-        for start, rows in zip(range(0, len(going), CHUNK), chunks_of(going), strict=True):
-            action, after, done = jax.device_get(next_actions(game, take(positions, rows), take(targets, rows)))
-            size = min(CHUNK, len(going) - start)
-            actions[start : start + size], there[start : start + size] = action[:size], done[:size]
-            jax.tree.map(lambda old, new, r=rows, n=size: old.__setitem__(r[:n], new[:n]), positions, after)
+        asked = take((positions, targets), going)
+        actions, after, there = in_chunks(lambda each: next_actions(game, *each), asked, CHUNK)
+        passes.append((going, asked[0], actions))
+        jax.tree.map(lambda old, new, rows=going: old.__setitem__(rows, new), positions, after)
         going = going[~there]
     if not passes:
         return going, take(positions, going), going.astype(np.int32)
@@ -108,24 +104,14 @@ def single_actions(
     return turn[order], take(before, order), action[order]
 
 
-def chunks_of(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Rows, `CHUNK` at a time; the last ones are repeated to fill the chunk."""
-    for start in range(0, len(rows), CHUNK):
-        yield rows[np.minimum(start + np.arange(CHUNK), len(rows) - 1)]
-
-
 def _chances(game: Game, positions: Any, targets: Any) -> list[str]:
     """The outcome of chance before each turn, if one was drawn since the end of the turn before it."""
     number = num_rows(positions)
     if not game.outcome_probabilities or number < 2:
         return [""] * number
-    chances = [""]
-    before = np.arange(number - 1)
-    for rows in chunks_of(before):
-        outcome = jax.device_get(_outcomes(game, take(targets, rows), take(positions, rows + 1)))
-        kept = outcome[: number - len(chances)]
-        chances += [game.outcome_to_string(int(one)) if one >= 0 else "" for one in kept]
-    return chances
+    pairs = take(targets, slice(-1)), take(positions, slice(1, None))
+    outcomes = in_chunks(lambda each: _outcomes(game, *each), pairs, CHUNK)
+    return ["", *(game.outcome_to_string(int(one)) if one >= 0 else "" for one in outcomes)]
 
 
 @partial(jax.jit, static_argnums=0)

@@ -1,6 +1,5 @@
 """Results for people: matches, tournaments and knock-outs as tables, and a tournament as a picture (matplotlib)."""
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ from jaxgames.matches.knockout import KnockoutResult
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentResult
 from jaxgames.runs.console import ConsoleTable
-from jaxgames.runs.files import replace
-
-PNG_DPI = 150
+from jaxgames.runs.figures import new_figure, save
 
 
 def result_table(result: MatchResult) -> ConsoleTable:
@@ -72,15 +69,9 @@ def knockout_table(result: KnockoutResult, rounds: int = 4) -> ConsoleTable:
 
 def draw_tournament(result: TournamentResult, path: str | Path) -> None:
     """Draws the cross-table as a heat map and the ratings with their intervals into a PNG, replaced atomically."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-    from matplotlib.text import Text
-
     order, shown, margins, unit = _ordered(result)
     number = len(order)
-    figure = Figure(figsize=(5.5 + 1.35 * number, 1.6 + 0.55 * number), layout=ConstrainedLayoutEngine())
-    FigureCanvasAgg(figure)
+    figure = new_figure(5.5 + 1.35 * number, 1.6 + 0.55 * number)
     cross, bars = figure.subplots(1, 2, width_ratios=(1.1 * number, 4))
     names = [result.players[row] for row in order]
     values = shown[np.ix_(order, order)]
@@ -95,7 +86,8 @@ def draw_tournament(result: TournamentResult, path: str | Path) -> None:
                 cell = _cell(result, shown, margins, row, column).replace(" ± ", "\n± ")
                 cross.text(x, y, cell, ha="center", va="center", fontsize=8, color="white" if strong else "black")
     cross.set_xticks(range(number), [str(place) for place in range(1, number + 1)])
-    cross.set_yticks(range(number), [f"{name}  {place}" for place, name in enumerate(names, 1)])
+    # A name with $ is no formula.
+    cross.set_yticks(range(number), [f"{name}  {place}" for place, name in enumerate(names, 1)], parse_math=False)
     cross.set_title(f"{unit}, row against column, 95 %", fontsize=10)
     ratings = [result.ratings[row] for row in order]
     elo = [one.elo for one in ratings]
@@ -106,11 +98,7 @@ def draw_tournament(result: TournamentResult, path: str | Path) -> None:
     bars.axvline(0, color="#333333", linewidth=0.8)
     bars.set_title("Elo, 95 %", fontsize=10)
     figure.suptitle(f"{result.game}, {result.games:,} games a pair", fontsize=11)
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)  # a name with $ is no formula
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=PNG_DPI, metadata={"Software": "jaxgames"})
-    replace(Path(path), file.getvalue())
+    save(figure, Path(path))
 
 
 def _interval(low: float, high: float) -> str:

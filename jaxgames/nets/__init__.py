@@ -1,6 +1,7 @@
 """Networks in flax.linen, described as settings: multilayer perceptrons, and networks with a policy and a value."""
 
 from jaxgames.nets.convolutions import convolution
+from jaxgames.nets.in_blocks import InBlocks
 from jaxgames.nets.layers import (
     ACTIVATIONS,
     INITIALIZERS,
@@ -12,7 +13,7 @@ from jaxgames.nets.layers import (
     output_activation,
 )
 from jaxgames.nets.mlp import MLP, first_layer
-from jaxgames.nets.policy_value import InBlocks, PolicyValueNet, ResidualTower, Windows
+from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower, Windows
 from jaxgames.nets.spec import MLP_ONLY, POLICY_VALUE, NetworkSpec
 
 __all__ = [

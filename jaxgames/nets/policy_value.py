@@ -1,15 +1,10 @@
 """Networks with a policy head and a value head: dense layers, alone or behind windows or convolutions, and a tower."""
 
-import dataclasses
 import math
-from collections.abc import Callable
-from typing import Any
 
 import flax.linen as nn
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jaxtyping import Array, Float32
 
 from jaxgames.nets.convolutions import convolution
@@ -175,38 +170,3 @@ class ResidualTower(nn.Module):
 
 def _heads(logits: Array, value: Array, max_value: float, output: str = "tanh") -> tuple[Array, Array]:
     return logits.astype(jnp.float32), max_value * output_activation(output)(value.astype(jnp.float32))
-
-
-@dataclasses.dataclass(frozen=True)
-class InBlocks:
-    """`apply(params, observation)`, on CPUs for blocks of at most `size` observations; hashable if `apply` is.
-
-    What a network of convolutions computes of a large batch does not stay in the cache of a CPU. On 2 cores of an AMD
-    EPYC a tower of 3 blocks with 32 channels takes 1.37 times as long for 1,024 boards at once as by blocks of 256.
-    A network of dense layers gains nothing.
-
-    Attributes:
-        apply: the network; its outputs have one row for each observation.
-        size: the largest block.
-    """
-
-    apply: Callable[[Any, Any], Any]
-    size: int
-
-    def __call__(self, params: Any, observation: jax.Array) -> Any:
-        """The outputs for all observations [n, ...], as of one call."""
-        if len(observation) <= self.size:
-            return self.apply(params, observation)
-        # By what is lowered for, not by what is here: a program may run elsewhere than where it is made.
-        return lax.platform_dependent(params, observation, cpu=self._by_blocks, default=self.apply)
-
-    def _by_blocks(self, params: Any, observation: jax.Array) -> Any:
-        number, size = len(observation), self.size
-        whole = number - number % size
-        blocks = observation[:whole].reshape(-1, size, *observation.shape[1:])
-        outputs = lax.map(lambda block: self.apply(params, block), blocks)
-        outputs = jax.tree.map(lambda x: x.reshape(whole, *x.shape[2:]), outputs)
-        if whole == number:
-            return outputs
-        rest = self.apply(params, observation[whole:])
-        return jax.tree.map(lambda x, y: jnp.concatenate([x, y]), outputs, rest)

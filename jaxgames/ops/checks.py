@@ -5,7 +5,6 @@ array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind
 `ValueError`.
 """
 
-import dataclasses
 import functools
 import math
 import numbers
@@ -93,19 +92,8 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool] 
     return taken
 
 
-def settings(config: Any, nans: bool = False) -> None:
-    """The fields of a dataclass that are annotated as numbers, texts or flags, or as tuples of whole numbers.
-
-    With `nans` a NaN is left to the checks of ranges that follow.
-    """
-    for field in dataclasses.fields(config):
-        value, check = getattr(config, field.name), KINDS.get(field.type)
-        left = nans and field.type is float and isinstance(value, float) and math.isnan(value)
-        if check is not None and value is not field.default and not left:
-            check(field.name, value)
-
-
-def _flag(name: str, value: Any) -> None:
+def flag(name: str, value: Any) -> None:
+    """True or false."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} {describe(value)}: expected True or False")
 
@@ -276,15 +264,3 @@ def dtype_name(dtype: Any) -> str:
     if isinstance(dtype, np.dtype):
         return dtype.name
     return {jnp.floating: "float32", jnp.integer: "int32", np.bool_: "bool"}.get(dtype, getattr(dtype, "__name__", "?"))
-
-
-KINDS: Mapping[Any, Callable[[str, Any], Any]] = {
-    int: lambda name, value: whole(name, value, None),
-    int | None: lambda name, value: None if value is None else whole(name, value, None),
-    float: lambda name, value: number(name, value, "a number"),
-    float | None: lambda name, value: None if value is None else number(name, value, "a number"),
-    str: text,
-    bool: _flag,
-    tuple[int, ...]: sizes,
-}
-"""The checks of settings, by their annotation."""

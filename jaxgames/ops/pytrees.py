@@ -56,6 +56,18 @@ def concatenate(trees: list[Tree]) -> Tree:
     return jax.tree.map(lambda *parts: np.concatenate(parts), *trees) if len(trees) > 1 else trees[0]
 
 
+def in_chunks(function: Callable[[Any], Any], tree: Any, size: int) -> Any:
+    """What a compiled function gives for one row or more, asked `size` of them at a time, so that it is compiled once.
+
+    The last row is repeated to fill the last chunk.
+    """
+    number, parts = num_rows(tree), []
+    for start in range(0, number, size):
+        rows = np.minimum(np.arange(start, start + size), number - 1)
+        parts.append(take(jax.device_get(function(take(tree, rows))), slice(number - start)))
+    return concatenate(parts)
+
+
 def unique_rows(tree: Any) -> tuple[Int[np.ndarray, " kinds"], Int[np.ndarray, " n"]]:
     """The index of one row of each kind, and the number of each row's kind."""
     leaves = [np.asarray(leaf).reshape(len(leaf), -1) for leaf in jax.tree.leaves(tree)]

@@ -194,7 +194,10 @@ DISTANCES = (*range(17), math.inf)
 
 OPTIONS = specs.by_name(
     number_option("c", "how much is explored"),
-    number_option("k", "visits after which an edge's own mean counts as much as that of all moves as first"),
+    Setting(
+        "k", float, None, "visits after which an edge's own mean counts as much as that of all moves as first",
+        above=0, high=specs.MOST_NUMBER,
+    ),
     number_option("alpha", "how much that of all moves as first counts, 0 to 1", most=1),
     number_option("c_init", "how much the policy counts"),
     number_option("c_base", "visits after which it counts more", least=1),
@@ -214,7 +217,7 @@ OPTIONS = specs.by_name(
     ),
     Setting("d2", float, 0, "the same for the count of the node", choices=DISTANCES),
     Setting("d3", float, 0, "the same for the count of the edge", choices=DISTANCES),
-    number_option("temperature", "of the probabilities by which moves are drawn"),
+    number_option("temperature", "of the probabilities by which moves are drawn", least=0.01),
     specs.flag_option("symmetries", "1: mirror images are one position, too"),
     number_option(
         "rollouts",

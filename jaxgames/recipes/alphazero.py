@@ -42,6 +42,7 @@ class AlphaZeroRecipe(Recipe):
     kind = "alphazero"
     measured_games = 200
     final_games = 1_000
+    reads_networks = True
     published = ()
     name: str
     game: str
@@ -57,11 +58,6 @@ class AlphaZeroRecipe(Recipe):
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
     several_processes: bool = True
     """Games, replay buffer and minibatches may be split over processes."""
-
-    @property
-    @override
-    def reads_networks(self) -> bool:
-        return True
 
     @override
     def length(self) -> str:

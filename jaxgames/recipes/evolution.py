@@ -126,7 +126,7 @@ class EvolutionRecipe(Recipe):
 
     @property
     @override
-    def reads_networks(self) -> bool:
+    def reads_networks(self) -> bool:  # type: ignore[override]
         return self.text_form is not None
 
     @override

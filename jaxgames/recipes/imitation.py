@@ -40,6 +40,7 @@ class ImitationRecipe(Recipe):
     kind = "imitation"
     measured_games = 0
     final_games = 1_000
+    reads_data = True
     name: str
     summary: str
     settings: Mapping[str, ImitationConfig]
@@ -47,11 +48,6 @@ class ImitationRecipe(Recipe):
     """The only game it learns; None for any."""
     opponents: tuple[str, ...] = ("random",)
     """Met at the end."""
-
-    @property
-    @override
-    def reads_data(self) -> bool:
-        return True
 
     @override
     def length(self) -> str:

@@ -118,16 +118,10 @@ class Recipe(ABC):
     """Games against each opponent at the end, by default."""
     several_processes: bool = False
     """Whether several processes can share one training."""
-
-    @property
-    def reads_networks(self) -> bool:
-        """Whether a training can begin with the networks of a file."""
-        return False
-
-    @property
-    def reads_data(self) -> bool:
-        """Whether it learns from a data set."""
-        return False
+    reads_networks: bool = False
+    """Whether a training can begin with the networks of a file."""
+    reads_data: bool = False
+    """Whether it learns from a data set."""
 
     def help(self) -> str:
         """What `jaxgames train --help` says: a line about it, then indented lines of settings."""

@@ -15,6 +15,8 @@ from jaxgames.runs import Panel
 FILE = solved.MOVE_SCORES.name
 HALVES = {"choosing": slice(0, None, 2), "reporting": slice(1, None, 2)}
 """The lines of the file that choose the best network in training, and those that only report: every second one."""
+CHOOSING = ("choosing_perfect", "choosing_good")
+"""The metrics by which the best network is chosen."""
 SIMULATIONS = 800
 
 
@@ -34,17 +36,6 @@ def measure(player: Player, positions: Sequence[solved.Solved]) -> dict[str, flo
         for half, lines in HALVES.items()
         for column, name in enumerate(("perfect", "good"))
     }
-
-
-def is_kept(measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
-    """Whether a network replaces the best one before: by perfect and good moves on the half that chooses."""
-    names = "choosing_perfect", "choosing_good"
-    return best is None or sum(measured[name] for name in names) >= sum(best[name] for name in names)
-
-
-def remembered(measured: Mapping[str, Any]) -> dict[str, float]:
-    """What is remembered of the best network."""
-    return {name: value for name, value in measured.items() if name.startswith("choosing_")}
 
 
 def panel(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:

@@ -63,12 +63,15 @@ def final_matches(
 
 
 def is_kept(watched: str, measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
-    """Whether a player replaces the best one before, whose `remembered` was saved, by the match with `watched`.
+    """Whether a player replaces the best one before, whose `remembered` was saved: by the half of the solved positions
+    that chooses, where they were measured, else by the match with `watched`.
 
-    It does unless it is clearly worse: the newer one has learned more. Fewer lost lines count first.
+    By the match it does unless it is clearly worse: the newer one has learned more. Fewer lost lines count first.
     """
     if best is None:
         return True
+    if solved.CHOOSING[0] in measured:
+        return sum(measured[name] for name in solved.CHOOSING) >= sum(best[name] for name in solved.CHOOSING)
     lost, lost_before = measured.get("lines_lost", 0), best.get("lines_lost", 0)
     if lost != lost_before:
         return lost < lost_before
@@ -79,8 +82,9 @@ def is_kept(watched: str, measured: Mapping[str, Any], best: Mapping[str, Any] |
 def remembered(watched: str, measured: Mapping[str, Any]) -> dict[str, Any]:
     """What is remembered of the best player."""
     name = kind_of(watched, measured)
+    choosing = {name: measured[name] for name in solved.CHOOSING if name in measured}
     lines = {"lines_lost": measured["lines_lost"]} if "lines_lost" in measured else {}
-    return {"opponent": watched, name: measured[f"{name}_{watched}"], **lines}
+    return {**choosing, "opponent": watched, name: measured[f"{name}_{watched}"], **lines}
 
 
 def panels(watched: str, metrics: Sequence[Mapping[str, Any]]) -> list[Panel] | None:
@@ -142,16 +146,15 @@ class LearnerJob(Job[Any]):
 
     @override
     def measure(self, checkpoint: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
-        # By matches the player is kept unless it is clearly worse than the one kept before.
         params, watched = self.for_play(getattr(checkpoint.state, self.weights)), self.recipe.watched
         player = self.player(params)
         games, seed = self.settings["measured_games"], self.settings["seed"]
         measured = measure(player, make_player(watched, player.game), games, seed, self.recipe.every_line)
-        right, best = solved.measure(player, self.positions), self.run.best_info()
-        if solved.is_kept(right, best) if right else is_kept(watched, measured, best):
-            info = {"step": entry["step"], "games": entry["games"], **solved.remembered(right)}
+        measured |= solved.measure(player, self.positions)
+        if is_kept(watched, measured, self.run.best_info()):
+            info = {"step": entry["step"], "games": entry["games"]}
             self.run.save_best(params, info | remembered(watched, measured))
-        return measured | right
+        return measured
 
     @override
     def results(self, checkpoint: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -30,7 +29,7 @@ from jaxgames.recipes.self_play_population import (
 )
 from jaxgames.recipes.training import Block, Job
 from jaxgames.runs import Run
-from jaxgames.runs.figures import DARK, GREY, LIGHT, LINE_COLORS, new_figure, save, tidy
+from jaxgames.runs.figures import LINE_COLORS, Diagram, PlottedLine, column, draw_diagrams
 
 GAMES, SEEDS = 500_000, 16
 MOST_GAMES, MOST_SEEDS = 10**9, 1024
@@ -113,7 +112,23 @@ class SelfPlayRecipe(Recipe):
 
     @override
     def show(self, result: Mapping[str, Any]) -> None:
-        show(result)
+        rows = []
+        for name, variant in result["variants"].items():
+            good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
+            shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
+            wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
+            drawn = f"{variant['draw_themselves']}/{result['seeds']}"
+            rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
+        notes = (
+            "medians over the networks as they are now, which learn nothing here",
+            f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
+            "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
+            "lost: lines of play, of all that the other player's choices lead to, moving first or second",
+            "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
+        )
+        columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
+        title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
+        show_results(result, title, columns, rows, notes, "random --games 10000")
 
 
 class SelfPlayJob(Job[SelfPlayState]):
@@ -184,8 +199,18 @@ class SelfPlayJob(Job[SelfPlayState]):
 
     @override
     def draw(self, checkpoint: Any) -> None:
-        labels = {name: variant.label for name, variant in self.variants.items()}
-        draw(self.run.metrics(), labels, self.run.path / "curve.png")
+        # A diagram for each variant, side by side.
+        metrics = self.run.metrics()
+        games, diagrams = [entry["games"] for entry in metrics], []
+        for name, variant in self.variants.items():
+            one = [entry[f"{name}/one"][-1] for entry in metrics]
+            lines = [PlottedLine(games, one, color=TRAINING, style=".", alpha=0.35)]
+            for kind, color in (("measured", MEASURED), ("training", TRAINING)):
+                median, low, high = (column(metrics, f"{name}/{kind}{end}") for end in ("", "/low", "/high"))
+                lines.append(PlottedLine(games, median, low=low, high=high, color=color, style="-"))
+            x, limits = "games of each network", (0, 101.5)
+            diagrams.append(Diagram(lines, variant.label, x, span=PUBLISHED, limits=limits, short_x=True))
+        draw_diagrams(diagrams, self.run.path / "curve.png", TITLE, EXPLAINED, columns=3, size=(3.4, 2.5))
 
     @override
     def results(self, states: SelfPlayState) -> dict[str, Any]:
@@ -221,27 +246,6 @@ class SelfPlayJob(Job[SelfPlayState]):
         return Measured(*(self.populations.by_variant(share) for share in measured))
 
 
-def show(result: Mapping[str, Any]) -> None:
-    """Prints how good the networks of each variant have become."""
-    rows = []
-    for name, variant in result["variants"].items():
-        good, first, second = (variant["final"][kind] for kind in ("good", "first", "second"))
-        shares = f"{good['median']:.1f}", f"{good['low']:.1f} .. {good['high']:.1f}"
-        wins = f"{first['median']:.1f}", f"{second['median']:.1f}"
-        drawn = f"{variant['draw_themselves']}/{result['seeds']}"
-        rows.append((name, *shares, *wins, drawn, f"{median(variant['lines_lost']):.0f}"))
-    notes = (
-        "medians over the networks as they are now, which learn nothing here",
-        f"first, second: won of {result['measured_games']:,} games against random moves, moving first or second",
-        "drawn: networks that draw against themselves; good: the mean of these three kinds of games",
-        "lost: lines of play, of all that the other player's choices lead to, moving first or second",
-        "the published chart: {:.0f} to {:.0f} good results per 100 games".format(*PUBLISHED),
-    )
-    columns = ("variant", "good %", "10th .. 90th", "first %", "second %", "drawn", "lost")
-    title = f"{result['recipe']}: {result['seeds']} networks of {result['games']:,} games each"
-    show_results(result, title, columns, rows, notes, "random --games 10000")
-
-
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:
     """Median and percentiles over seeds, as metrics."""
     found = _percentiles(values)
@@ -270,14 +274,14 @@ RECIPE = SelfPlayRecipe()
 
 # The curves of all variants side by side, as a PNG.
 
-COLUMNS = 3
-TRAINING, MEASURED = LINE_COLORS[0], LINE_COLORS[4]
 TITLE = "Good results per 100 games"
 EXPLAINED = (
-    "good: a draw against itself, a win against random moves",
+    "good: a draw against itself, a win against random moves\n"
     "lines: medians over seeds, with their 10th to 90th percentile; grey band: 90 to 100, where the published chart "
-    "ends",
+    "ends\n"
+    "blue: in training (dots: one network's latest 100 games); orange: in all three kinds of games"
 )
+TRAINING, MEASURED = LINE_COLORS[0], LINE_COLORS[4]
 
 
 KINDS = ("training", "random", "measured")
@@ -294,56 +298,3 @@ def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[fl
 def _rounded(value: float | None) -> float | None:
     """To a tenth; None, which JSON has for NaN, stays."""
     return None if value is None else round(value, 1)
-
-
-def draw(metrics: Sequence[Mapping[str, Any]], labels: Mapping[str, str], path: Path) -> None:
-    """Draws a diagram for each variant, named by `labels`, into the PNG `path`, replaced atomically."""
-    columns = min(COLUMNS, len(labels))
-    rows = -(-len(labels) // columns)
-    figure = new_figure(max(7.5, 3.4 * columns), 1.3 + 2.5 * rows)
-    figure.get_layout_engine().set(hspace=0.08, wspace=0.04, rect=(0, 0, 1, 1 - 0.9 / (1.3 + 2.5 * rows)))
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-    for axis, (name, label) in zip(axes, labels.items(), strict=False):
-        _draw_variant(axis, name, label, metrics)
-    for axis in axes[len(labels) :]:
-        axis.set_visible(False)
-    for axis in axes[max(0, len(labels) - columns) : len(labels)]:
-        axis.set_xlabel("games of each network", color=GREY, fontsize=9)
-        axis.tick_params(labelbottom=True)
-    _head(figure)
-    save(figure, path)
-
-
-def _draw_variant(axis: Any, name: str, label: str, metrics: Sequence[Mapping[str, Any]]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    tidy(axis, label)
-    axis.axhspan(*PUBLISHED, color=LIGHT, alpha=0.55, linewidth=0, zorder=0)
-    games = [entry["games"] for entry in metrics]
-    one = [float(entry[f"{name}/one"][-1]) for entry in metrics]
-    axis.plot(games, one, ".", color=TRAINING, alpha=0.35, markersize=2.5)
-    for kind, color in (("measured", MEASURED), ("training", TRAINING)):
-        low, high = (_column(metrics, f"{name}/{kind}/{end}") for end in ("low", "high"))
-        axis.fill_between(games, low, high, color=color, alpha=0.2, linewidth=0)
-        axis.plot(games, _column(metrics, f"{name}/{kind}"), color=color, linewidth=1.5)
-    axis.set_ylim(0, 101.5)
-    axis.set_xlim(left=0)
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
-    axis.xaxis.set_major_locator(MaxNLocator(4))
-
-
-def _head(figure: Any) -> None:
-    """The title, and what the colors mean."""
-    height = figure.get_figheight()
-    place = {"x": 0.015, "ha": "left", "va": "top"}
-    figure.text(**place, y=1 - 0.12 / height, s=TITLE, fontsize=13, fontweight="bold", color=DARK)
-    figure.text(**place, y=1 - 0.42 / height, s="\n".join(EXPLAINED), fontsize=8, color=GREY, linespacing=1.4)
-    for x, color, text in (
-        (0.36, TRAINING, "\u2501 in training (dots: one network's latest 100 games)"),
-        (0.75, MEASURED, "\u2501 in all three kinds of games"),
-    ):
-        figure.text(x, 1 - 0.16 / height, text, ha="left", va="top", fontsize=8.5, color=color)
-
-
-def _column(metrics: Sequence[Mapping[str, Any]], key: str) -> list[float]:
-    return [float("nan") if entry[key] is None else float(entry[key]) for entry in metrics]

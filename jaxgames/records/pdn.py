@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from jaxgames.envs.checkers.game import Checkers
-from jaxgames.envs.checkers.moves import MOST_DIGITS, apply_action, move_to_string
 from jaxgames.envs.checkers.notation import parse, unparse
 from jaxgames.envs.checkers.pdn import PDNGame, games_of, write_game
+from jaxgames.envs.checkers.plain_board import MOST_DIGITS, apply_action, move_to_string
 from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game, game_options, result_text, wrong_at
 from jaxgames.sessions.session import GIVEN_UP, Session
 

@@ -1,4 +1,5 @@
-"""Figures as PNG, of one look, written at once or not at all; and learning curves from a run's metrics.
+"""Figures as PNG, of one look, written at once or not at all: learning curves from a run's metrics, and diagrams of
+lines beside and below each other.
 
 matplotlib is imported only where something is drawn.
 """
@@ -7,7 +8,9 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from jaxgames.runs.files import replace
 
@@ -130,10 +133,10 @@ def _draw_panel(axis: Any, panel: Panel, metrics: Sequence[Mapping[str, Any]], x
     for i, (key, label) in enumerate(panel.lines.items()):
         color = LINE_COLORS[i % len(LINE_COLORS)]
         lines = [line for line in metrics if key in line and line.get(x) is not None]
-        places, values, few = _column(lines, x), _column(lines, key), len(lines) <= 40
+        places, values, few = column(lines, x), column(lines, key), len(lines) <= 40
         axis.plot(places, values, color=color, linewidth=1.8 if few else 1.1, marker="o" if few else "", markersize=3)
         axis.fill_between(
-            places, _column(lines, key + "_low"), _column(lines, key + "_high"), color=color, alpha=0.15, linewidth=0
+            places, column(lines, key + "_low"), column(lines, key + "_high"), color=color, alpha=0.15, linewidth=0
         )
         known = [value for value in values if value == value]
         if known:
@@ -169,7 +172,8 @@ def _label_ends(axis: Any, ends: list[tuple[float, str, str]], panel: Panel) -> 
         )  # fmt: skip
 
 
-def _column(lines: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+def column(lines: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    """An entry of lines of metrics, NaN where they have none."""
     return [float("nan") if line.get(key) is None else float(line[key]) for line in lines]
 
 
@@ -186,3 +190,94 @@ def _value(value: float, panel: Panel) -> str:
     if panel.signed:
         return f"{value:+.3f}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+# Diagrams of lines.
+
+
+class PlottedLine(NamedTuple):
+    """Points joined by a line, with the band from `low` to `high`; `color` is that of its place if none is given."""
+
+    x: Sequence[float] | np.ndarray
+    y: Sequence[Any]
+    label: str = ""
+    low: Sequence[Any] | None = None
+    high: Sequence[Any] | None = None
+    color: str = ""
+    style: str = "o-"
+    width: float = 1.6
+    alpha: float = 1.0
+
+
+class Diagram(NamedTuple):
+    """A diagram. `ticks` are the places on its x axis and their names, `span` a grey band, `limits` those of y."""
+
+    lines: Sequence[PlottedLine]
+    title: str = ""
+    x: str = ""
+    y: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    ticks: Mapping[Any, str] | None = None
+    span: tuple[float, float] | None = None
+    limits: tuple[float | None, float | None] = (None, None)
+    short_x: bool = False
+
+
+def draw_diagrams(
+    diagrams: Sequence[Diagram],
+    path: Path,
+    title: str = "",
+    note: str = "",
+    columns: int = 1,
+    size: tuple[float, float] = (8.0, 4.4),
+) -> None:
+    """Draws diagrams beside and below each other, each of so many inches, with a common y axis."""
+    columns = min(columns, len(diagrams))
+    rows = -(-len(diagrams) // columns)
+    figure = new_figure(max(7.0, columns * size[0]), rows * size[1], title)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=columns > 1).ravel()
+    for axis, diagram in zip(axes, diagrams, strict=False):
+        _draw_diagram(axis, diagram)
+    for axis in axes[len(diagrams) :]:
+        axis.set_visible(False)
+    if note:
+        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
+    save(figure, path)
+
+
+def _draw_diagram(axis: Any, diagram: Diagram) -> None:
+    tidy(axis, diagram.title, diagram.x, diagram.y)
+    if diagram.span:
+        axis.axhspan(*diagram.span, color=LIGHT, alpha=0.5, linewidth=0)
+    for line, next_color in zip(diagram.lines, LINE_COLORS, strict=False):
+        color = line.color or next_color
+        if line.low is not None:
+            axis.fill_between(line.x, line.low, line.high, color=color, alpha=0.18, linewidth=0)
+        axis.plot(
+            line.x, line.y, line.style, color=color, markersize=3, linewidth=line.width, alpha=line.alpha,
+            label=line.label or None,
+        )  # fmt: skip
+    if diagram.log_x:
+        axis.set_xscale("log")
+    if diagram.log_y:
+        axis.set_yscale("log")
+    if diagram.ticks:
+        axis.set_xticks(list(diagram.ticks), list(diagram.ticks.values()))
+        axis.minorticks_off()
+    if diagram.short_x:
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:.4g}k" if value else "0")
+    if diagram.limits != (None, None):
+        axis.set_ylim(*diagram.limits)
+    if any(line.label for line in diagram.lines):
+        axis.legend(fontsize=8, frameon=False, labelcolor=GREY, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def canvas(size: tuple[float, float] = (8.0, 4.4), bare: bool = False) -> tuple[Any, Any]:
+    """A figure and its only diagram, to be drawn on by hand; with axes unless it is `bare`."""
+    figure = new_figure(*size)
+    axis = figure.subplots()
+    tidy(axis)
+    if bare:
+        axis.set_axis_off()
+    return figure, axis

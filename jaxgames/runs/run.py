@@ -1,10 +1,10 @@
 """A training run on disk: configuration, measurements, checkpoints, the best player, learning curves."""
 
-import contextlib
 import operator
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -110,25 +110,13 @@ class Run(Folder):
         The template's leaves are arrays, numbers, or `jax.ShapeDtypeStruct` as `jax.eval_shape` makes them. Raises
         ValueError that says which step is wrong, why, and which is still good.
         """
-
-        def load() -> tuple[int, Any]:
-            steps = self.steps()
-            chosen = self._chosen(steps, step)
-            what = f"checkpoint of step {chosen} in {self.path}"
-            with _saying(what, lambda: self._still_good(steps, chosen, template)):
-                return chosen, checkpoints.read(self._steps.path(chosen), template)[1]
-
-        return _retry_if_replaced(self.steps, load)
+        read = partial(checkpoints.read, template=template)
+        step, (_, state) = self._load(self._steps, step, read, lambda damaged: self._still_good(damaged, template))
+        return step, state
 
     def restore_leaf(self, place: str, step: int | None = None) -> np.ndarray:
         """One array of the newest checkpoint, or of `step`, by its place in the tree; ValueError if there is none."""
-
-        def load() -> np.ndarray:
-            chosen = self._chosen(self.steps(), step)
-            with _saying(f"checkpoint of step {chosen} in {self.path}"):
-                return checkpoints.read_leaf(self._steps.path(chosen), place)
-
-        return _retry_if_replaced(self.steps, load)
+        return self._load(self._steps, step, partial(checkpoints.read_leaf, place=place))[1]
 
     def save_best(self, state: Any, info: dict[str, Any]) -> None:
         """Saves the best player so far, replacing the one before, with a dictionary about it (games, PPG, ...)."""
@@ -137,25 +125,12 @@ class Run(Folder):
 
     def load_best(self, template: Any) -> tuple[dict[str, Any], Any]:
         """(info, state) of the best player, in the structure of `template`; raises ValueError as `restore`."""
-
-        def load() -> tuple[dict[str, Any], Any]:
-            numbers = self._best.numbers()
-            if not numbers:
-                raise ValueError(f"{self.path} has no best player yet")
-            with _saying(f"best player in {self.path}", lambda: f"checkpoints are there of steps {self.steps()}"):
-                return checkpoints.read(self._best.path(numbers[-1]), template)
-
-        return _retry_if_replaced(self._best.numbers, load)
+        read = partial(checkpoints.read, template=template)
+        return self._load(self._best, None, read, lambda _: f"checkpoints are there of steps {self.steps()}")[1]
 
     def best_info(self) -> dict[str, Any] | None:
         """What `save_best` was told about the best player; None if there is none yet. ValueError if it is damaged."""
-
-        def load() -> dict[str, Any] | None:
-            numbers = self._best.numbers()
-            with _saying(f"best player in {self.path}"):
-                return checkpoints.read_manifest(self._best.path(numbers[-1]))["info"] if numbers else None
-
-        return _retry_if_replaced(self._best.numbers, load)
+        return self._load(self._best, None, checkpoints.read_manifest)[1]["info"] if self._best.numbers() else None
 
     def draw_curve(
         self,
@@ -177,16 +152,35 @@ class Run(Folder):
         archive.draw(found, path, self.path.resolve().name)
         return path
 
-    def _chosen(self, steps: list[int], step: int | None) -> int:
-        if not steps:
-            raise ValueError(f"{self.path} has no checkpoint yet")
-        if step is not None and step not in steps:
-            raise ValueError(f"{self.path} has no checkpoint of step {step}; available: {', '.join(map(str, steps))}")
-        return steps[-1] if step is None else step
+    def _load(
+        self,
+        kept: checkpoints.CheckpointDir,
+        number: int | None,
+        read: Callable[[Path], T],
+        advice: Callable[[int], str] | None = None,
+    ) -> tuple[int, T]:
+        """The number of a checkpoint, by default the newest one, and what `read` gives of it; `advice` says what to do
+        about one that is damaged. Reads again if another process replaced the checkpoints in the meantime.
+        """
+        what, of = ("checkpoint", " of step {}") if kept is self._steps else ("best player", "")
+        while True:
+            numbers = kept.numbers()
+            if not numbers:
+                raise ValueError(f"{self.path} has no {what} yet")
+            chosen = numbers[-1] if number is None else number
+            if chosen not in numbers:
+                there = ", ".join(map(str, numbers))
+                raise ValueError(f"{self.path} has no {what}{of.format(number)}; available: {there}")
+            try:
+                return chosen, read(kept.path(chosen))
+            except (ValueError, KeyError) as error:
+                if kept.numbers() == numbers:
+                    told = f"; {advice(chosen)}" if advice else ""
+                    raise ValueError(f"{what}{of.format(chosen)} in {self.path} {error}{told}") from error
 
-    def _still_good(self, steps: list[int], damaged: int, template: Any) -> str:
+    def _still_good(self, damaged: int, template: Any) -> str:
         """The last good checkpoint before the damaged one or, if there is none, the first one after it, in words."""
-        for step in sorted(set(steps) - {damaged}, key=lambda step: (step > damaged, abs(step - damaged))):
+        for step in sorted(set(self.steps()) - {damaged}, key=lambda step: (step > damaged, abs(step - damaged))):
             try:
                 checkpoints.read(self._steps.path(step), template)
                 return f"step {step} is still good"
@@ -229,23 +223,3 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # of the package around it
         return False
-
-
-@contextlib.contextmanager
-def _saying(what: str, advice: Callable[[], str] | None = None) -> Iterator[None]:
-    """Says of what an error inside is, and what to do about it."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{what} {error}" + (f"; {advice()}" if advice else "")) from error
-
-
-def _retry_if_replaced(numbers: Callable[[], list[int]], load: Callable[[], T]) -> T:
-    """`load()`, again if another process replaced the checkpoints in the meantime."""
-    while True:
-        before = numbers()
-        try:
-            return load()
-        except (ValueError, KeyError):
-            if numbers() == before:
-                raise

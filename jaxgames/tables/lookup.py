@@ -26,7 +26,7 @@ from jaxgames.envs.tic_tac_toe.game import TicTacToe
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
 from jaxgames.tables.connect_four_solver import Solver
-from jaxgames.tables.connect_four_threats import count_squares
+from jaxgames.tables.connect_four_threats import Threats, count_squares
 from jaxgames.tables.folder import TableFolder, open_table
 from jaxgames.tables.retrograde import LOSS, WIN, Index, Values, solve_all
 from jaxgames.tables.whole_games import SOON, SmallBoard, TicTacToeIndex, WholeIndex, solve_whole
@@ -57,9 +57,11 @@ class Knowledge(ABC):
 class LeafKnowledge(Knowledge):
     """Knowledge that is cheap enough for every leaf of a search: a table."""
 
-    @abstractmethod
     def at_leaf(self, scores: Any, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        """Which positions are known without a look ahead, at the beginning of a turn, and what these are worth."""
+        """Which positions are known without a look ahead, at the beginning of a turn, and what these are worth; by
+        default all that are covered.
+        """
+        return self.covers(positions), self.worth(scores, positions)
 
 
 class KnownTurns(NamedTuple):
@@ -179,12 +181,6 @@ class WholeLookup(LeafKnowledge):
         return jnp.ones(jax.tree.leaves(positions)[0].shape, bool)
 
     @override
-    def at_leaf(
-        self, scores: Int8[Array, " keys"], positions: Any
-    ) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        return self.covers(positions), self.worth(scores, positions)
-
-    @override
     def worth(self, scores: Int8[Array, " keys"], positions: Any) -> Float32[Array, " batch"]:
         """From -1 to 1."""
         return scores[self.index.key(positions).astype(jnp.int32)].astype(jnp.float32) / SOON
@@ -203,17 +199,13 @@ class LateLookup(Knowledge):
     @override
     def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
         """Where few squares are free."""
-        return self._squares - count_squares(board.either(*positions)) <= LATE
+        return Threats(self.game).squares - count_squares(board.either(*positions)) <= LATE
 
     @override
     def worth(self, scores: tuple[()], positions: ConnectFourPosition) -> Float32[Array, " batch"]:
         """From -1 to 1: the share of the winner's stones that it has left when it wins."""
         solved = Solver(self.game, entries=ENTRIES)(positions, self.covers(positions))
-        return solved.scores.astype(jnp.float32) / (self._squares // 2 + 1)
-
-    @property
-    def _squares(self) -> int:
-        return self.game.rows * self.game.cols
+        return solved.scores.astype(jnp.float32) / (Threats(self.game).squares // 2 + 1)
 
 
 # The tables that can be built, and where players look for them.

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Int, Int16, UInt8
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.turns.expand import SIZE, turns
-from jaxgames.ops.pytrees import num_rows, take
+from jaxgames.ops.pytrees import in_chunks, take
 
 DRAW, WIN, LOSS, NOTHING = range(4)
 """Values for the player to move; numbers without a position have the last one."""
@@ -113,13 +113,12 @@ class _Turns(NamedTuple):
 
 def _turns_of(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int], known: Callable) -> _Turns:
     """The turns of the positions with these numbers in a slice. `here` says where each slice of the group begins."""
-    padded = np.full(SIZE, numbers[-1], np.int32)
-    padded[: len(numbers)] = numbers
-    positions, exists = index.positions(part, padded)
-    over = _ended(index.game, positions)
-    positions, exists, over = (
-        jax.tree.map(lambda x: np.asarray(x)[: len(numbers)], x) for x in (positions, exists, over)
-    )
+
+    def seen(numbers: np.ndarray) -> tuple[Any, Any, Any]:
+        positions, exists = index.positions(part, numbers)
+        return positions, exists, _ended(index.game, positions)
+
+    positions, exists, over = in_chunks(seen, numbers, SIZE)
     rows = np.flatnonzero(exists & ~over)
     if not len(rows):
         nothing = np.zeros(0, np.int64)
@@ -128,7 +127,7 @@ def _turns_of(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int]
     child = np.full(len(children.parent), -1, np.int64)
     value = np.where(children.over, np.where(children.reward > 0, LOSS, np.where(children.reward < 0, WIN, DRAW)), DRAW)
     length = np.zeros(len(child), np.int16)
-    slices, places = _located(index, children.position)
+    slices, places = in_chunks(index.locate, children.position, SIZE)
     for slice_number in np.unique(slices[~children.over]):
         chosen = (slices == slice_number) & ~children.over
         if slice_number < 0:
@@ -140,18 +139,6 @@ def _turns_of(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int]
             table = known(int(slice_number))
             value[chosen], length[chosen] = table.value[places[chosen]], table.turns[places[chosen]]
     return _Turns(exists, exists & over, rows[children.parent], child, value.astype(np.uint8), length)
-
-
-def _located(index: Index, positions: Any) -> tuple[np.ndarray, np.ndarray]:
-    """`locate` for any number of positions, by one compiled program."""
-    count, parts = num_rows(positions), []
-    for first in range(0, count, SIZE):
-        chunk = take(positions, slice(first, first + SIZE))
-        missing = SIZE - num_rows(chunk)
-        padded = jax.tree.map(lambda x, n=missing: np.concatenate([x, np.repeat(x[-1:], n, axis=0)]), chunk)
-        parts.append([np.asarray(x)[: SIZE - missing] for x in index.locate(padded)])
-    slices, places = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return slices, places
 
 
 class _Ways:

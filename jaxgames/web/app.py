@@ -27,6 +27,7 @@ from jaxgames.web.keeping import RoomKeeper
 from jaxgames.web.kept_games import KeptGames
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 from jaxgames.web.lobby import Lobby
+from jaxgames.web.messages import id_in
 from jaxgames.web.offered_players import OfferedPlayers
 from jaxgames.web.tournaments import TournamentForm, Tournaments
 from jaxgames.web.training import Trainings
@@ -316,13 +317,13 @@ class WebServer:
                 return
             if event["type"] != "websocket.receive":
                 return
+            content = event.get("text")
             if not client.rate.allows():
-                most = self.limits.messages_per_second
-                client.error(None, f"too many messages: at most {most} a second; this one was left out")
+                most, number = self.limits.messages_per_second, id_in(content, self.limits.message_bytes)
+                client.error(number, f"too many messages: at most {most} a second; this one was left out")
                 client.fault("too many messages")
                 await asyncio.sleep(1 / most)
                 continue
-            content = event.get("text")
             if content is None:
                 client.error(None, "a message is a text, JSON")
                 client.fault("too many messages that are wrong")

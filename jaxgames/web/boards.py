@@ -15,8 +15,7 @@ from jaxgames.envs.backgammon.board import to_plain as backgammon_plain
 from jaxgames.envs.backgammon.turn import BAR, Turn, place_name
 from jaxgames.envs.checkers import notation as checkers
 from jaxgames.envs.checkers.board import to_plain as checkers_plain
-from jaxgames.envs.checkers.moves import legal_actions
-from jaxgames.envs.checkers.plain_board import Board, square_and_direction, squares_ahead
+from jaxgames.envs.checkers.plain_board import Board, legal_actions, square_and_direction, squares_ahead
 from jaxgames.envs.connect_four import notation as connect_four
 from jaxgames.envs.connect_four.board import to_plain as connect_four_plain
 from jaxgames.envs.core import State

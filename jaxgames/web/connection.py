@@ -18,6 +18,8 @@ class Client:
         self.here = False
         """Whether it comes from this machine."""
         self.analyst: str | None = None
+        self.evaluations = set[str]()
+        """What it has asked for that is being calculated."""
         self.rate = Rate(limits.messages_per_second, limits.burst)
         self.creations = Rate(limits.creations_per_minute / 60, limits.creations_per_minute)
         self._faults = Rate(limits.faults / 60, limits.faults)

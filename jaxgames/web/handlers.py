@@ -463,3 +463,5 @@ HANDLERS: dict[str, Handler] = {
 
 ANSWERED = ("hint", "look", "analyse", "check_setup", "invite", "save", "ping", "curve")
 """Messages whose answer is a message of its own; the others are answered by `ok`."""
+EVALUATIONS = ("hint", "analyse", "curve")
+"""Those that players have to be asked about, which takes long."""

@@ -10,7 +10,7 @@ from jaxgames.sessions.session import Session
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding, has_values
 from jaxgames.web.connection import Client
-from jaxgames.web.consent import may_see_values
+from jaxgames.web.consent import decide, may_see_values
 from jaxgames.web.engine import Lane
 from jaxgames.web.games import analyst
 from jaxgames.web.rooms import Room
@@ -88,34 +88,28 @@ async def set_analysis(room: Room, client: Client, message: dict[str, Any]) -> N
 
 async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `analyse`."""
-    ply = message["ply"]
-    state, session = room.state_at(ply), room.session
-    seat, spec = room.acting(state), client.analyst or analyst(room.engine.offered, room.choice.game)
-    lane = await room.engine.lane(spec, room.choice.game)
+    spec, lane = await _analyst(room, client, message)
+    ply, session = message["ply"], room.session
+    state = room.state_at(ply)
+    seat = room.acting(state)
     finding = await _first(room, lane, state)
-    if room.session is session:
-        _note(room, ply, seat, finding)
+    _check(room, client, message, room.session is session)
+    _note(room, ply, seat, finding)
     shown = _shown(room, finding, state, seat, ply, spec)
     client.put({**shown, "version": room.version, "id": message["id"], "final": True})
 
 
 async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `curve`."""
+    _, lane = await _analyst(room, client, message)
     session = room.session
-    spec = client.analyst or analyst(room.engine.offered, room.choice.game)
-    lane = await room.engine.lane(spec, room.choice.game)
     count = len(session.turns) + 1
     for ply in range(count):
-        if room.session is not session or ply > len(session.turns) or client not in room.clients:
-            return
-        if not may_see_values(room, client):  # somebody has come to play
-            return
         if ply not in room.values:
             state = room.state_at(ply)
             seat = room.acting(state)
             finding = await _first(room, lane, state)
-            if room.session is not session:
-                return
+            _check(room, client, message, room.session is session and len(session.turns) >= count - 1)
             _note(room, ply, seat, finding)
         final = ply == count - 1
         if final or ply % CURVE_STEP == CURVE_STEP - 1:
@@ -127,10 +121,9 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `hint`: what the analyst would play, to the end of the turn."""
     if room.over:
         raise ValueError("the game is over")
-    session = room.session
-    spec = client.analyst or analyst(room.engine.offered, room.choice.game)
-    lane = await room.engine.lane(spec, room.choice.game)
-    state = session.state if not session.turn_complete else session.turn_start
+    _, lane = await _analyst(room, client, message)
+    session, now = room.session, room.session.state
+    state = now if not session.turn_complete else session.turn_start
     trial = Session(room.choice.game, state)
     finding = None if session.actions and not session.turn_complete else room.analyses.newest.get(client.analyst)
     actions: list[int]
@@ -149,6 +142,7 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
         for action in chosen:
             trial.play_action(action, hand_over=False)
         actions += chosen
+    _check(room, client, message, room.session is session and session.state is now)
     text = room.choice.game.turn_to_string(state, actions)
     steps = room.view.steps(state, actions, text, room.acting(state)).steps
     client.put(
@@ -162,6 +156,21 @@ async def hint(room: Room, client: Client, message: dict[str, Any]) -> None:
             "value": None,
         }
     )
+
+
+async def _analyst(room: Room, client: Client, message: dict[str, Any]) -> tuple[str, Lane]:
+    """The player that evaluates for a page, by its spec and itself."""
+    session, spec = room.session, client.analyst or analyst(room.engine.offered, room.choice.game)
+    lane = await room.engine.lane(spec, room.choice.game)
+    _check(room, client, message, room.session is session)
+    return spec, lane
+
+
+def _check(room: Room, client: Client, message: dict[str, Any], same: bool) -> None:
+    """Raises `ValueError` where what was asked for is of another board now, or may not be shown any more."""
+    if client.room is not room or not same:
+        raise ValueError("the board has changed meanwhile; look again")
+    decide(room, client, message)
 
 
 def _known_turn(player: Player, session: Session) -> list[int]:

@@ -23,7 +23,7 @@ from jaxgames.web.games import GameChoice, choose_game
 from jaxgames.web.kept_games import ChallengeGame, KeptGame, KeptGames
 from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
-from jaxgames.web.seats import Chair, MatchScore
+from jaxgames.web.seats import FIRST, Chair, MatchScore
 
 PROGRAMS_SECONDS = 1.0
 """Between two writings of a game of programs."""
@@ -153,7 +153,7 @@ async def _restored(engine: Engine, game: KeptGame) -> Room:
     clock = content.get("clock")  # games that were kept before there were clocks have none
     room.control = control_of(clock)
     room.begin(choice, session, content["first"], content["drawn_start"])
-    room.tags = content["record"]["tags"]
+    room.tags |= content["record"]["tags"]
     room.clock.spent = list(content.get("seconds", room.clock.spent))
     if clock is not None:
         room.clock.left, room.clock.free = list(clock["left"]), clock["free"]
@@ -225,7 +225,6 @@ def listed(game: KeptGame, owner: str, under_way: bool) -> dict[str, Any]:
     }
 
 
-MOST_CHARACTERS = 65_536
 MOST_GAMES = 20
 _SIGNS = {
     "json": re.compile(r"\s*(\{|\[\s*[{\]])"),
@@ -247,8 +246,6 @@ _GAMES = {
 
 async def read(room: Room, text: str, name: str | None, number: int) -> GameRecord:
     """One game of a text. Raises `ValueError` that points at what is wrong."""
-    if len(text) > MOST_CHARACTERS:
-        raise ValueError(f"the file has {len(text)} characters: expected at most {MOST_CHARACTERS}")
     if name is None:
         name = next(name for name, sign in _SIGNS.items() if sign.match(text))
     _check_format(name)
@@ -288,7 +285,9 @@ async def replay(room: Room, record: GameRecord) -> tuple[GameChoice, Session, i
         raise ValueError(f"the game has {len(record.turns)} turns: expected at most {room.limits.turns}")
     await room.engine.prepare(choice.game)
     session = await room.engine.run("file", Session.replay, record, room.engine.bits())
-    return choice, session, VIEWS[record.game].first(session.start) or 0
+    view = VIEWS[record.game]
+    first, named = view.first(session.start), record.tags.get(FIRST)
+    return choice, session, (view.sides.index(named) if named in view.sides else 0) if first is None else first
 
 
 async def write(room: Room, name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class Limits:
         connections: open at once; `watchers`: of one session.
         chat: characters of a line; `chat_lines`: lines that are kept.
         name: characters of a name.
-        spec: characters of a player's spec; `text`: of a position.
+        spec: characters of a player's spec; `text`: of a position; `file`: of saved games.
         games: in a row.
         simulations: of a search, times its trees.
         plies: of an alpha-beta search; `plain_plies`: of one without cuts; `look_ahead`: of one over chance.
@@ -49,6 +49,7 @@ class Limits:
     name: int = 40
     spec: int = 120
     text: int = 2000
+    file: int = 65_536
     games: int = 1000
     simulations: int = 5000
     plies: int = 8
@@ -84,6 +85,7 @@ _SHOWN = (
     "connections",
     "watchers",
     "chat",
+    "file",
     "games",
     "simulations",
     "plies",

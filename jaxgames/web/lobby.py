@@ -14,7 +14,7 @@ from jaxgames.web.connection import Client
 from jaxgames.web.consent import decide
 from jaxgames.web.engine import Engine, Lane
 from jaxgames.web.games import choose_game
-from jaxgames.web.handlers import ANSWERED, HANDLERS, chairs_for, start
+from jaxgames.web.handlers import ANSWERED, EVALUATIONS, HANDLERS, chairs_for, start
 from jaxgames.web.hints import Analyses
 from jaxgames.web.keeping import RoomKeeper, file_of, listed, restore
 from jaxgames.web.messages import Messages, message_id, read_json
@@ -58,7 +58,10 @@ class Lobby:
         }
 
     async def handle(self, client: Client, content: str) -> None:
-        """Does what a message says, and answers it; whatever is wrong with it is one line back."""
+        """Does what a message says, and answers it; whatever is wrong with it is one line back.
+
+        Evaluations are calculated beside what is said next.
+        """
         raw: Any = None
         try:
             raw = read_json(content, self.limits.message_bytes)
@@ -72,16 +75,40 @@ class Lobby:
                     raise ValueError("this connection is in no session; create or join one first")
                 room.used = time.monotonic()
                 decide(room, client, message)
+                if kind in EVALUATIONS:
+                    self._begin_to_evaluate(room, client, message)
+                    return
                 await HANDLERS[kind](room, client, message)
                 if kind not in ANSWERED:
                     client.answer(message["id"])
-        except ValueError as error:
-            client.error(message_id(raw), " ".join(str(error).split())[:500])
+        except Exception as error:
+            self._refuse(client, message_id(raw), content, error)
+
+    def _refuse(self, client: Client, number: int | None, content: str, error: Exception) -> None:
+        """Answers a message that cannot be done."""
+        if isinstance(error, ValueError):
+            client.error(number, " ".join(str(error).split())[:500])
             client.fault("too many messages that are wrong")
-        except Exception:  # a fault of ours: it is written down, the server goes on
+        else:  # a fault of ours: it is written down, the server goes on
             self.failures += 1
-            _LOG.exception("a message failed: %.300r", content)
-            client.error(message_id(raw), "the server failed to do this; its log says why")
+            _LOG.error("a message failed: %.300r", content, exc_info=error)
+            client.error(number, "the server failed to do this; its log says why")
+
+    def _begin_to_evaluate(self, room: Room, client: Client, message: dict[str, Any]) -> None:
+        kind = message["type"]
+        if kind in client.evaluations:
+            raise ValueError(f"the {kind} asked for before is not there yet; wait for it")
+        client.evaluations.add(kind)
+
+        async def evaluate() -> None:
+            try:
+                await HANDLERS[kind](room, client, message)
+            except Exception as error:
+                self._refuse(client, message["id"], kind, error)
+            finally:
+                client.evaluations.discard(kind)
+
+        self.engine.spawn(evaluate())
 
     async def _create(self, client: Client, message: dict[str, Any]) -> None:
         await self._check_room(client)

@@ -3,6 +3,7 @@
 `parse` gives a dictionary with all fields of the type, missing ones with their default, or raises `ValueError`.
 """
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -189,6 +190,13 @@ def message_id(found: Any) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_VERSION else None
 
 
+def id_in(content: str | None, most: int) -> int | None:
+    """The id in a text that is not looked at otherwise."""
+    with contextlib.suppress(ValueError):
+        return message_id(read_json(content or "", most))
+    return None
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"the message is no JSON: {name} is no number of JSON")
 
@@ -286,7 +294,7 @@ def _fields(limits: Limits) -> dict[str, dict[str, Field]]:
         "check_setup": setup,
         "load": {
             "format": Field(optional(text(10))),
-            "text": Field(text(limits.message_bytes, lines=True), needed=True),
+            "text": Field(text(limits.file, lines=True), needed=True),
             "game_number": Field(whole(1, 10**6), 1),
         },
         "save": {"format": Field(text(10), needed=True)},

@@ -18,7 +18,7 @@ from jaxgames.web.clocks import FREE_TURNS, TIME_UP, Clock, TimeControl
 from jaxgames.web.connection import Client, to_text
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice
-from jaxgames.web.seats import Chair, MatchScore, Offer, new_token, same
+from jaxgames.web.seats import FIRST, Chair, MatchScore, Offer, new_token, same
 
 SCORE_INTERVAL = 0.1
 
@@ -158,8 +158,7 @@ class Room:
         start_text = choice.game.to_string(session.start)
         self.leave(self)
         self.choice, self.session, self.first, self.drawn_start = choice, session, first, drawn_start
-        self.view = VIEWS[choice.game.id]
-        self.start_text = start_text
+        self.view, self.start_text = VIEWS[choice.game.id], start_text
         self.offer, self.broken_off, self.counted = None, False, None
         self.values.clear()
         self.steps = []
@@ -169,6 +168,7 @@ class Room:
         self.clock = Clock(self.control)
         self.tags = {} if session.turns else {"Date": time.strftime("%Y.%m.%d")}
         self.tags |= {} if self.control is None else {"TimeControl": str(self.control)}
+        self.tags |= {} if self.view.first(session.start) is not None else {FIRST: self.view.sides[first]}
 
     @property
     def times_turn(self) -> bool:
@@ -356,7 +356,7 @@ class Room:
         if self.challenged:
             can |= dict.fromkeys(("undo", "redo", "hint", "swap"), False)
         you = {"host": self.is_host(client.token), "seats": seats, "name": client.name}
-        return {"you": you, "can": can, "analysis": client.analyst is not None}
+        return {"you": you, "can": can, "analysis": client.analyst is not None and not (seats and self.hides_values)}
 
     def position(self) -> str:
         """The position now, in the game's notation."""

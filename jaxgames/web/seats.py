@@ -19,6 +19,9 @@ from jaxgames.web.boards import VIEWS
 from jaxgames.web.engine import Lane
 from jaxgames.web.kept_games import ChallengeGame
 
+FIRST = "First"
+"""The tag of a record that says which side moves first, in games whose positions do not."""
+
 
 @dataclasses.dataclass(eq=False)
 class Chair:

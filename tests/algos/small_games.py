@@ -118,6 +118,14 @@ class Relay(Dash):
         return outcome._replace(position=same, turn_passes=~again)
 
 
+@dataclasses.dataclass(frozen=True)
+class ShortRelay(Relay):
+    """As `Relay`, but truncated after some actions."""
+
+    id: ClassVar[str] = "short_relay"
+    step_limit: int | None = 5
+
+
 # Checkers of both players by point, and on the bar as 25. Gammons and backgammons can be won, and checkers hit.
 _STARTS: tuple[tuple[dict[int, int], dict[int, int]], ...] = (
     ({1: 2, 2: 1, 5: 1}, {3: 2, 1: 2}),

@@ -1,6 +1,7 @@
 """The docs build without a warning, their tables are those of the code, and their Python runs as pasted."""
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs import registry
+from jaxgames.web.limits import USUAL_LIMITS
 from tests import interface
 from tests.docs.calls import impossible
 from tests.envs.othello import Othello
@@ -88,6 +90,30 @@ def test_tables_and_pictures_are_those_of_the_code(tmp_path, monkeypatch):
     assert generate.stale(tmp_path / "docs", write=True) == with_all_games
     assert not generate.stale(tmp_path / "docs")
     assert "| [`othello`](othello.md) | v1 | 65 | bool[8, 8, 2] |" in (tmp_path / "docs/games/index.md").read_text()
+
+
+def test_sentences_say_what_was_measured():
+    """Figures in prose, and bounds of the page's server."""
+    trainings = json.loads((DOCS / "algorithms" / "alphazero.json").read_text("utf-8"))["trainings"]
+    alphazero = (DOCS / "algorithms" / "alphazero.md").read_text("utf-8")
+    for games in (900_000, 1_900_000):
+        updates = trainings[f"{games:,} games"]["config"]["learner"]["updates"]
+        assert re.search(rf"--games {games}\b[^.]*: {updates:,} updates", alphazero)
+    figures = {
+        figure["what"]: figure["value"]
+        for result in generate.measured.read()
+        for figure in result["figures"]
+        if figure["by"] == "jaxgames" and figure["unit"] in ("games/s", "ms")
+    }
+    one, two = (round(figures[f"fast, batch 128 x 4 (recipe), {count}"]) for count in ("1 device", "2 devices"))
+    assert f"{two:,} games/s, beside {one:,} on one" in (DOCS / "algorithms" / "td.md").read_text("utf-8")
+    first, second = (figures[f"td-gammon-0.0{plies}: one move, 256 positions at once"] for plies in ("", "@2"))
+    assert f"some {round(second / first, -1):.0f} times" in (DOCS / "players.md").read_text("utf-8")
+    bounds = USUAL_LIMITS
+    plies = f"{bounds.plies} of alpha-beta, {bounds.plain_plies} of minimax, {bounds.look_ahead} over dice"
+    assert plies in (DOCS / "play" / "web.md").read_text("utf-8")
+    pages = [path.name for path in DOCS.rglob("*.md") if "pip install 'jaxgames[" in path.read_text("utf-8")]
+    assert not pages, "it is not on PyPI"
 
 
 CERTIFIED = {f"games/{name}": "envs" for name in ("tic-tac-toe", "connect-four", "checkers")}

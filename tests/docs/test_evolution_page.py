@@ -1,6 +1,7 @@
 """The page of the recipes of evolution shows the results that are committed beside it, and their settings."""
 
 import json
+import re
 from pathlib import Path
 from statistics import median
 
@@ -82,6 +83,15 @@ def test_what_is_claimed_of_backgammon_and_connect_four():
     usual = next(result for result in BY_MATCHES if result["recipe"] == "connect-four-evolution")
     won = {match["b"]: match for match in usual["matches"]}
     assert won["uct:50"]["ppg_low"] > 0 and won["random"]["win_rate"] >= 0.99
+
+
+def test_the_memory_of_a_million_is_that_of_the_command():
+    (result,) = (result for result in RESULTS if "peak_memory_gib" in result)
+    (command,) = (line for line in TEXT.replace("\\\n", "").splitlines() if "--out runs/million" in line)
+    changes = re.findall(r"--(?:set |(?=population ))(\S+(?: \d+)?)", command)
+    setting = {change.replace(" ", "=") for change in changes}
+    assert setting == set(result["setting"].removeprefix("usual ").split())
+    assert f" --devices {result['devices']} " in command and f"took {result['peak_memory_gib']} GiB" in TEXT
 
 
 def test_the_spread_of_champions_is_that_of_the_results():

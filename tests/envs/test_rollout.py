@@ -102,6 +102,22 @@ def test_outside_of_jit_only_what_may_have_changed_is_traced_again():
     assert len(traces) > 2
 
 
+def test_a_policy_with_bounds_is_not_taken_for_a_jitted_one():
+    game = jaxgames.make("tic_tac_toe")
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 6))
+
+    class Clipped:
+        lower, trace, action = 0.0, 1.0, 3
+
+        def __call__(self, key, states):
+            return jnp.full(len(states.terminated), self.action, jnp.int32)
+
+    policy = Clipped()
+    for policy.action in (3, 4):
+        played = jaxgames.rollout(game, states, jax.random.key(1), 1, policy)[1].actions[0]
+        np.testing.assert_array_equal(played, jnp.full(6, policy.action))
+
+
 def test_extras_that_are_no_arrays_are_one_line():
     game = jaxgames.make("tic_tac_toe")
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 4))

@@ -83,7 +83,7 @@ def passes(project: Path, tests: Sequence[str], cache: Path, limit: float | None
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     }
-    # Of a whole file the quick tests, a test that is named in any case.
+    # Where all tests are named they run in any case; beside a whole file only quick ones do.
     marks = () if all("::" in test for test in tests) else ("-m", "not slow")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *marks, *tests]
     try:

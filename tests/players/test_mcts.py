@@ -119,19 +119,22 @@ def test_rule_and_rollouts_of_a_spec(text):
 
 
 @pytest.mark.parametrize(
-    ("option", "message"),
+    ("spec", "message"),
     [
-        ("trees=257", "trees '257': expected a whole number from 1 to 256"),
-        ("c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
-        ("c=nan", "c 'nan': expected a number"),
-        ("k=3", "no option 'k'; it has: c, trees, leaves, final"),
-        ("final=best", "final 'best': expected one of visits, mean"),
+        ("uct:8,trees=257", "trees '257': expected a whole number from 1 to 256"),
+        ("uct:8,c=1000001", "c '1000001': expected a number from 0 to 1,000,000"),
+        ("uct:8,c=nan", "c 'nan': expected a number"),
+        ("uct:8,k=3", "no option 'k'; it has: c, trees, leaves, final"),
+        ("uct:8,final=best", "final 'best': expected one of visits, mean"),
+        ("rave:8,k=0", "k '0': expected a number above 0, at most 1,000,000"),
+        ("mast:8,temperature=0", "temperature '0': expected a number from 0.01 to 1,000,000"),
     ],
 )
-def test_options_out_of_range(option, message):
+def test_options_out_of_range(spec, message):
     with pytest.raises(ValueError) as error:
-        players.make(f"uct:8,{option}", GAME)
-    assert message in str(error.value) and "\n" not in str(error.value)
+        players.make(spec, GAME)
+    said = str(error.value)
+    assert said.startswith(f"player '{spec}': ") and message in said and "\n" not in said
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import jaxgames
 from jaxgames.players.generic import by_policy
-from jaxgames.recipes import solved
+from jaxgames.recipes import solved, strength
 
 GAME = jaxgames.make("connect_four")
 
@@ -33,10 +33,12 @@ def test_each_half_is_measured_by_itself():
 
 def test_only_one_half_chooses():
     best = {"choosing_perfect": 60.0, "choosing_good": 80.0}
-    assert solved.is_kept(best, None)
-    assert solved.is_kept({"choosing_perfect": 61.0, "choosing_good": 80.0, "reporting_good": 0.0}, best)
-    assert not solved.is_kept({"choosing_perfect": 61.0, "choosing_good": 78.0, "reporting_good": 100.0}, best)
-    assert solved.remembered({**best, "reporting_good": 90.0}) == best
+    better = {"choosing_perfect": 61.0, "choosing_good": 80.0, "reporting_good": 0.0}
+    worse = {"choosing_perfect": 61.0, "choosing_good": 78.0, "reporting_good": 100.0}
+    assert strength.is_kept("random", best, None)
+    assert strength.is_kept("random", better, best) and not strength.is_kept("random", worse, best)
+    measured = {**best, "reporting_good": 90.0, "score_random": 70.0}
+    assert strength.remembered("random", measured) == {**best, "opponent": "random", "score": 70.0}
 
 
 def test_other_boards_have_no_solved_positions():

@@ -1,11 +1,14 @@
 """Evaluations, hints and curves: as the players think, and shown for the right seat."""
 
+import threading
+
 import numpy as np
 import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.sessions.session import Session
+from jaxgames.web import hints
 from jaxgames.web.analysis import Finding, RatedTurn, analyse, has_values
 from jaxgames.web.hints import _known_turn
 from jaxgames.web.programs import ProgramCache
@@ -139,17 +142,44 @@ def test_the_curve_of_a_game_has_its_result_at_the_end(http):
         assert curve["values"][0] > 0.9 and curve["values"][1] < -0.9 and curve["values"][2] == -1
 
 
+def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_no_use_any_more(monkeypatch):
+    begun, go, analyse_ = threading.Event(), threading.Event(), hints.analysis.analyse
+
+    def slowly(*arguments, **options):
+        begun.set()
+        go.wait(60)
+        yield from analyse_(*arguments, **options)
+
+    monkeypatch.setattr(hints.analysis, "analyse", slowly)
+    with serving() as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", position="XX./OO./...")
+        curve = ann.send("curve")
+        begun.wait(60)
+        assert "not there yet" in ann.refuse("curve")
+        assert ann.do("turn", text="7")["ply"] == 1
+        assert ann.do("undo")["ply"] == 0
+        ann.do("new")
+        go.set()
+        answer = ann.until(lambda message: message.get("id") == curve)
+        assert "changed meanwhile" in answer["message"]
+        assert len(ann.ask("curve")["values"]) == 1
+
+
 def test_no_help_while_two_people_play(http):
     with page(http) as ann, page(http) as bob, page(http) as eve:
         ann.create("tic_tac_toe")
+        ann.do("analysis", on=True)
         token = ann.ask("invite", seat=1)["token"]
+        assert ann.wait(lambda state: state["you"]["seats"] == [0])["analysis"]
         bob.join(ann.welcome["session"], token)
+        assert not ann.wait(lambda state: state["seats"][1]["online"])["analysis"]
         for kind, fields in (("hint", {}), ("analysis", {"on": True}), ("curve", {}), ("analyse", {"ply": 0})):
             assert "while two people play" in bob.refuse(kind, **fields)
         eve.join(ann.welcome["session"])
         assert eve.ask("hint")["type"] == "hint"
         bob.do("resign")
         assert ann.ask("analyse", ply=0)["type"] == "analysis"
+        assert ann.state["analysis"]
 
 
 def test_a_program_takes_a_draw_only_if_it_is_not_better(http):

@@ -1,5 +1,6 @@
 """Games over the WebSocket: persons, programs, tokens, offers, saved games."""
 
+import json
 import re
 import threading
 
@@ -384,11 +385,23 @@ def test_games_are_saved_and_loaded(ann, game, format, turns):
         assert state["board"].get(kind) == board.get(kind)
 
 
+def test_who_has_moved_first_in_backgammon_does_so_in_the_game_that_was_saved(ann):
+    ann.create("backgammon", position="4HPwATDgc/ABMA:31", to_move=1)
+    ann.do("turn", text="8/5 6/5")
+    file = json.loads(ann.ask("save", format="json")["text"])
+    assert file["tags"]["First"] == "Black"
+    board = ann.do("load", format=None, text=json.dumps(file))["board"]["points"]
+    assert ann.state["history"][0]["seat"] == 1 and board[19] == [0, 2]
+    del file["tags"]  # as files of before were
+    assert ann.do("load", format="json", text=json.dumps(file))["history"][0]["seat"] == 0
+
+
 def test_a_broken_file_is_one_line(ann):
     ann.create("checkers")
     assert "line 1" in ann.refuse("load", format="pdn", text="1. 11-16 9-13 *")
     assert "expected one of" in ann.refuse("load", format="exe", text="x")
     assert "holds 0 games" in ann.refuse("load", format="pdn", text="")
+    assert "expected at most 65536" in ann.refuse("load", format="pdn", text="* " * 32_769)
     assert "more than 20 games" in ann.refuse("load", format="pdn", text="* " * 100)
     for text in ("[]", "{}", '{"game": 5}', "[[]]", "(;", "(;GM[1])", "1-0"):
         assert "\n" not in ann.refuse("load", format=None, text=text)

@@ -1,6 +1,7 @@
 """Every bound says in one clear line that it was met, and the others go on."""
 
 import asyncio
+import json
 import time
 from types import SimpleNamespace
 
@@ -120,13 +121,14 @@ def test_a_flood_is_slowed_down_and_then_cut_off():
     with serving(limits=Limits(messages_per_second=50, burst=5, faults=8)) as (_, http), page(http) as ann:
         ann.create("tic_tac_toe")
         for _ in range(40):
-            ann.socket.send_json({"type": "ping"})
+            ann.send("ping")
         errors, event = [], ann.socket.receive()
         while event["type"] != "websocket.close":
-            errors += [event["text"]] * ("too many messages" in event["text"])
+            errors += [json.loads(event["text"])] * ("too many messages" in event["text"])
             event = ann.socket.receive()
         assert event["code"] == 1008 and event["reason"] == "too many messages"
-        assert len(errors) == 9 and "at most 50 a second" in errors[0]
+        assert len(errors) == 9 and "at most 50 a second" in errors[0]["message"]
+        assert all(number > 1 for number in (error["id"] for error in errors))  # whoever waits for it is answered
 
 
 def test_many_wrong_messages_end_the_connection():

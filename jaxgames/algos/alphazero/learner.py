@@ -139,7 +139,8 @@ class AlphaZeroLearner:
     Args:
         game: any game that passes `check_game`.
         network: a flax module, or anything hashable with `init(key, observation)` and `apply(params, observation) ->
-            (logits [B, actions], value [B])`, the value in points of the player to act.
+            (logits [B, actions], value [B])`, the value in points of the player to act; `init` gives weights of float32
+            or more (a flax module may compute in less, by its `dtype`).
         config: the settings.
     """
 
@@ -169,12 +170,15 @@ class AlphaZeroLearner:
         check_room(jax.eval_shape(first_plies, jax.random.key(0)), self.config.buffer_plies)
 
     def init(self, key: Key[Array, ""]) -> AlphaZeroState:
-        """New weights, new games, an empty buffer."""
+        """New weights, new games, an empty buffer. Raises `TypeError` for weights below float32."""
         checks.key(key)
         net_key, game_key = jax.random.split(key)
         config = self.config
         states = self._begin(game_key)
         params = self.network.init(net_key, states.observation[:1])
+        for leaf in jax.tree.leaves(params):
+            if getattr(leaf, "dtype", None) in (jnp.bfloat16, jnp.float16):
+                raise TypeError(f"weights of {leaf.dtype}: expected float32, as small steps do not move a mean of less")
         buffer = init_buffer(jax.eval_shape(self._play, params, states, key)[1], config.buffer_plies)
         # The mean begins at the first weights; a copy, so that both can be donated.
         mean = jax.tree.map(jnp.copy, params)

@@ -8,9 +8,8 @@ from jaxgames.algos.evolution import operators
 from jaxgames.algos.evolution.candidates import LowRank, Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.duel import duel
 from jaxgames.algos.evolution.evaluate import Algorithm, Fitness, MemoryPlan, evaluate, generation, population_mesh
-from jaxgames.algos.evolution.fitness import SCORES, ByPlay
+from jaxgames.algos.evolution.fitness import MEASURES, SCORES, ByPlay
 from jaxgames.algos.evolution.genomes import Genomes
-from jaxgames.algos.evolution.measures import MEASURES
 from jaxgames.algos.evolution.play import Details, FixedPlayer, Networks, RandomMoves, Results, play
 from jaxgames.algos.evolution.policies import Afterstate, Outputs, Policy
 from jaxgames.algos.evolution.strategies.evosax import Evosax

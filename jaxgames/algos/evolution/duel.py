@@ -19,7 +19,7 @@ from jaxgames.ops.random_bits import fold_in
 class Duel(NamedTuple):
     """The results of 2 * pairs games: first those that a began, then those that b began, pair by pair.
 
-    `points` are those of a, 0 for a game that was `stopped` at the limit of plies.
+    `points` are those of a, 0 for a game that was `stopped` at a limit of plies.
     """
 
     points: Float32[Array, " games"]
@@ -54,7 +54,7 @@ def duel(
     Args:
       value_of: the value of positions by a player's parameters.
       pairs: how many pairs are played.
-      most_plies: games are stopped after so many plies.
+      most_plies: games are stopped after so many plies, and at their own `step_limit`.
 
     Raises `ValueError` for less than one pair.
     """
@@ -62,6 +62,8 @@ def duel(
     checks.function("value_of", value_of, "(params) -> value")
     checks.key(key)
     checks.whole_or_traced("most_plies", most_plies)
+    if game.step_limit is not None:
+        most_plies = jnp.minimum(most_plies, game.step_limit)  # type: ignore[assignment]
     if checks.whole("pairs", pairs, None) < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
     bits = jnp.tile(candidate_bits(key, jnp.arange(pairs, dtype=jnp.int32)), 2)

@@ -315,7 +315,7 @@ def _rounded(number: float) -> int:
 
 def _readable(size: int) -> str:
     """Bytes in the unit that people use for them."""
-    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if size >= 2**power:
-            return f"{size / 2**power:.1f} {unit}"
+    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
+        if size >= 10**power:
+            return f"{size / 10**power:.1f} {unit}"
     return f"{size} bytes"

@@ -1,13 +1,13 @@
-"""The fitness of candidates by their games with others."""
+"""The fitness of candidates by their games with others: scores of each game, and measures of how candidates play."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float32, Int32, Key
 
-from jaxgames.algos.evolution.measures import MEASURES
 from jaxgames.algos.evolution.play import Networks, Opponents, RandomMoves, Results, check_sides, play
 from jaxgames.algos.evolution.policies import POLICY, POLICY_PARTS, Policy
 from jaxgames.ops import checks
@@ -42,7 +42,7 @@ def legality(results: Results) -> Float32[Array, "n games"]:
     For networks that have to learn the rules. Source: Adamczyk, Brinkmann and Ward, Checkers-Simulation, 2018, figure
     4.3. Raises `ValueError` without details.
     """
-    moves, captures = (_detail(results, name).astype(jnp.float32) for name in ("moves", "captures"))
+    moves, captures = (_number(results, name) for name in ("moves", "captures"))
     return LEGAL * moves + (CAPTURE - LEGAL) * captures + ILLEGAL * results.illegal.astype(jnp.float32)
 
 
@@ -56,6 +56,10 @@ def _detail(results: Results, name: str) -> Array:
     return found
 
 
+def _number(results: Results, name: str) -> Float32[Array, "n games"]:
+    return _detail(results, name).astype(jnp.float32)
+
+
 SCORES: Mapping[str, Score] = {score.__name__: score for score in (wins, points, material, pieces, legality)}
 """The scores of a game, by name."""
 DETAILED: Mapping[str, tuple[str, ...]] = {
@@ -64,6 +68,46 @@ DETAILED: Mapping[str, tuple[str, ...]] = {
     "legality": ("moves", "captures"),
 }
 """The details of results that a score needs, if any."""
+
+
+class Measure(NamedTuple):
+    """A number of all games of a candidate together: how it is counted, of which details of results, and between which
+    numbers it usually lies in games of at most so many plies.
+    """
+
+    of: Callable[[Results], Float32[Array, " n"]]
+    details: tuple[str, ...]
+    usual: Callable[[int], tuple[float, float]]
+
+
+def length(results: Results) -> Float32[Array, " n"]:
+    """The mean number of turns of a game, those of both."""
+    return jnp.mean(_number(results, "plies"), axis=1)
+
+
+def spread(results: Results) -> Float32[Array, " n"]:
+    """The standard deviation of the number of turns of a game: 0 for who plays the same game again and again."""
+    return jnp.std(_number(results, "plies"), axis=1)
+
+
+def draws(results: Results) -> Float32[Array, " n"]:
+    """The share of games without a winner, those that were stopped among them."""
+    return jnp.mean((results.points == 0).astype(jnp.float32), axis=1)
+
+
+def captures(results: Results) -> Float32[Array, " n"]:
+    """The share of the candidate's moves that take a piece."""
+    moves = jnp.sum(_number(results, "moves"), axis=1)
+    return jnp.sum(_number(results, "captures"), axis=1) / jnp.maximum(moves, 1.0)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "length": Measure(length, ("plies",), lambda most_plies: (0.0, float(most_plies))),
+    "spread": Measure(spread, ("plies",), lambda most_plies: (0.0, most_plies / 4)),
+    "draws": Measure(draws, (), lambda most_plies: (0.0, 1.0)),
+    "captures": Measure(captures, ("moves", "captures"), lambda most_plies: (0.0, 0.5)),
+}
+"""The measures of games besides the scores, by name."""
 
 
 def score_named(name: str) -> Score:

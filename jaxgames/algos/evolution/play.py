@@ -213,12 +213,14 @@ class _Seats(NamedTuple):
 class _GameSet(NamedTuple):
     """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
 
-    A player who moves twice in a row does so when its side is asked next.
+    A player who moves twice in a row does so when its side is asked next. `turns` are counted where the game has a
+    `step_limit`.
     """
 
     positions: Any
     points: Float32[Array, " games"]
     details: Details | None
+    turns: Int32[Array, " games"] | None
 
     @property
     def playing(self) -> Bool[Array, " games"]:
@@ -255,7 +257,7 @@ def play(
     details: bool | Collection[str] = False,
 ) -> Results:
     """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies, in which the sides take
-    turns: who moves twice in a row lets one pass in between.
+    turns: who moves twice in a row lets one pass in between. A game is stopped at its own `step_limit`, too.
 
     Args:
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one
@@ -419,7 +421,8 @@ def _begin(
     positions, points = jax.tree.map(of_all, (openings, playing))
     counted = {"plies", "moves", "captures"}
     zeros = {name: jnp.zeros(len(points), jnp.int32 if name in counted else jnp.float32) for name in details}
-    return _GameSet(positions, points, Details(**zeros) if details else None)
+    turns = None if game.step_limit is None else jnp.zeros(len(points), jnp.int32)
+    return _GameSet(positions, points, Details(**zeros) if details else None, turns)
 
 
 def _after(
@@ -441,7 +444,11 @@ def _after(
     status = jnp.where(turn_passes, Status.PLAYING, Status.MOVES_AGAIN)
     points = jnp.where(moved, jnp.where(over | ~legal, won, status), games.points)
     points = jnp.where(games.points == Status.MOVES_AGAIN, Status.PLAYING, points)
-    details = games.details
+    details, turns = games.details, games.turns
+    if turns is not None and game.step_limit is not None:
+        turns += moved.astype(jnp.int32)
+        cut = (turns >= game.step_limit) & games._replace(points=points).playing
+        points = jnp.where(cut, 0.0, points)
     if details is not None:
         details = _details_after(game, games, position, turn_passes, moved, moved & legal, candidates)
     played = select(moved & legal, position, games.positions)
@@ -449,6 +456,7 @@ def _after(
         positions=jax.tree.map(lambda x: materialize(x, opaque), played),
         points=materialize(points, opaque),
         details=details,
+        turns=turns,
     )
 
 

@@ -15,11 +15,11 @@ from jaxgames.algos.mcts.rules.amaf import AMAF as amaf
 from jaxgames.algos.mcts.rules.amaf import RAVE as rave
 from jaxgames.algos.mcts.rules.bounded import Bounded as bounded
 from jaxgames.algos.mcts.rules.gumbel import Gumbel as gumbel
+from jaxgames.algos.mcts.rules.gumbel import OneRound as one_round
 from jaxgames.algos.mcts.rules.rule import PUCT as puct
 from jaxgames.algos.mcts.rules.rule import UCT as uct
+from jaxgames.algos.mcts.rules.rule import Recursive as recursive
 from jaxgames.algos.mcts.rules.rule import Rule
-from jaxgames.algos.mcts.rules.scheduled import OneRound as one_round
-from jaxgames.algos.mcts.rules.scheduled import Recursive as recursive
 from jaxgames.algos.mcts.rules.ucd import UCD as ucd
 from jaxgames.algos.mcts.rules.ucd import uct1, uct2, uct3
 from jaxgames.algos.mcts.search import Noise, SearchResult, search, search_positions

@@ -18,8 +18,8 @@ from jaxgames.algos.mcts.edge import edge_discount, play_edge
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
 from jaxgames.algos.mcts.nodes import Nodes
+from jaxgames.algos.mcts.rules.gumbel import OneRound
 from jaxgames.algos.mcts.rules.rule import Score
-from jaxgames.algos.mcts.rules.scheduled import OneRound
 from jaxgames.algos.mcts.simulate import sanitize
 from jaxgames.algos.mcts.tree import Tree, unwrap
 from jaxgames.envs.core import Game

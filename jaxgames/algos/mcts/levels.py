@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.edge import edge_discount, play_edge
 from jaxgames.algos.mcts.evaluators.evaluator import Evaluator, evaluated, leaves_of
 from jaxgames.algos.mcts.init import awaits_chance, masked_softmax
-from jaxgames.algos.mcts.rules.scheduled import Recursive
+from jaxgames.algos.mcts.rules.rule import Recursive
 from jaxgames.algos.mcts.simulate import sanitize
 from jaxgames.algos.mcts.tree import unwrap
 from jaxgames.envs.core import Game

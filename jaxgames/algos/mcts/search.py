@@ -15,8 +15,8 @@ from jaxgames.algos.mcts.evaluators.evaluator import AN_EVALUATOR, Evaluator, ch
 from jaxgames.algos.mcts.init import awaits_chance, init_tree
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules import RULES
-from jaxgames.algos.mcts.rules.rule import A_RULE, Rule, check_numbers, check_rule
-from jaxgames.algos.mcts.rules.scheduled import OneRound, Recursive
+from jaxgames.algos.mcts.rules.gumbel import OneRound
+from jaxgames.algos.mcts.rules.rule import A_RULE, Recursive, Rule, check_numbers, check_rule
 from jaxgames.algos.mcts.simulate import evaluate_root, simulate, simulate_for
 from jaxgames.algos.mcts.tree import MAX_SLOTS, Layout, Tree, check_size
 from jaxgames.envs.checks import a_game, position_batch, state_batch

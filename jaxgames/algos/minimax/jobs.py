@@ -7,8 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.minimax.state import NO_MOVE, OWN_VALUE, RAISED, TURN, Node, SearchState, init_state
-from jaxgames.algos.minimax.step import Problem, step
+from jaxgames.algos.minimax.step import NO_MOVE, OWN_VALUE, RAISED, TURN, Node, Problem, SearchState, init_state, step
 from jaxgames.ops.pytrees import select
 
 STEPS = 128

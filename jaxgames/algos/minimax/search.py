@@ -12,8 +12,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
 from jaxgames.algos.minimax import moves as sets
 from jaxgames.algos.minimax.jobs import Found, Roots, search_all
-from jaxgames.algos.minimax.state import MOST_MOVES, Packing
-from jaxgames.algos.minimax.step import LIMIT, WIN, Problem
+from jaxgames.algos.minimax.step import LIMIT, MOST_MOVES, WIN, Packing, Problem
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, Value
 from jaxgames.envs.turns.expand import single_actions

@@ -22,6 +22,7 @@ from jaxgames.ops import checks
 # mean errs less than one of them (L. K. Hansen and P. Salamon, "Neural network ensembles", 1990). Here they have one
 # hidden layer, and share the biases of the outputs.
 
+
 def apart(params: Any, members: int) -> Any:
     """The members of `MLP((members * hidden, outputs))`, as parameters of `MLP((hidden, outputs))`.
 
@@ -79,7 +80,8 @@ class Outcomes:
     """Whether a won gammon counts as a win, too: then an output is the chance of so many points or more."""
 
     def __post_init__(self) -> None:
-        checks.settings(self)
+        checks.sizes("points", self.points)
+        checks.flag("cumulative", self.cumulative)
         if not self.points or set(self.points) != {-p for p in self.points} or 0 in self.points:
             raise ValueError(f"outcomes {self.points}: every number of points is needed with both signs, as in (1, -1)")
 

@@ -108,18 +108,6 @@ def board_picture(
     return Picture(WIDTH, HEIGHT, elements, f"Backgammon {scene.text}: {', '.join(statuses)}")
 
 
-def board_svg(
-    mover: Board,
-    opponent: Board,
-    dice: Sequence[int] | None = None,
-    theme: str = "light",
-    size: float | None = None,
-    player: int = 0,
-) -> str:
-    """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return svg.document(board_picture(mover, opponent, dice, theme, player), theme, size)
-
-
 def _text_edge(scene: _Scene, upper: bool) -> str:
     numbers = [f"{scene.on(column, upper)[0]:->2}-" for column in range(12)]
     return f" +{''.join(numbers[:6])}-----{''.join(numbers[6:])}+"

@@ -35,6 +35,7 @@ from jaxgames.envs.backgammon.play_lists import BatchPlays, PlayList, list_plays
 from jaxgames.envs.backgammon.turn import Turn
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value
+from jaxgames.envs.svg import document
 from jaxgames.envs.turns.best import TopTurns
 from jaxgames.ops import checks
 from jaxgames.ops.bits import bounded, has, nth_set, union, unpack
@@ -234,7 +235,7 @@ class Backgammon(Game[Position]):
     @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document; player 0 has the light checkers and sits at the bottom."""
-        return drawing.board_svg(*to_plain(position), player=player, theme=theme)
+        return document(drawing.board_picture(*to_plain(position), theme, player), theme)
 
     @override
     def board_text(self, state: State) -> str:

@@ -2,10 +2,9 @@
 
 from jaxgames.envs.checkers.board import Position
 from jaxgames.envs.checkers.game import Checkers
-from jaxgames.envs.checkers.moves import Move, legal_moves, move_to_actions, move_to_string
 from jaxgames.envs.checkers.notation import parse, unparse
 from jaxgames.envs.checkers.pdn import PDNGame, read_games, write_game
-from jaxgames.envs.checkers.plain_board import START, Board
+from jaxgames.envs.checkers.plain_board import START, Board, Move, legal_moves, move_to_actions, move_to_string
 
 __all__ = [
     "START",

@@ -6,12 +6,12 @@ White's pieces are the light ones, whether White is player 0 or 1. `player` is t
 from collections.abc import Iterator
 
 from jaxgames.envs import svg
-from jaxgames.envs.checkers.moves import legal_actions
 from jaxgames.envs.checkers.notation import unparse
 from jaxgames.envs.checkers.plain_board import (
     SQUARES,
     Board,
     check_board,
+    legal_actions,
     row_and_column,
     side_name,
     sign_of,
@@ -57,13 +57,6 @@ def board_picture(board: Board, theme: str = "light", player: int = 0, draw_afte
     elements = [*_ground(board, colours), *_pieces(board, colours), *_plates(board, colours, player, draw_after)]
     statuses = [f"{side_name(white)} {status}" for white, status in _statuses(board, draw_after).items()]
     return Picture(WIDTH, HEIGHT, elements, f"Checkers {unparse(board)}: {', '.join(statuses)}")
-
-
-def board_svg(
-    board: Board, theme: str = "light", player: int = 0, size: float | None = None, draw_after: int | None = None
-) -> str:
-    """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible position."""
-    return svg.document(board_picture(board, theme, player, draw_after), theme, size)
 
 
 def _checked(board: Board, player: int) -> Board:

@@ -16,18 +16,28 @@ from jaxgames.ops import bits
 from jaxgames.ops.materialize import materialize
 
 
+class Signed:
+    """What encodings have in common in which the other's pieces are written as the player's own, but for the sign."""
+
+    inputs_first: Callable[[Position], Float32[Array, "size *batch"]]
+
+    def __call__(self, positions: Position) -> Float32[Array, "n size"]:
+        """float32[n, size] for n positions."""
+        return self.inputs_first(positions).T
+
+    def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:
+        """The same inputs with the names of the players exchanged."""
+        return -inputs
+
+
 @dataclasses.dataclass(frozen=True)
-class Pieces:
+class Pieces(Signed):
     """The men on the 32 squares, then the kings: own 1, the other's -1, squares in the frame of the player to act."""
 
     size: int = 64
 
-    def __call__(self, positions: Position) -> Float32[Array, "n 64"]:
-        """float32[n, 64] for n positions."""
-        return self.inputs_first(positions).T
-
     def inputs_first(self, positions: Position) -> Float32[Array, "64 *batch"]:
-        """The same for positions of any batch shape, the inputs first."""
+        """The inputs of positions of any batch shape, the inputs first."""
         own, other, kings = (word[None] for word in positions[:3])
         squares = board.PLACE.reshape(-1, *(1,) * positions.own.ndim)
         places = jnp.where(board.white(positions)[None], 11 - squares, squares) & 31
@@ -43,13 +53,9 @@ class Pieces:
         seen = observation[:, rows, 2 * columns + 1 - rows % 2].astype(jnp.float32)
         return jnp.concatenate([seen[..., 0] - seen[..., 2], seen[..., 1] - seen[..., 3]], axis=1)
 
-    def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
-        """The same inputs with the names of the players exchanged."""
-        return -inputs
-
 
 @dataclasses.dataclass(frozen=True)
-class Board64:
+class Board64(Signed):
     """The 8 x 8 board, one number for each square: own man 1, own king `king`, the other's negative, else 0.
 
     Row by row from the side of the player to act, as in the observation; on every other square nothing ever stands.
@@ -58,12 +64,8 @@ class Board64:
     king: float = 2.0
     size: int = 64
 
-    def __call__(self, positions: Position) -> Float32[Array, "n 64"]:
-        """float32[n, 64] for n positions."""
-        return self.inputs_first(positions).T
-
     def inputs_first(self, positions: Position) -> Float32[Array, "64 *batch"]:
-        """The same for positions of any batch shape, the inputs first."""
+        """The inputs of positions of any batch shape, the inputs first."""
         own, other, kings = (word[None] for word in positions[:3])
         each = (64, *(1,) * positions.own.ndim)
         rows, columns = np.indices((8, 8))
@@ -73,13 +75,9 @@ class Board64:
         piece = piece * jnp.where(bits.has(kings, places), jnp.float32(self.king), jnp.float32(1))
         return jnp.where(((rows + columns) % 2 == 1).reshape(each), piece, jnp.float32(0))
 
-    def swap(self, inputs: Float32[Array, "n 64"]) -> Float32[Array, "n 64"]:
-        """The same inputs with the names of the players exchanged."""
-        return -inputs
-
 
 @dataclasses.dataclass(frozen=True)
-class OneSquare:
+class OneSquare(Signed):
     """32 inputs that all show the same one square: own piece 1, the other's -1, empty 0.
 
     A published program had this defect, and its networks evolved nonetheless: they give one of only three answers to
@@ -90,20 +88,12 @@ class OneSquare:
     square: int = 0
     size: int = 32
 
-    def __call__(self, positions: Position) -> Float32[Array, "n 32"]:
-        """float32[n, 32] for n positions."""
-        return self.inputs_first(positions).T
-
     def inputs_first(self, positions: Position) -> Float32[Array, "32 *batch"]:
-        """The same for positions of any batch shape, the inputs first."""
+        """The inputs of positions of any batch shape, the inputs first."""
         seen = int(board.PLACE[self.square])
         place = jnp.where(board.white(positions), jnp.uint32((11 - seen) % 32), jnp.uint32(seen))
         own, other = (bits.has(word, place).astype(jnp.float32) for word in positions[:2])
         return jnp.broadcast_to((own - other)[None], (self.size, *own.shape))
-
-    def swap(self, inputs: Float32[Array, "n 32"]) -> Float32[Array, "n 32"]:
-        """The same inputs with the names of the players exchanged."""
-        return -inputs
 
 
 _AHEAD = [[squares_ahead(square, direction, white=False) for direction in range(4)] for square in range(1, SQUARES + 1)]

@@ -10,11 +10,12 @@ from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
 from typing_extensions import override
 
-from jaxgames.envs.checkers import board, drawing, moves, notation
+from jaxgames.envs.checkers import board, drawing, notation, plain_board
 from jaxgames.envs.checkers.board import Position, from_plain, to_plain
 from jaxgames.envs.checkers.encoding import ActionsHead, Board64, OneSquare, Pieces, SquaresHead, TargetHead
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State, Value
+from jaxgames.envs.svg import document
 from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.ops import checks
 from jaxgames.ops.bits import bit, bounded, nth_set, top_index, unpack
@@ -214,7 +215,7 @@ class Checkers(Game[Position]):
     @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
         """The board as an SVG document, White at the bottom."""
-        return drawing.board_svg(to_plain(position), theme=theme, player=player, draw_after=self.draw_after)
+        return document(drawing.board_picture(to_plain(position), theme, player, self.draw_after), theme)
 
     @override
     def board_text(self, state: State) -> str:
@@ -236,18 +237,18 @@ class Checkers(Game[Position]):
     def legal_turns(self, state: State) -> list[tuple[int, ...]]:
         """The whole moves: a step, or a jump with all further jumps of the same piece."""
         over = bool(one_state(self, state).terminated | state.truncated)
-        return [] if over else [move.actions for move in moves.legal_moves(to_plain(state._position))]
+        return [] if over else [move.actions for move in plain_board.legal_moves(to_plain(state._position))]
 
     @override
     def turn_to_string(self, state: State, actions: Sequence[int]) -> str:
         """A whole move with every square: `11-15`, `22x15x8`."""
         numbers = [checks.whole("action", action, None) for action in actions]
-        return moves.move_to_string(to_plain(one_state(self, state)._position), numbers)
+        return plain_board.move_to_string(to_plain(one_state(self, state)._position), numbers)
 
     @override
     def string_to_turn(self, state: State, text: str) -> tuple[int, ...]:
         """The actions of the legal whole move; squares between may be left out. Raises `ValueError` that says why."""
-        return tuple(moves.move_to_actions(to_plain(one_state(self, state)._position), checks.text("turn", text)))
+        return tuple(plain_board.move_to_actions(to_plain(one_state(self, state)._position), checks.text("turn", text)))
 
 
 def _grid() -> np.ndarray:

@@ -1,11 +1,10 @@
 """English draughts in text: positions as PDN FEN, actions as `11-15` (a step) and `22x15` (a single jump).
 
-Plain Python, one position at a time, boards as in `plain_board`. Whole moves are in `moves`, whole games in `pdn`.
+Plain Python, one position at a time, boards and whole moves as in `plain_board`. Whole games are in `pdn`.
 """
 
 import re
 
-from jaxgames.envs.checkers.moves import legal_actions, legal_moves, read_squares, why_illegal
 from jaxgames.envs.checkers.plain_board import (
     MOST_QUIET,
     PIECES,
@@ -14,10 +13,14 @@ from jaxgames.envs.checkers.plain_board import (
     check_board,
     jumper_error,
     king_row,
+    legal_actions,
+    legal_moves,
+    read_squares,
     side_name,
     sign_of,
     square_and_direction,
     squares_ahead,
+    why_illegal,
 )
 
 __all__ = ["action_name", "parse", "parse_action", "unparse"]
@@ -59,7 +62,7 @@ def action_name(board: Board, action: int) -> str:
 def parse_action(board: Board, text: str) -> int:
     """The legal action written by `action_name`; `-` is read for `x` too, and marks such as `!` are skipped.
 
-    A move of several jumps is several actions: `moves.move_to_actions` reads those. Raises `ValueError` that says what
+    A move of several jumps is several actions: `move_to_actions` reads those. Raises `ValueError` that says what
     is wrong.
     """
     what = f"action {text!r}"

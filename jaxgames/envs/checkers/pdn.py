@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from jaxgames.envs.checkers.moves import MOVE, apply_action, move_to_actions, move_to_string
 from jaxgames.envs.checkers.notation import parse, unparse
-from jaxgames.envs.checkers.plain_board import START, Board
+from jaxgames.envs.checkers.plain_board import MOVE, START, Board, apply_action, move_to_actions, move_to_string
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "0-0", "*")
 GAME_TYPE = "21"  # English draughts

@@ -1,9 +1,11 @@
-"""The plain form of a position of English draughts, its geometry and its action numbers. Plain Python, no arrays.
+"""The plain form of a position of English draughts, its geometry, its action numbers and its moves. Plain Python.
 
 Squares are numbered 1..32 as in PDN: row by row from the top left of a diagram with White at the bottom, square 1 in
 the second column. Black's men start on 1..12 and move towards higher numbers, White's start on 21..32; Black begins.
 """
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 BLACK_MAN, BLACK_KING, WHITE_MAN, WHITE_KING = 1, 2, -1, -2
@@ -156,3 +158,187 @@ def jumper_error(board: Board) -> str:
     if not jump_directions(board, square):
         return f"the piece on {square} cannot go on jumping"
     return ""
+
+
+# Whole moves and how players write them: `11-15`, `22x15`, `22x15x8`.
+#
+# A whole move is a step, or a jump with all further jumps of the same piece: one action each.
+
+MOST_DIGITS = 9
+MOVE = re.compile(r"([0-9]+(?:[-xX:][0-9]+)+)([!?]*|\([!?*]+\))")
+"""A move as it may stand in a text, and the annotation after it."""
+
+
+class Move(NamedTuple):
+    """A whole move: its actions, the squares from start to end (one more), the squares of the captured pieces."""
+
+    actions: tuple[int, ...]
+    squares: tuple[int, ...]
+    captured: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """Every square: `11-15`, `22x15x8`."""
+        return ("x" if self.captured else "-").join(map(str, self.squares))
+
+
+def legal_actions(board: Board) -> list[int]:
+    """The legal actions in rising order; none if the player to move has lost."""
+    white, sign = board.white_to_move, sign_of(board.white_to_move)
+    own = [square for square, piece in enumerate(board.squares, 1) if piece * sign > 0]
+    if board.jumper:
+        own = [board.jumper]
+    jumps = [action_of(square, way, white) for square in own for way in jump_directions(board, square)]
+    steps = [action_of(square, way, white) for square in own for way in step_directions(board, square)]
+    return sorted(jumps or steps)
+
+
+def legal_moves(board: Board) -> list[Move]:
+    """The legal whole moves, by their actions. Ways that capture the same pieces in another order are several moves."""
+    return list(_moves_from(board, legal_actions(board), Move((), (), ())))
+
+
+def apply_action(board: Board, action: int) -> tuple[Board, bool]:
+    """The board after a step or a single jump, and whether the turn passes. Raises `ValueError` if it is illegal."""
+    start, direction = square_and_direction(action, board.white_to_move)
+    if action not in legal_actions(board):
+        near, far = squares_ahead(start, direction, board.white_to_move)
+        raise ValueError(f"action {action} is not legal: {why_illegal(board, start, near)}")
+    return _applied(board, action)
+
+
+def move_to_string(board: Board, actions: Sequence[int]) -> str:
+    """The whole move as text with every square, so that it is never ambiguous: `11-15`, `22x15`, `22x15x8`.
+
+    Raises `ValueError` if the actions are not one whole legal move.
+    """
+    squares, now, passed = [0], board, False
+    captures = False
+    for action in actions:
+        if passed:
+            raise ValueError(f"actions {list(actions)} are more than one move; the turn passes before {action}")
+        start, direction = square_and_direction(action, now.white_to_move)
+        near, far = squares_ahead(start, direction, now.white_to_move)
+        captures = action in legal_actions(now) and now.squares[near - 1] != 0
+        now, passed = apply_action(now, action)
+        squares[-1:] = [start, far if captures else near]
+    if not actions:
+        raise ValueError("there is no action; a move is one action at least")
+    text = ("x" if captures else "-").join(map(str, squares))
+    if not passed:
+        raise ValueError(f"{text} is not a whole move: the piece on {now.jumper} must go on jumping")
+    return text
+
+
+def move_to_actions(board: Board, text: str) -> list[int]:
+    """The actions of the legal whole move that `text` describes.
+
+    Reads every square (`22x15x8`), or first and last and none or some between (`22x8`) where that describes a single
+    move, or several that capture the same pieces; `-` for `x`; and ignores marks such as `!` and `?` after it. Raises
+    `ValueError` that says what is wrong.
+    """
+    what = f"move {text!r}"
+    squares, jump = read_squares(text, what)
+    moves = legal_moves(board)
+    exact = [move for move in moves if move.squares == squares]
+    found = exact or [move for move in moves if _described(move.squares, squares)]
+    if not found:
+        raise ValueError(f"{what}: {_why_no_move(board, moves, squares)}")
+    if jump and not found[0].captured:
+        raise ValueError(f"{what}: nothing is captured; write {found[0].text}")
+    if len({frozenset(move.captured) for move in found}) > 1:
+        raise ValueError(f"{what} is ambiguous; it may be {_either(move.text for move in found)}")
+    return list(found[0].actions)
+
+
+def read_squares(text: str, what: str) -> tuple[tuple[int, ...], bool]:
+    """The squares of a move's text and whether it is written as a capture. Raises `ValueError` that begins `what`."""
+    match = MOVE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{what} is not understood; write the squares, for example 11-15, 22x15 or 22x15x8")
+    numbers = re.split("[-xX:]", match[1])
+    if (digits := max(map(len, numbers))) > MOST_DIGITS:
+        raise ValueError(f"{what[:40]}...: a number of {digits} digits is no square; squares are 1 to {SQUARES}")
+    squares = tuple(map(int, numbers))
+    for square in squares:
+        if not 1 <= square <= SQUARES:
+            raise ValueError(f"{what}: {square} is no square; squares are 1 to {SQUARES}")
+    return squares, "-" not in match[1]
+
+
+def why_illegal(board: Board, start: int, target: int) -> str:
+    """Why the mover's piece cannot go from `start` to `target` (0: off the board) in one move, given that it cannot."""
+    mover, sign = side_name(board.white_to_move), sign_of(board.white_to_move)
+    moves = legal_moves(board)
+    if not moves:
+        return f"the game is over: {mover} cannot move"
+    if board.jumper and start != board.jumper:
+        return f"the piece on {board.jumper} must go on jumping: {_either(move.text for move in moves)}"
+    if not board.squares[start - 1]:
+        return f"there is no piece on {start}"
+    if board.squares[start - 1] * sign < 0:
+        return f"the piece on {start} is not {mover}'s, who is to move"
+    if moves[0].captured:
+        return f"a capture is forced: {_either(move.text for move in moves)}"
+    own = [move.text for move in moves if move.squares[0] == start]
+    if not own:
+        return f"the piece on {start} cannot move"
+    if target and board.squares[target - 1]:
+        return f"{target} is occupied; from {start} there is {_either(own)}"
+    return f"from {start} there is {_either(own)}"
+
+
+def _applied(board: Board, action: int) -> tuple[Board, bool]:
+    """The same as `apply_action`, unchecked."""
+    white = board.white_to_move
+    start, direction = square_and_direction(action, white)
+    near, far = squares_ahead(start, direction, white)
+    captures = board.squares[near - 1] != 0
+    end = far if captures else near
+    squares = list(board.squares)
+    piece, squares[start - 1] = squares[start - 1], 0
+    crowned = abs(piece) == 1 and end in king_row(white)
+    squares[end - 1] = 2 * piece if crowned else piece
+    if not captures:
+        return Board(tuple(squares), not white, 0, board.quiet + 1), True
+    squares[near - 1] = 0
+    after = Board(tuple(squares), white, end, 0)
+    if not crowned and jump_directions(after, end):
+        return after, False
+    return Board(tuple(squares), not white, 0, 0), True
+
+
+def _moves_from(board: Board, actions: Sequence[int], begun: Move) -> Iterator[Move]:
+    """The whole moves that go on from `begun` with one of the actions."""
+    for action in actions:
+        start, direction = square_and_direction(action, board.white_to_move)
+        near, far = squares_ahead(start, direction, board.white_to_move)
+        captures = board.squares[near - 1] != 0
+        squares = (*(begun.squares or (start,)), far if captures else near)
+        move = Move((*begun.actions, action), squares, (*begun.captured, near) if captures else ())
+        after, passed = _applied(board, action)
+        if passed:
+            yield move
+        else:
+            yield from _moves_from(after, legal_actions(after), move)
+
+
+def _described(squares: tuple[int, ...], named: tuple[int, ...]) -> bool:
+    """Whether the way has these ends and passes the squares named between, in their order."""
+    if squares[0] != named[0] or squares[-1] != named[-1]:
+        return False
+    between = iter(squares[1:-1])
+    return all(square in between for square in named[1:-1])
+
+
+def _why_no_move(board: Board, moves: Sequence[Move], squares: tuple[int, ...]) -> str:
+    longer = [move.text for move in moves if move.squares[: len(squares)] == squares]
+    if longer:
+        return f"the piece on {squares[-1]} must go on jumping: {_either(longer)}"
+    reason = why_illegal(board, squares[0], squares[1])
+    same = [move.text for move in moves if move.squares[0] == squares[0] and move.captured]
+    return f"from {squares[0]} there is {_either(same)}" if same else reason
+
+
+def _either(texts: Iterator[str] | Sequence[str]) -> str:
+    return " or ".join(dict.fromkeys(texts))

@@ -69,11 +69,6 @@ def board_picture(board: np.ndarray, connect: int, theme: str = "light", player:
     return Picture(width, height, elements, f"{name} after {count} moves: {scene.caption}")
 
 
-def board_svg(board: np.ndarray, connect: int, theme: str = "light", player: int = 0, size: float | None = None) -> str:
-    """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible board."""
-    return svg.document(board_picture(board, connect, theme, player), theme, size)
-
-
 def _centre(row: int, column: int) -> tuple[float, float]:
     return OUTER + MARGIN + (column + 0.5) * PITCH, OUTER + MARGIN + (row + 0.5) * PITCH
 

@@ -14,6 +14,7 @@ from jaxgames.envs.connect_four import board, drawing, notation
 from jaxgames.envs.connect_four.board import Position, Words, from_plain, to_plain
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.encodings import Cells, Marks, Stones
+from jaxgames.envs.svg import document
 from jaxgames.envs.symmetry import Symmetry, of_grid
 from jaxgames.ops import bits, checks
 from jaxgames.ops.materialize import materialize
@@ -155,7 +156,8 @@ class ConnectFour(Game[Position]):
 
     @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
-        return drawing.board_svg(to_plain(position, self.rows, self.cols), self.connect, theme=theme, player=player)
+        plain = to_plain(position, self.rows, self.cols)
+        return document(drawing.board_picture(plain, self.connect, theme, player), theme)
 
     @override
     def board_text(self, state: State) -> str:

@@ -51,11 +51,6 @@ def board_picture(cells: Sequence[int], theme: str = "light", player: int = 0) -
     return Picture(WIDTH, HEIGHT, elements, f"Tic-tac-toe {unparse(board)}: {said}{who}")
 
 
-def board_svg(cells: Sequence[int], theme: str = "light", player: int = 0, size: float | None = None) -> str:
-    """The board as an SVG document, `size` pixels wide. Raises `ValueError` for an impossible board."""
-    return svg.document(board_picture(cells, theme, player), theme, size)
-
-
 def _centre(cell: int) -> tuple[float, float]:
     row, column = divmod(cell, 3)
     return OUTER + MARGIN + (column + 0.5) * PITCH, OUTER + MARGIN + (row + 0.5) * PITCH

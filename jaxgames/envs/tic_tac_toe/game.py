@@ -12,6 +12,7 @@ from typing_extensions import override
 from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, Outcome, State
 from jaxgames.envs.encodings import Cells, Stones
+from jaxgames.envs.svg import document
 from jaxgames.envs.symmetry import Symmetry, of_grid, square_grid
 from jaxgames.envs.tic_tac_toe import drawing, notation
 from jaxgames.ops import bits, checks
@@ -135,7 +136,7 @@ class TicTacToe(Game[Position]):
 
     @override
     def draw_board(self, position: Position, theme: str, player: int = 0) -> str:
-        return drawing.board_svg(to_plain(position), theme=theme, player=player)
+        return document(drawing.board_picture(to_plain(position), theme, player), theme)
 
     @override
     def board_text(self, state: State) -> str:

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System
 from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, range_row, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.recipes.self_play_population import NETWORK, VARIANTS, WINDOW
 from jaxgames.recipes.tic_tac_toe_self_play import GAMES, RECIPE
 from jaxgames.runs import Run
-from jaxgames.runs.figures import LINE_COLORS
+from jaxgames.runs.figures import LINE_COLORS, Diagram, PlottedLine, draw_diagrams
 
 PUBLISHED = published("self_taught_tic_tac_toe")
 """What the article says in numbers. Its charts are pictures, of which the text has only the words."""
@@ -208,19 +207,19 @@ def draw(
     text = "pale: each 100 games of one network, as in the article" if curve == "training" else "random games only"
     note = f"{text}; line: median of the networks, with 10th to 90th percentile"
     panels = [_panel(metrics, name, curve) for name in names]
-    pictures.draw(panels, path, "Good results per 100 games", note, columns=3, size=(3.5, 2.6))
+    draw_diagrams(panels, path, "Good results per 100 games", note, columns=3, size=(3.5, 2.6))
 
 
-def _panel(metrics: Sequence[dict[str, Any]], name: str, curve: str) -> pictures.Diagram:
+def _panel(metrics: Sequence[dict[str, Any]], name: str, curve: str) -> Diagram:
     games = [line["games"] for line in metrics]
     median, low, high = ([line[f"{name}/{curve}{end}"] for line in metrics] for end in ("", "/low", "/high"))
-    lines = [pictures.PlottedLine(games, median, low=low, high=high, color=LINE_COLORS[0], style="-")]
+    lines = [PlottedLine(games, median, low=low, high=high, color=LINE_COLORS[0], style="-")]
     if curve == "training":
         one = [count for line in metrics for count in line[f"{name}/one"]]
         places = WINDOW * np.arange(1, len(one) + 1)
-        lines.insert(0, pictures.PlottedLine(places, one, color=LINE_COLORS[0], style="-", width=0.5, alpha=0.3))
+        lines.insert(0, PlottedLine(places, one, color=LINE_COLORS[0], style="-", width=0.5, alpha=0.3))
     span, label = (LOW, HIGH), VARIANTS[name].label
-    return pictures.Diagram(lines, label, "games of each network", span=span, limits=(0, 101.5), short_x=True)
+    return Diagram(lines, label, "games of each network", span=span, limits=(0, 101.5), short_x=True)
 
 
 _SHORT = f"Trained for {BESIDE_GAMES:,} of the article's {GAMES:,} games."

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-import jax
-import numpy as np
-
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.envs.core import Game
 from jaxgames.matches import match
 from jaxgames.ops import json_text
+from jaxgames.ops.pytrees import as_bytes
 from jaxgames.players import Player, make
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.recipe import Plan
@@ -97,7 +95,7 @@ class Study(Folder):
     def match(
         self,
         name: str,
-        players: Callable[[], tuple[Player, Player]],
+        players: Callable[[], tuple[Player | str, Player | str]],
         games: int,
         seed: int,
         settings: Mapping[str, Any] | None = None,
@@ -107,8 +105,8 @@ class Study(Folder):
 
         Args:
             name: of the cell.
-            players: makes both players, where the match is played and not read from the folder.
-            games, seed, options: as for `match`.
+            players: both players, or their names; asked where the match is played and not read from the folder.
+            games, seed, options: as for `match`, such as the `game` of two names.
             settings: what decides the result beside `games`.
         """
 
@@ -141,7 +139,7 @@ class Study(Folder):
             _, counts = merge_data(game, [raw], merged, tests, split=split, seed=self.seed)
             return counts._asdict()
 
-        bits = zlib.crc32(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tests)))
+        bits = zlib.crc32(as_bytes(tests))
         settings = {"teacher": teacher, "games": games, "seed": self.seed, "split": split, "held_out": bits}
         return {**self.cell(name, settings, make_them), "folder": merged}
 

@@ -16,7 +16,6 @@ from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.matches.intervals import Z95, share_margin
 from jaxgames.nets.layers import activation
 from jaxgames.recipes.evolution import networks_file
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.report import Part, System
 from jaxgames.recipes.reproduce.rows import Row, layer_rows, mean_row, published, setting_rows
 from jaxgames.recipes.reproduce.study import Study
@@ -31,7 +30,7 @@ from jaxgames.recipes.tic_tac_toe_evolution import (
     sizes_of,
 )
 from jaxgames.runs import Run
-from jaxgames.runs.figures import DARK, GREY, LINE_COLORS, new_figure, save, tidy
+from jaxgames.runs.figures import DARK, GREY, LINE_COLORS, Diagram, PlottedLine, draw_diagrams, new_figure, save, tidy
 
 PUBLISHED = published("tic_tac_toe_evolution")
 """What the text says in numbers. Its games are boards, row by row; X is the network."""
@@ -102,7 +101,7 @@ def draw_learning(study: Study, rows: Sequence[Row], path: Path) -> None:
     """The learning curve over rounds."""
     groups = (("win_random", "draw_random", "loss_random"), ("wins", "blocks", "kept", "perfect_draw"))
     panels = [_panel(study, {MEASURES[name]: ("original", name) for name in names}) for names in groups]
-    pictures.draw(panels, path, "Mean of the 20 groups' best networks, %", size=(9.0, 2.4))
+    draw_diagrams(panels, path, "Mean of the 20 groups' best networks, %", size=(9.0, 2.4))
 
 
 def rerun(study: Study) -> list[Row]:
@@ -291,7 +290,7 @@ def draw_illegal(study: Study, rows: Sequence[Row], path: Path) -> None:
     settings = {"the highest legal output": "original", "illegal moves lose": "illegal-loses"}
     lines = {label: (name, "win_random") for label, name in settings.items()}
     panel = _panel(study, lines, study.amount(SIDE_ROUNDS, 4))
-    pictures.draw([panel], path, "Won against random moves, mean of the groups' best networks, %", size=(9.0, 3.2))
+    draw_diagrams([panel], path, "Won against random moves, mean of the groups' best networks, %", size=(9.0, 3.2))
 
 
 def outlook(study: Study, rounds: int | None = None) -> list[Row]:
@@ -400,16 +399,16 @@ def _row(what: str, values: Any, published: float | None = None, margin: float =
     return mean_row(what, values, published, unit="%", published_margin=margin, why=why)
 
 
-def _panel(study: Study, lines: Mapping[str, tuple[str, str]], last: int | None = None) -> pictures.Diagram:
+def _panel(study: Study, lines: Mapping[str, tuple[str, str]], last: int | None = None) -> Diagram:
     """Means over rounds, up to the `last` one; each line is a measure of a setting."""
     last = last or study.amount(ROUNDS, 8)
     rounds = [number for number in (1, 2, 3, 5, 8, 12, 24, 50, *range(100, last, 100)) if number < last] + [last]
     drawn = [
-        pictures.PlottedLine(rounds, [np.mean(champions(study, setting, number)[name]) for number in rounds], label)
+        PlottedLine(rounds, [np.mean(champions(study, setting, number)[name]) for number in rounds], label)
         for label, (setting, name) in lines.items()
     ]
     ticks = {number: f"{number}" for number in (1, 2, 5, 10, 24, 50, 100, 200, 400, 900) if number <= last}
-    return pictures.Diagram(drawn, x="rounds", log_x=True, ticks=ticks, limits=(0, None))
+    return Diagram(drawn, x="rounds", log_x=True, ticks=ticks, limits=(0, None))
 
 
 SYSTEM = System(

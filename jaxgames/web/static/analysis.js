@@ -1,6 +1,6 @@
 // The evaluation bar, the values of moves, the principal line.
 
-import { byId, h, setText, signed } from "./dom.js";
+import { arrange, byId, h, setText, signed } from "./dom.js";
 import { bottomSeat } from "./table.js";
 import { change } from "./settings.js";
 
@@ -12,6 +12,7 @@ export function initAnalysis(app) {
   const analyst = byId("analyst");
   const shown = byId("shown");
   let listed = "";
+  let rows = new Map(); // of the moves, by what they are: a search goes on while one clicks on them
   box.checked = app.settings.analysis;
   shown.value = app.settings.shown;
 
@@ -92,13 +93,18 @@ export function initAnalysis(app) {
     const play = (move) => app.send("turn", { text: move.text });
     const visited = moves.some(({ visits }) => (visits ?? null) !== null);
     table.querySelector("th:last-child").hidden = !visited;
-    table.tBodies[0].replaceChildren(...moves.map((move) => h(
-      "tr",
-      { class: move.best ? "best" : "" },
-      h("td", {}, mine ? h("button", { type: "button", class: "link", title: "Play it", onclick: () => play(move) }, move.text) : move.text),
-      h("td", {}, (move.value ?? null) === null ? "" : signed(move.value, 3)),
-      visited ? h("td", {}, String(move.visits ?? "")) : null,
-    )));
+    const before = rows;
+    rows = new Map(moves.map((move) => {
+      const key = JSON.stringify([analysis.of, move.actions, mine]);
+      const row = before.get(key) ?? h("tr", {},
+        h("td", {}, mine ? h("button", { type: "button", class: "link", title: "Play it", onclick: () => play(move) }, move.text) : move.text), h("td"), h("td"));
+      row.className = move.best ? "best" : "";
+      setText(row.cells[1], (move.value ?? null) === null ? "" : signed(move.value, 3));
+      setText(row.cells[2], String(move.visits ?? ""));
+      row.cells[2].hidden = !visited;
+      return [key, row];
+    }));
+    arrange(table.tBodies[0], [...rows.values()]);
   }
 
   return () => {

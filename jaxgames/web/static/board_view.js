@@ -32,7 +32,7 @@ export class BoardView {
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => this.pull(event));
     this.svg.addEventListener("pointerup", (event) => this.release(event));
-    this.svg.addEventListener("pointercancel", () => this.drop(null));
+    this.svg.addEventListener("pointercancel", (event) => event.pointerId === this.drag?.pointer && this.drop(null));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.svg.addEventListener("contextmenu", (event) => this.secondary(event));
     this.svg.addEventListener("keydown", (event) => this.key(event));
@@ -248,13 +248,13 @@ export class BoardView {
   }
 
   press(event) {
-    if (event.button !== 0 || !this.view) {
+    if (event.button !== 0 || !this.view || this.drag?.piece) { // a second finger drags nothing
       return;
     }
     const at = this.point(event);
     const place = this.placeAt(at);
     const dragged = !this.view.painting && place !== null && this.isSource(place) ? this.topPiece(place) : null;
-    this.drag = { place, start: [event.clientX, event.clientY], at, piece: dragged, moving: false, wasSelected: this.selected };
+    this.drag = { pointer: event.pointerId, place, start: [event.clientX, event.clientY], at, piece: dragged, moving: false, wasSelected: this.selected };
     if (dragged) {
       event.preventDefault();
       this.svg.setPointerCapture(event.pointerId);
@@ -273,7 +273,7 @@ export class BoardView {
     const at = this.point(event);
     this.hover(event.pointerType === "mouse" ? this.placeAt(at) : null);
     const drag = this.drag;
-    if (!drag?.piece) {
+    if (!drag?.piece || event.pointerId !== drag.pointer) {
       return;
     }
     drag.moving ||= Math.hypot(event.clientX - drag.start[0], event.clientY - drag.start[1]) > DRAG_FROM;
@@ -288,7 +288,7 @@ export class BoardView {
 
   release(event) {
     const drag = this.drag;
-    if (!drag) {
+    if (drag?.pointer !== event.pointerId) {
       return;
     }
     if (drag.moving) {

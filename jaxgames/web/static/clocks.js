@@ -14,7 +14,7 @@ const HELP = {
 /** A fieldset in which a clock is chosen; `value()` is the clock of the protocol. */
 export function clockPicker(clock) {
   const kind = h("select", { "aria-label": "Clock", class: "kind" }, ...Object.entries(KINDS).map(([name, text]) => h("option", { value: name }, text)));
-  const minutes = h("input", { type: "number", min: 0.05, max: 180, step: "any", value: clock ? clock.seconds / 60 : 5, required: true });
+  const minutes = h("input", { type: "number", min: 0.01, max: 180, step: "any", value: clock ? Number((clock.seconds / 60).toFixed(3)) : 5, required: true });
   const bonus = h("input", { type: "number", min: 1, max: 300, step: "any", value: clock?.bonus || 5, required: true });
   const minutesField = h("label", { class: "stack" }, "Minutes for each side", minutes);
   const bonusField = h("label", { class: "stack" }, "Seconds a turn", bonus);

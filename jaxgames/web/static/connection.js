@@ -2,6 +2,7 @@
 
 const WAITS = [200, 500, 1000, 2000, 4000];
 const FINAL_CODES = { 1008: "the server has ended the connection", 4000: "the session has ended", 4001: "unknown session" };
+const FULL = 1013;
 const ANSWERS = new Set(["ok", "error", "welcome", "hint", "look", "analysis", "invitation", "file", "setup", "pong", "games", "form", "challenges", "curve"]);
 
 /** An answer of the server that says what was wrong. */
@@ -15,18 +16,19 @@ export class Connection {
     this.pending = new Map();
     this.next = 1;
     this.failures = 0;
+    this.reason = "";
     this.onmessage = () => {};
     this.onopen = () => {};
     this.onstatus = () => {};
   }
 
   open() {
+    clearTimeout(this.timer);
     this.onstatus("connecting");
     const early = window.earlySocket; // of socket.js
     window.earlySocket = null;
     this.socket = early && early.readyState <= WebSocket.OPEN ? early : new WebSocket(this.address);
     this.socket.onopen = () => {
-      this.failures = 0;
       this.onstatus("open");
       this.onopen();
     };
@@ -34,14 +36,21 @@ export class Connection {
       queueMicrotask(this.socket.onopen);
     }
     this.socket.onmessage = (event) => this.receive(JSON.parse(event.data));
-    this.socket.onclose = (event) => this.closed(event.code);
+    this.socket.onclose = (event) => this.closed(event);
   }
 
   get isOpen() {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
+  get isClosed() {
+    return this.socket?.readyState === WebSocket.CLOSED;
+  }
+
   receive(message) {
+    if (message.type !== "error") { // a server that is full answers with nothing else
+      this.failures = 0;
+    }
     const waiting = message.id !== undefined && ANSWERS.has(message.type) ? this.pending.get(message.id) : null;
     if (waiting) {
       this.pending.delete(message.id);
@@ -54,9 +63,10 @@ export class Connection {
     this.onmessage(message);
   }
 
-  closed(code) {
+  closed({ code, reason }) {
+    this.reason = (code === FULL && reason) || "the connection was lost";
     for (const waiting of this.pending.values()) {
-      waiting.reject(new Refusal("the connection was lost"));
+      waiting.reject(new Refusal(this.reason));
     }
     this.pending.clear();
     if (FINAL_CODES[code]) {
@@ -66,7 +76,7 @@ export class Connection {
     this.onstatus("lost");
     const wait = WAITS[Math.min(this.failures, WAITS.length - 1)];
     this.failures += 1;
-    setTimeout(() => this.open(), wait);
+    this.timer = setTimeout(() => this.open(), wait);
   }
 
   /** Sends a message; the promise is the server's answer. It rejects with a `Refusal`. */

@@ -32,11 +32,17 @@ export function setText(element, text) {
   }
 }
 
+let box = null; // of the messages; an open dialog hides all that is not in it
 let fading = 0;
 
 /** Shows a short message for some seconds; it is also read aloud. */
 export function notify(text, kind = "info") {
-  const box = byId("notice");
+  box ??= byId("notice");
+  const place = document.querySelector("dialog[open]") ?? document.body;
+  if (box.parentNode !== place) {
+    place.append(box);
+    place.addEventListener("close", () => document.body.append(box), { once: true });
+  }
   box.className = `notice ${kind}`;
   box.textContent = text;
   box.hidden = false;
@@ -44,6 +50,17 @@ export function notify(text, kind = "info") {
   fading = setTimeout(() => {
     box.hidden = true;
   }, kind === "error" ? 7000 : 4000);
+}
+
+/** Shows these children of an element and no others. What stays is not moved: it keeps the focus, and clicks under way. */
+export function arrange(place, children) {
+  const kept = new Set(children);
+  [...place.children].filter((child) => !kept.has(child)).forEach((child) => child.remove());
+  children.forEach((child, at) => {
+    if (place.children[at] !== child) {
+      place.insertBefore(child, place.children[at] ?? null);
+    }
+  });
 }
 
 /** Tells screen readers what has happened on the board. */

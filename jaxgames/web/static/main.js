@@ -11,7 +11,7 @@ import { initDialogs } from "./dialogs.js";
 import { home } from "./home.js";
 import { initGames } from "./games.js";
 import { initKeys } from "./keys.js";
-import { initMoves } from "./moves.js";
+import { gameSoFar, initMoves } from "./moves.js";
 import { initPosition } from "./position.js";
 import { initTable } from "./table.js";
 import { initTogether } from "./together.js";
@@ -134,9 +134,6 @@ const app = {
   },
 };
 
-/** What tells the positions of a session apart: the start, and all whole turns. */
-const gameSoFar = ({ session, game, start, history }) => JSON.stringify([session, game, start, history.map(({ text, dice }) => [text, dice])]);
-
 /** Joins or creates what the address asks for. */
 async function enter(session = app.session) {
   const address = readAddress();
@@ -168,13 +165,13 @@ function played() {
   const turns = history.map(({ text, dice }) => (dice ? [dice.join(""), text] : text));
   return {
     fields: { game: id, options, position: null, clock: clock && { kind: clock.kind, seconds: clock.seconds, bonus: clock.bonus }, seats: seats.map(({ kind, spec }) => (kind === "player" ? { kind, spec } : { kind })) },
-    record: JSON.stringify({ game: id, options: Object.fromEntries(rules.map(({ name }) => [name, options[name]])), start, turns }),
+    record: JSON.stringify({ game: id, options: Object.fromEntries(rules.map(({ name }) => [name, options[name]])), start, turns, tags: { First: app.sideName(history[0].seat) } }),
     alone: you.seats.length > 0,
   };
 }
 
 function forgetAddress(address) {
-  app.before = played();
+  app.before = address.session === app.state?.session ? played() : null; // else it goes on elsewhere
   app.session = null;
   Object.assign(address, { session: null, token: null });
   history.replaceState({}, "", addressOf({ game: address.game, position: address.position, ...address.options }));
@@ -223,17 +220,19 @@ const RECEIVERS = {
   state(message) {
     const before = app.state?.session === message.session ? app.state : null;
     const asks = app.offline || before?.game !== message.game || (message.over && !before.over && !message.analysis);
+    const same = before && gameSoFar(before) === gameSoFar(message);
     app.state = message;
+    app.analyses = message.analysis;
     app.stateAt = performance.now();
     app.offline = false;
     app.pending = null;
     if (before?.version !== message.version) {
       app.hint = null;
     }
-    if (!before || before.game !== message.game || message.ply < before.ply || before.start !== message.start) {
+    if (app.curve && app.curve.of !== gameSoFar(message, app.curve.values.length - 1)) {
       app.curve = null;
     }
-    if (!before || before.ply !== message.ply || before.game !== message.game) {
+    if (!same) {
       app.look = null;
     }
     if (before && before.game !== message.game) {
@@ -259,8 +258,10 @@ const RECEIVERS = {
   },
 
   curve(message) {
-    app.curve = message;
-    app.refresh();
+    if (app.state) {
+      app.curve = { ...message, of: gameSoFar(app.state, message.values.length - 1) };
+      app.refresh();
+    }
   },
 
   chats: (message) => app.together.chats(message.lines),
@@ -275,7 +276,7 @@ const RECEIVERS = {
   },
 
   error(message) {
-    if (message.id === undefined) {
+    if (message.id === null) {
       notify(message.message, "error");
     }
   },
@@ -325,7 +326,8 @@ function showStatus(status, code) {
     app.refresh();
   }
   if (status === "lost" || (status === "connecting" && app.connection.failures > 1)) {
-    document.body.prepend(h("div", { class: "banner", role: "alert" }, "The connection was lost. Trying again …"));
+    const { reason } = app.connection;
+    document.body.prepend(h("div", { class: "banner", role: "alert" }, `${reason[0].toUpperCase()}${reason.slice(1)}. Trying again …`));
   } else if (status === "closed" && CLOSED[code]) {
     const again = h("button", { type: "button", onclick: () => {
       const address = readAddress();
@@ -362,9 +364,13 @@ async function boot() {
     }
     const { game, session, token } = address;
     const other = session !== app.session || (token !== null && token !== tokenOf(session));
-    if (app.connection.isOpen && (session || game) && other) {
+    if ((session || game) && other) {
       app.session = null;
-      enter(session);
+      if (app.connection.isOpen) {
+        enter(session);
+      } else if (app.connection.isClosed) { // it enters what the address says
+        app.connection.open();
+      }
     }
   });
 }

@@ -3,29 +3,37 @@
 import { chart } from "./chart.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
 
+/** What tells the positions of a session apart: the rules, the start, and all whole turns, or the first ones. */
+export const gameSoFar = ({ session, game, options, start, history }, ply = history.length) =>
+  JSON.stringify([session, game, options, start, history.slice(0, ply).map(({ text, dice }) => [text, dice])]);
+
 export function initMoves(app) {
   let drawn = "";
   let drawnCurve = "";
+  let wanted = null; // the turn to look at, until it is shown
 
   async function lookAt(ply) {
-    const { state } = app;
-    const wanted = Math.min(Math.max(ply, 0), state.ply);
-    if (wanted === state.ply) {
-      app.look = null;
-      app.refresh();
-      return;
-    }
-    const answer = await app.send("look", { ply: wanted });
-    if (answer && app.state?.session === state.session) {
-      app.look = answer;
-      app.refresh();
+    const asks = wanted === null; // else the one before goes on to this turn when it is answered
+    wanted = Math.min(Math.max(ply, 0), app.state.ply);
+    while (asks && wanted !== null) {
+      const { state } = app;
+      const asked = wanted;
+      const answer = asked < state.ply ? await app.send("look", { ply: asked }) : null;
+      const fits = app.state && gameSoFar(app.state) === gameSoFar(state);
+      if (fits && (answer || asked >= state.ply)) {
+        app.look = answer;
+        app.refresh();
+      }
+      if (!fits || !answer || asked === wanted) {
+        wanted = null;
+      }
     }
   }
 
   const ply = () => app.look?.ply ?? app.state.ply;
   app.lookAt = lookAt;
   app.turns = turns;
-  app.stepBy = (turns) => lookAt(ply() + turns);
+  app.stepBy = (turns) => lookAt((wanted ?? ply()) + turns);
   for (const [id, go] of Object.entries({ first: () => lookAt(0), previous: () => app.stepBy(-1), next: () => app.stepBy(1), last: () => lookAt(Infinity) })) {
     byId(id).addEventListener("click", go);
   }
@@ -87,7 +95,7 @@ export function initMoves(app) {
 
   function showCurve() {
     const { state, curve } = app;
-    const values = curve?.values ?? (state.history.some(({ value }) => value !== null && value !== undefined) ? [null, ...state.history.map(({ value }) => value ?? null)] : []);
+    const values = [curve?.values[0] ?? null, ...state.history.map(({ value }, turn) => curve?.values[turn + 1] ?? value ?? null)];
     const box = byId("curve");
     const enough = values.filter((value) => value !== null).length > 1;
     box.hidden = !enough;

@@ -36,18 +36,23 @@ export function playerPicker(game, legend, seat) {
   draw(parsed.arguments, parsed.options);
   choose.addEventListener("change", () => draw([], {}));
 
-  return {
-    fieldset,
-    value() {
-      const player = entry();
-      if (!player) {
-        return { kind: PERSON };
-      }
-      const given = [...fields.querySelectorAll("[data-argument]")].map(({ value }) => value.trim()).filter(Boolean);
-      const options = [...more.querySelectorAll("[data-option]")].filter(({ value }) => value.trim()).map(({ dataset, value }) => `${dataset.option}=${value.trim()}`);
-      return { kind: "player", spec: [[player.name, ...given].join(":"), ...options].join(",") };
-    },
-  };
+  function value() {
+    const player = entry();
+    if (!player) {
+      return { kind: PERSON };
+    }
+    const given = [...fields.querySelectorAll("[data-argument]")].map(({ value }) => value.trim()).filter(Boolean);
+    const options = [...more.querySelectorAll("[data-option]")].filter(({ value }) => value.trim()).map(({ dataset, value }) => `${dataset.option}=${value.trim()}`);
+    return { kind: "player", spec: [[player.name, ...given].join(":"), ...options].join(",") };
+  }
+
+  if (seat.kind !== PERSON && value().spec !== seat.spec) { // one that the fields cannot say, such as champion@2
+    specs.push({ name: seat.spec, help: "" });
+    choose.append(h("option", { value: seat.spec }, seat.spec));
+    choose.value = seat.spec;
+    draw([], {});
+  }
+  return { fieldset, value };
 }
 
 function argumentField({ name, label, choices, default: usual, least, most, most_seconds: seconds }, value) {

@@ -36,12 +36,14 @@ export function initPosition(app) {
     if (!file) {
       return;
     }
-    if (file.size > app.catalog.limits.message_bytes * 0.9) {
-      notify(`${file.name} has ${file.size} bytes; at most ${app.catalog.limits.message_bytes} can be read`, "error");
+    const most = app.catalog.limits.file;
+    const text = file.size > 4 * most ? null : await file.text(); // a character has at most 4 bytes
+    if (text === null || text.length > most) {
+      notify(`${file.name} is too long: at most ${most} characters can be read`, "error");
       return;
     }
     const game_number = Number(byId("game-number").value) || 1;
-    if (await app.send("load", { format: null, text: await file.text(), game_number })) {
+    if (await app.send("load", { format: null, text, game_number })) {
       notify(`${file.name} is loaded`);
     }
   });
@@ -98,6 +100,13 @@ export function initPosition(app) {
     }
   }
 
+  function clear() {
+    changed(app.kind.empty(app.setup.board));
+    for (const select of panel.querySelectorAll(".dice-choice select")) {
+      select.value = "0";
+    }
+  }
+
   async function start() {
     if (await app.send("setup", fields())) {
       leave();
@@ -136,7 +145,7 @@ export function initPosition(app) {
       h("div", { class: "row" },
         asksMover ? h("label", { class: "inline" }, "To move ", mover) : null,
         app.game.board === "backgammon" ? h("span", { class: "inline dice-choice" }, "Dice ", dieChoice(0), dieChoice(1)) : null,
-        h("button", { type: "button", onclick: () => changed(app.kind.empty(app.setup.board)) }, "Clear the board")),
+        h("button", { type: "button", onclick: clear }, "Clear the board")),
       h("p", { class: "verdict", role: "status" }),
       h("div", { class: "row end" },
         h("button", { type: "button", onclick: leave }, "Cancel"),

@@ -3,6 +3,7 @@
 
 import { cell } from "./boards/checkers.js";
 import { landing } from "./boards/connect_four.js";
+import { gameSoFar } from "./moves.js";
 
 const planned = (from, to) => ({ actions: [], from, to, text: "" });
 const owns = (piece, seat) => (seat === 0 ? piece > 0 : piece < 0);
@@ -30,9 +31,9 @@ export function plans(app) {
 
 /** Keeps a premove; the same one again takes it back. */
 export function keepPremove(app, move) {
-  const { session, ply } = app.state;
+  const { state, mySeat: seat } = app;
   const same = move !== null && app.premove?.from === move.from && app.premove.to === move.to;
-  app.premove = move === null || same ? null : { from: move.from, to: move.to, session, ply };
+  app.premove = move === null || same ? null : { from: move.from, to: move.to, seat, ply: state.ply, of: gameSoFar(state) };
   app.refresh();
 }
 
@@ -42,7 +43,7 @@ export function takePremove(app) {
   if (!premove) {
     return null;
   }
-  if (state.over || premove.session !== state.session || state.ply < premove.ply || mySeat === null) {
+  if (state.over || premove.seat !== mySeat || premove.of !== gameSoFar(state, premove.ply)) {
     app.premove = null;
     return null;
   }

@@ -13,18 +13,19 @@ function stored() {
 
 export const settings = { ...DEFAULTS, ...stored() };
 
-/** The key of this browser's list of games, made the first time; whoever has it can play them. */
+/** The key of this browser's list of games, made the first time, maybe in another tab; whoever has it can play them. */
 export function ownerKey() {
+  settings.owner = stored().owner ?? settings.owner;
   if (!/^[0-9a-f]{48}$/.test(settings.owner ?? "")) {
     change({ owner: [...crypto.getRandomValues(new Uint8Array(24))].map((byte) => byte.toString(16).padStart(2, "0")).join("") });
   }
   return settings.owner;
 }
 
-/** Changes settings and remembers them. */
+/** Changes settings and remembers them, with what other tabs have changed. */
 export function change(changes) {
   Object.assign(settings, changes);
-  localStorage.setItem("jaxgames", JSON.stringify(settings));
+  localStorage.setItem("jaxgames", JSON.stringify({ ...stored(), ...changes }));
   apply();
 }
 

@@ -313,7 +313,7 @@ export function initTable(app) {
     for (const id of ["undo", "redo", "hint", "draw", "resign", "swap"]) {
       byId(id).hidden = watched;
     }
-    byId("entry-text").placeholder = { marks: "1 to 9", drop: "column", draughts: "11-15", backgammon: "8/5 6/5" }[app.game.board];
+    byId("entry-text").placeholder = { marks: "1 to 9", draughts: "11-15", backgammon: "8/5 6/5" }[app.game.board] ?? `column, 1 to ${app.kind.name(app.state.board.cols - 1)}`;
   }
 
   return () => {
@@ -345,7 +345,7 @@ function statusWords(app) {
   if (app.look) {
     return `After turn ${app.look.ply} of ${state.ply}`;
   }
-  if (!state.display) {
+  if (!state.display && rowGoesOn(state) && state.seats.every(({ kind }) => kind === "player")) {
     return "The boards are not shown, for speed; the score is";
   }
   if (state.over) {

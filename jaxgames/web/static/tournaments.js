@@ -2,7 +2,7 @@
 
 import { commandForm } from "./command_form.js";
 import { asker, commandCard, read, startCard, watching } from "./commands.js";
-import { byId, h, notify, setText, signed } from "./dom.js";
+import { arrange, byId, h, notify, setText, signed } from "./dom.js";
 import { drawIcons } from "./icons.js";
 import { playerPicker } from "./picker.js";
 import { apply, themeButton } from "./settings.js";
@@ -134,10 +134,7 @@ async function update() {
     page.drawn.set(found.name, drawn);
     return drawn.card;
   });
-  const place = byId("tournaments");
-  if (cards.some((one, at) => place.children[at] !== one)) {
-    place.replaceChildren(...cards);
-  }
+  arrange(byId("tournaments"), cards);
   return ["running", "stopping"].includes(last?.status);
 }
 

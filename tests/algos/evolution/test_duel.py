@@ -7,7 +7,7 @@ import pytest
 
 from jaxgames.algos.evolution.duel import duel
 from tests.algos.evolution import reference_evolution as reference
-from tests.algos.small_games import Dash, Nim, Relay, ShortBackgammon
+from tests.algos.small_games import Dash, Nim, Relay, ShortBackgammon, ShortRelay
 
 KEY = jax.random.key(4)
 PAIRS = 6
@@ -98,6 +98,17 @@ def test_games_stop_at_the_limit(play, params):
     assert np.all(np.asarray(cut.plies) <= 2) and not ended.all()
     np.testing.assert_array_equal(cut.points, np.where(ended & ~cut.stopped, whole.points, 0))
     assert np.all(cut.stopped[~ended])
+
+
+def test_games_stop_at_the_limit_of_their_own():
+    game = ShortRelay()
+    params, value_of = (weights_for(game, 1), weights_for(game, 2)), value_of_in(game)
+    result = jax.jit(lambda a, b: duel(game, value_of, a, b, KEY, PAIRS))(*params)
+    points, plies, stopped = played(game, KEY, params, game.step_limit)
+    np.testing.assert_array_equal(result.points, points)
+    np.testing.assert_array_equal(result.plies, plies)
+    np.testing.assert_array_equal(result.stopped, stopped)
+    assert stopped.any() and not stopped.all()
 
 
 def test_wrong_number_of_pairs():

@@ -189,7 +189,7 @@ def test_a_million_networks_fit_or_what_fits_is_said():
     run = MemoryPlan(Keeps(1_000_000), games=64)
     assert run.check(24 * 2**30).state == 2 * 1_000_000 * 693 * 4
     with pytest.raises(
-        ValueError, match=r"needs 11\d{9} bytes \(10\.\d GB.*but there are .* \(8\.0 GB\); devices=1 fits"
+        ValueError, match=r"needs 11\d{9} bytes \(11\.\d GB.*but there are .* \(8\.6 GB\); devices=1 fits"
     ):
         dataclasses.replace(run, devices=2).check(8 * 2**30)
     with pytest.raises(ValueError, match=r"; population=(\d+) fits$") as error:

@@ -16,6 +16,7 @@ from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves, pl
 from jaxgames.algos.evolution.policies import Afterstate, Outputs
 from jaxgames.nets import MLP
 from tests.algos.evolution import reference_play as reference
+from tests.algos.small_games import ShortRelay
 
 TIC_TAC_TOE = reference.ConnectX(3, 3, 3, falls=False)
 CONNECT_FOUR = reference.ConnectX(6, 7, 4, falls=True)
@@ -189,6 +190,19 @@ def test_random_opponents(sides, most_plies, count):
     assert stopped.any() == (most_plies == 6) and not stopped.all() and len(np.unique(plain[3])) > 3
     plain[0][stopped], plain[3][stopped], plain[5][stopped] = 0, most_plies, most_plies // 2
     assert_same(results, plain)
+
+
+def test_games_stop_at_the_limit_of_their_own():
+    """It counts turns, also those in a row: games that it does not stop are as ever."""
+    games = ShortRelay(), ShortRelay(None)
+    policies = [Outputs(game, genomes_of(22, 2), "track") for game in games]
+    rows = exact_weights(13, 8, policies[0].genomes)
+    short, long = (played(policy, rows, RandomMoves(8), "first", details=("plies",)) for policy in policies)
+    limit, whole = games[0].step_limit, long.details.plies
+    stopped = whole > limit
+    assert stopped.any() and (short.points[~stopped] != 0).any()
+    np.testing.assert_array_equal(short.points, np.where(stopped, 0, long.points))
+    np.testing.assert_array_equal(short.details.plies, np.minimum(whole, limit))
 
 
 def test_other_players():

@@ -286,7 +286,7 @@ SLOW = {
     "many_tic_tac_toe": list(CASES),
     "tic_tac_toe": ["puct_siblings", "gumbel_noise", "uct2_mirrored"],
     "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply", "mast", "ucd_any", "ucd_all"],
-    "nim": ["uct1_all", "ucd_any", "ucd_all"],
+    "nim": ["uct1_all", "ucd_all"],
     "relay": ["rave_rollout", "uct3", "gumbel", "bounded_uct3"],
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],

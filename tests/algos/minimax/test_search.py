@@ -12,7 +12,7 @@ import pytest
 import jaxgames
 from jaxgames.algos import minimax
 from jaxgames.algos.minimax import WIN, Search
-from jaxgames.algos.minimax.state import Packing
+from jaxgames.algos.minimax.step import Packing
 from jaxgames.envs.rollout import rollout
 from tests.algos.minimax.reference import Reference, solve
 from tests.algos.small_games import Dash, Heap, Nim

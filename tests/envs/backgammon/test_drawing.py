@@ -82,7 +82,7 @@ def read_svg(svg, theme, player):
 @hypothesis.given(boards(), st.integers(0, 1), st.sampled_from(["light", "dark"]))
 def test_the_board_can_be_read_off_text_and_picture(board, player, theme):
     assert read_text(drawing.board_text(*board, player=player).split("\n"), player) == board
-    assert read_svg(drawing.board_svg(*board, theme=theme, player=player), theme, player) == board
+    assert read_svg(document(drawing.board_picture(*board, theme=theme, player=player), theme), theme, player) == board
 
 
 def test_text_of_the_start():
@@ -118,14 +118,14 @@ def test_points_are_numbered_for_the_mover_at_the_top():
 def test_a_finished_game(loser, status):
     won = side()
     assert drawing.board_text(won, loser).split("\n")[-3].endswith("  " + status)
-    svg = drawing.board_svg(won, loser, (6, 6))
+    svg = document(drawing.board_picture(won, loser, (6, 6)))
     assert f">{status}</text>" in svg and 'r="2.8"' not in svg  # no dice
-    assert f">{status}</text>" in drawing.board_svg(loser, won, (6, 6))
+    assert f">{status}</text>" in document(drawing.board_picture(loser, won, (6, 6)))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_picture(theme):
-    svg = drawing.board_svg(LATE, BEHIND, (4, 4, 4), theme=theme, size=312)
+    svg = document(drawing.board_picture(LATE, BEHIND, (4, 4, 4), theme), theme, 312)
     root = ElementTree.fromstring(svg)
     assert root.get("width") == "312" and root.get("height") == "265"
     assert root.find(f"{SVG}title").text.endswith(":444: light to play 4 4 4")
@@ -158,14 +158,14 @@ def test_grid_of_boards():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: drawing.board_svg(START, START, theme="blue"), "unknown theme 'blue'; available: light, dark"),
-        (lambda: drawing.board_svg(START, START, player=2), "player 2 must be 0"),
-        (lambda: drawing.board_svg(START, START, size=0), "size 0 must be a positive number of pixels"),
-        (lambda: drawing.board_svg(START, side(p19=1)), "both players are on point 6"),
+        (lambda: drawing.board_picture(START, START, theme="blue"), "unknown theme 'blue'; available: light, dark"),
+        (lambda: drawing.board_picture(START, START, player=2), "player 2 must be 0"),
+        (lambda: document(drawing.board_picture(START, START), size=0), "size 0 must be a positive number of pixels"),
+        (lambda: drawing.board_picture(START, side(p19=1)), "both players are on point 6"),
         (lambda: drawing.board_text(START, START, (7,)), "die 7 is not between 1 and 6"),
         (lambda: grid_svg([]), "there are no boards to draw"),
         (lambda: grid_svg(["<svg/>"]), "is no SVG document made by"),
-        (lambda: grid_svg([drawing.board_svg(START, START)], columns=0), "columns must be at least 1, not 0"),
+        (lambda: grid_svg([drawing.board_picture(START, START)], columns=0), "columns must be at least 1, not 0"),
     ],
 )
 def test_bad_input(draw, message):

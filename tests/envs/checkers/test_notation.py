@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from jaxgames.envs.checkers import drawing, moves, notation
+from jaxgames.envs.checkers import drawing, notation, plain_board
 from jaxgames.envs.checkers.plain_board import START, Board, check_board, row_and_column, square_at
-from jaxgames.envs.svg import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, document, grid_svg
 from tests.envs.checkers import reference
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,13 +44,13 @@ def outcomes(position):
 
 
 def fast_perft(board, depth):
-    found = moves.legal_moves(board)
+    found = plain_board.legal_moves(board)
     return len(found) if depth == 1 else sum(fast_perft(played(board, move.actions), depth - 1) for move in found)
 
 
 def played(board, actions):
     for action in actions:
-        board, passed = moves.apply_action(board, action)
+        board, passed = plain_board.apply_action(board, action)
     assert passed
     return board
 
@@ -65,7 +65,7 @@ def test_perft(data_dir):
     for depth in (3, 5, 6):
         slow = {"-".join(map(str, names)): after for _, names, after in reference.whole_moves(reference.START)}
         assert {name: reference.perft(after, depth - 1) for name, after in slow.items()} == divides[str(depth)]
-        fast = {move.text: played(START, move.actions) for move in moves.legal_moves(START)}
+        fast = {move.text: played(START, move.actions) for move in plain_board.legal_moves(START)}
         assert {name: fast_perft(board, depth - 1) for name, board in fast.items()} == divides[str(depth)]
         assert sum(divides[str(depth)].values()) == counts[depth]
 
@@ -73,17 +73,17 @@ def test_perft(data_dir):
 def test_actions_are_those_of_the_rule_book(positions):
     for position in positions:
         board, legal = board_of(position), reference.legal(position)
-        assert moves.legal_actions(board) == sorted(legal)
+        assert plain_board.legal_actions(board) == sorted(legal)
         for action in legal:
             after = reference.apply(position, action)
-            assert moves.apply_action(board, action) == (board_of(after), after.mover != position.mover)
+            assert plain_board.apply_action(board, action) == (board_of(after), after.mover != position.mover)
 
 
 def test_whole_moves_are_those_of_the_rule_book(positions):
     several = 0
     for position in positions:
         board = board_of(position)
-        found = moves.legal_moves(board)
+        found = plain_board.legal_moves(board)
         expected = {actions: (squares, board_of(after)) for actions, squares, after in reference.whole_moves(position)}
         assert [move.actions for move in found] == sorted(expected)
         for move in found:
@@ -97,15 +97,15 @@ def test_whole_moves_are_those_of_the_rule_book(positions):
 
 def test_the_crown_ends_a_move():
     board = notation.parse("W:W11:B7,8,6")  # after 11x2 a king could take 6
-    assert [move.text for move in moves.legal_moves(board)] == ["11x4", "11x2"]
-    after, passed = moves.apply_action(board, notation.parse_action(board, "11x2"))
+    assert [move.text for move in plain_board.legal_moves(board)] == ["11x4", "11x2"]
+    after, passed = plain_board.apply_action(board, notation.parse_action(board, "11x2"))
     assert passed and notation.unparse(after) == "B:WK2:B6,8"
 
 
 def test_a_king_may_return_to_where_it_began():
     board = notation.parse("W:WK22:B9,10,17,18")
-    assert sorted(move.text for move in moves.legal_moves(board)) == ["22x13x6x15x22", "22x15x6x13x22"]
-    after = played(board, moves.move_to_actions(board, "22x22"))  # both ways take the same pieces
+    assert sorted(move.text for move in plain_board.legal_moves(board)) == ["22x13x6x15x22", "22x15x6x13x22"]
+    after = played(board, plain_board.move_to_actions(board, "22x22"))  # both ways take the same pieces
     assert notation.unparse(after) == "B:WK22:B"
 
 
@@ -118,7 +118,7 @@ def test_illegal_actions():
         (48, "action 48 is not legal: the piece on 13 is not Black's, who is to move"),
         (28, "action 28 is not legal: a capture is forced: 5x14"),
     ]:
-        for function in (moves.apply_action, notation.action_name):
+        for function in (plain_board.apply_action, notation.action_name):
             with pytest.raises(ValueError, match=message):
                 function(board, action)
 
@@ -255,10 +255,10 @@ def test_moves_are_read_back_in_full_and_short(positions):
     shortened = ambiguous = 0
     for position in positions:
         board, results = board_of(position), outcomes(position)
-        for move in moves.legal_moves(board):
-            text = moves.move_to_string(board, move.actions)
+        for move in plain_board.legal_moves(board):
+            text = plain_board.move_to_string(board, move.actions)
             assert text == move.text == ("x" if move.captured else "-").join(map(str, move.squares))
-            assert tuple(moves.move_to_actions(board, text)) == move.actions
+            assert tuple(plain_board.move_to_actions(board, text)) == move.actions
             if len(move.squares) > 2:
                 short = f"{move.squares[0]}x{move.squares[-1]}"
                 same = {
@@ -269,11 +269,11 @@ def test_moves_are_read_back_in_full_and_short(positions):
                 direct = results.get((move.squares[0], move.squares[-1]))  # one jump with the same ends
                 if direct or len(same) == 1:
                     same = {direct} if direct else same
-                    assert played(board, moves.move_to_actions(board, short)) == board_of(*same)
+                    assert played(board, plain_board.move_to_actions(board, short)) == board_of(*same)
                     shortened += 1
                 else:
                     with pytest.raises(ValueError, match=f"move '{short}' is ambiguous; it may be .*{text}"):
-                        moves.move_to_actions(board, short)
+                        plain_board.move_to_actions(board, short)
                     ambiguous += 1
     assert shortened > 100 and ambiguous > 0
 
@@ -289,16 +289,16 @@ def test_moves_are_read_back_in_full_and_short(positions):
     ],
 )
 def test_forms_of_a_move(text, squares):
-    actions = tuple(moves.move_to_actions(TWO_WAYS, text))
-    assert {move.actions: move.squares for move in moves.legal_moves(TWO_WAYS)}[actions] == squares
+    actions = tuple(plain_board.move_to_actions(TWO_WAYS, text))
+    assert {move.actions: move.squares for move in plain_board.legal_moves(TWO_WAYS)}[actions] == squares
 
 
 def test_squares_between_may_be_left_out():
     board = notation.parse("W:WK32:B27,18,9")  # one way of three jumps
     for text in ("32x23x14x5", "32x5", "32x14x5", "32x23x5"):
-        assert len(moves.move_to_actions(board, text)) == 3
+        assert len(plain_board.move_to_actions(board, text)) == 3
     with pytest.raises(ValueError, match="from 32 there is 32x23x14x5"):
-        moves.move_to_actions(board, "32x14x23x5")
+        plain_board.move_to_actions(board, "32x14x23x5")
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_squares_between_may_be_left_out():
     ],
 )
 def test_bad_moves_and_actions(board, text, message):
-    for function, what in ((moves.move_to_actions, "move"), (notation.parse_action, "action")):
+    for function, what in ((plain_board.move_to_actions, "move"), (notation.parse_action, "action")):
         with pytest.raises(ValueError, match=f"^{what} .*{message}") as error:
             function(board, text)
         assert "\n" not in str(error.value)
@@ -335,27 +335,27 @@ def test_bad_moves_and_actions(board, text, message):
 )
 def test_bad_moves(text, message):
     with pytest.raises(ValueError, match=message):
-        moves.move_to_actions(TWO_WAYS, text)
+        plain_board.move_to_actions(TWO_WAYS, text)
 
 
 def test_moves_are_no_actions():
     for text in ("22x15x6", "22x6"):
         with pytest.raises(ValueError, match="is a move of several actions; move_to_actions reads it"):
             notation.parse_action(TWO_WAYS, text)
-    assert notation.parse_action(TWO_WAYS, "22x15") == moves.move_to_actions(TWO_WAYS, "22x15x6")[0]
+    assert notation.parse_action(TWO_WAYS, "22x15") == plain_board.move_to_actions(TWO_WAYS, "22x15x6")[0]
 
 
 def test_only_whole_moves_are_written():
-    first, second = moves.move_to_actions(TWO_WAYS, "22x15x6")
-    assert moves.move_to_string(TWO_WAYS, [first, second]) == "22x15x6"
+    first, second = plain_board.move_to_actions(TWO_WAYS, "22x15x6")
+    assert plain_board.move_to_string(TWO_WAYS, [first, second]) == "22x15x6"
     with pytest.raises(ValueError, match="22x15 is not a whole move: the piece on 15 must go on jumping"):
-        moves.move_to_string(TWO_WAYS, [first])
+        plain_board.move_to_string(TWO_WAYS, [first])
     with pytest.raises(ValueError, match="are more than one move; the turn passes before 0"):
-        moves.move_to_string(TWO_WAYS, [first, second, 0])
+        plain_board.move_to_string(TWO_WAYS, [first, second, 0])
     with pytest.raises(ValueError, match="there is no action"):
-        moves.move_to_string(TWO_WAYS, [])
+        plain_board.move_to_string(TWO_WAYS, [])
     with pytest.raises(ValueError, match="action 0 is not legal: there is no piece on 32"):
-        moves.move_to_string(TWO_WAYS._replace(squares=with_pieces(s22=-1, s18=1)), [0])
+        plain_board.move_to_string(TWO_WAYS._replace(squares=with_pieces(s22=-1, s18=1)), [0])
 
 
 # Pictures
@@ -412,7 +412,7 @@ def test_boards_can_be_read_from_text_and_picture(positions):
             assert read_text(drawing.board_text(board)) == board.squares
             theme = ("light", "dark")[index % 2]
             frames = [board.jumper] if board.jumper else []
-            assert read_svg(drawing.board_svg(board, theme), theme) == (board.squares, frames)
+            assert read_svg(document(drawing.board_picture(board, theme), theme), theme) == (board.squares, frames)
 
 
 def test_a_board_as_text():
@@ -445,7 +445,7 @@ def test_a_board_as_text():
 def test_what_is_to_do(text, lines, said):
     board = notation.parse(text)
     assert [line.strip() for line in drawing.board_text(board, 1, draw_after=10).splitlines()[11:]] == lines
-    svg = drawing.board_svg(board, player=1, draw_after=10)
+    svg = document(drawing.board_picture(board, player=1, draw_after=10))
     labels = words(svg)
     assert [label for label in labels if label in said] == said
     black_first = ["player 0", "player 1"] if board.white_to_move else ["player 1", "player 0"]
@@ -454,7 +454,7 @@ def test_what_is_to_do(text, lines, said):
 
 def test_pictures_say_what_they_show():
     board = notation.parse("W:W26,K14,K5:B3,K23:H4")
-    svg = drawing.board_svg(board, "dark", 0, 300)
+    svg = document(drawing.board_picture(board, "dark", 0), "dark", 300)
     assert ElementTree.fromstring(svg).get("width") == "300"
     assert [label for label in words(svg) if not label.isdigit()] == [
         "Black", "player 1 · 1 man, 1 king", "White", "player 0 · 1 man, 2 kings", "to move",
@@ -463,12 +463,12 @@ def test_pictures_say_what_they_show():
     assert "<title>Checkers W:WK5,K14,26:B3,K23:H4: White to move</title>" in svg
     both = grid_svg([drawing.board_picture(board, "dark"), drawing.board_picture(START, "dark")], 2, "dark")
     assert both.count(">Black<") == 2
-    assert drawing.board_svg(board, "dark") != drawing.board_svg(board, "light")
+    assert document(drawing.board_picture(board, "dark"), "dark") != document(drawing.board_picture(board, "light"))
 
 
 def test_bad_pictures():
     with pytest.raises(ValueError, match="unknown theme 'blue'; available: light, dark"):
-        drawing.board_svg(START, "blue")
-    for function in (drawing.board_text, drawing.board_svg, drawing.board_picture):
+        drawing.board_picture(START, "blue")
+    for function in (drawing.board_text, drawing.board_picture):
         with pytest.raises(ValueError, match="player 2 must be 0 or 1"):
             function(START, player=2)

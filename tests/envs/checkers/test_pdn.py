@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from jaxgames.envs.checkers import moves, notation
+from jaxgames.envs.checkers import notation, plain_board
 from jaxgames.envs.checkers.pdn import RESULTS, PDNGame, read_games, write_game
 from jaxgames.envs.checkers.plain_board import START, Board
 from tests.envs.checkers import reference
@@ -38,9 +38,9 @@ def squares_of(game):
     """The moves of a game as their squares."""
     board, found = game.start, []
     for actions in game.moves:
-        found.append(moves.move_to_string(board, actions))
+        found.append(plain_board.move_to_string(board, actions))
         for action in actions:
-            board, _ = moves.apply_action(board, action)
+            board, _ = plain_board.apply_action(board, action)
     return found
 
 
@@ -65,8 +65,8 @@ def test_games_cut_off_are_noticed(games):
 def test_a_written_game():
     board, played = START, []
     for text in "12-16 23-18 16-19 24x15 10x19 18-14 9x18 22x15 11x18 27-23 18x27".split():
-        played.append(tuple(moves.move_to_actions(board, text)))
-        board, _ = moves.apply_action(board, played[-1][0])
+        played.append(tuple(plain_board.move_to_actions(board, text)))
+        board, _ = plain_board.apply_action(board, played[-1][0])
     game = PDNGame({"Event": 'The "Dundee"'}, START, played, "1/2-1/2")
     assert write_game(game).splitlines() == [
         r'[Event "The \"Dundee\""]',
@@ -76,7 +76,7 @@ def test_a_written_game():
         "1. 12-16 23-18 2. 16-19 24x15 3. 10x19 18-14 4. 9x18 22x15 5. 11x18 27-23",
         "6. 18x27 1/2-1/2",
     ]
-    rest = PDNGame({}, board, [tuple(moves.move_to_actions(board, "32x16"))])
+    rest = PDNGame({}, board, [tuple(plain_board.move_to_actions(board, "32x16"))])
     assert write_game(rest).splitlines() == [
         '[Result "*"]',
         '[GameType "21"]',

@@ -7,7 +7,7 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.connect_four import drawing, notation
-from jaxgames.envs.svg import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, document, grid_svg
 from tests.envs.connect_four import reference as rules
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -237,7 +237,7 @@ def read_svg(root, shape, theme, player):
 def test_the_board_can_be_read_off_the_picture(text, size, status, theme, player):
     rows, cols, connect = size
     board = notation.parse(text, *size)
-    root = ElementTree.fromstring(drawing.board_svg(board, connect, theme, player))
+    root = ElementTree.fromstring(document(drawing.board_picture(board, connect, theme, player), theme))
     shown, marked = read_svg(root, (rows, cols), theme, player)
     assert shown.tolist() == board.tolist() and marked == line_cells(board.tolist(), connect)
     assert bool(marked) == (status == "wins")
@@ -272,10 +272,10 @@ def test_grid_of_boards_of_several_sizes():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda board: drawing.board_svg(board, 4, theme="blue"), "unknown theme 'blue'; available: light, dark"),
-        (lambda board: drawing.board_svg(board, 4, player=2), r"player 2 must be 0 \(light\) or 1 \(dark\)"),
-        (lambda board: drawing.board_svg(board, 4, size=0), "size 0 must be a positive number of pixels"),
-        (lambda board: drawing.board_svg(board + 2, 4), "0 X and 42 O"),
+        (lambda board: drawing.board_picture(board, 4, theme="blue"), "unknown theme 'blue'; available: light, dark"),
+        (lambda board: drawing.board_picture(board, 4, player=2), r"player 2 must be 0 \(light\) or 1 \(dark\)"),
+        (lambda board: document(drawing.board_picture(board, 4), size=0), "size 0 must be a positive number of pixels"),
+        (lambda board: drawing.board_picture(board + 2, 4), "0 X and 42 O"),
         (lambda board: drawing.board_text(board[0]), "the board has shape"),
     ],
 )

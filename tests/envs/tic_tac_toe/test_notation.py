@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from jaxgames.envs.svg import THEMES, grid_svg
+from jaxgames.envs.svg import THEMES, document, grid_svg
 from jaxgames.envs.tic_tac_toe import drawing, notation
 from tests.envs.connect_four.reference import lines
 
@@ -146,7 +146,7 @@ def read_svg(svg, theme, player, moves):
 def test_the_board_can_be_read_off_the_picture(text, status, line, theme, player):
     cells = notation.parse(text)
     moves = 9 - cells.count(0)
-    svg = drawing.board_svg(cells, theme, player)
+    svg = document(drawing.board_picture(cells, theme, player), theme)
     assert read_svg(svg, theme, player, moves) == (cells, {cell for cell in range(9) if not cells[cell]})
     root = ElementTree.fromstring(svg)
     labels = [label.text for label in root.iter(f"{SVG}text")]
@@ -174,9 +174,9 @@ def test_grid_of_boards():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: drawing.board_svg([0] * 9, theme="blue"), "unknown theme 'blue'; available: light, dark"),
-        (lambda: drawing.board_svg([0] * 9, player=2), r"player 2 must be 0 \(light\) or 1 \(dark\)"),
-        (lambda: drawing.board_svg([0] * 9, size=0), "size 0 must be a positive number of pixels"),
+        (lambda: drawing.board_picture([0] * 9, theme="blue"), "unknown theme 'blue'; available: light, dark"),
+        (lambda: drawing.board_picture([0] * 9, player=2), r"player 2 must be 0 \(light\) or 1 \(dark\)"),
+        (lambda: document(drawing.board_picture([0] * 9), size=0), "size 0 must be a positive number of pixels"),
         (lambda: drawing.board_text([2] + [0] * 8), "0 X and 1 O"),
         (lambda: drawing.board_picture([1] * 9), "9 X and 0 O"),
     ],

@@ -16,7 +16,7 @@ from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import system_named
 from jaxgames.recipes.reproduce.rows import published
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.recipes.reproduce.td_gammon import figures, tables, trained, trials
+from jaxgames.recipes.reproduce.td_gammon import tables, trained, trials
 
 PUBLISHED = published("td_gammon")
 
@@ -68,10 +68,10 @@ def test_every_part_has_a_key_of_its_own():
 
 def test_curves():
     curve = [(1000 * i, float(i)) for i in range(1, 21)]
-    means = figures.smooth(curve)
+    means = tables.smooth(curve)
     assert len(means) == 11 and means[0] == (5500, 5.5) and means[-1] == (15500, 15.5)
-    assert figures.reached(curve, 7.0) == 7500 and figures.reached(curve, 16.0) is None
-    assert figures.smooth(curve[:2]) == [(1500, 1.5)]
+    assert tables.reached(curve, 7.0) == 7500 and tables.reached(curve, 16.0) is None
+    assert tables.smooth(curve[:2]) == [(1500, 1.5)]
 
 
 def left_behind(sign):
@@ -116,8 +116,8 @@ def test_figures_have_all_networks_and_quick_ones_the_first_and_the_last(tmp_pat
     found = Saved(("a", "b", "c"))
     for quick, ages in ((False, [1000, 2000, 3000]), (True, [1000, 3000])):
         study = Study.create(tmp_path / str(quick), "td-gammon", quick, 0, Report(quiet=True))
-        assert figures.ages(study, found) == ages
-    assert figures.ages(study, Saved(("a",))) == [1000]
+        assert tables.ages(study, found) == ages
+    assert tables.ages(study, Saved(("a",))) == [1000]
 
 
 def test_the_wish_is_td_for_longer_and_its_last_network_plays(tmp_path, monkeypatch):

@@ -131,6 +131,24 @@ class Table:
         self.wait_for("document.querySelectorAll('#moves button').length === arg", count)
 
 
+class Line:
+    """The line between a page and the server, which can be cut."""
+
+    def __init__(self) -> None:
+        self.down, self.ends = False, list[Any]()
+
+    def connect(self, page: Any) -> None:
+        if self.down:
+            page.close()
+        else:
+            self.ends = [page, page.connect_to_server()]
+
+    def cut(self) -> None:
+        self.down = True
+        for end in self.ends:
+            end.close()
+
+
 def play_by_mouse(table: Table, seed: int, most: int = 600) -> str:
     """Plays a whole game with legal moves drawn at random; the last status line.
 

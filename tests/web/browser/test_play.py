@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.web.browser.conftest import Server
-from tests.web.browser.table import opened, picture, play_by_mouse
+from tests.web.browser.table import Line, opened, picture, play_by_mouse
 
 PICTURES = os.environ.get("JAXGAMES_SCREENSHOTS")
 WIDE = {"width": 1440, "height": 900}
@@ -20,24 +20,6 @@ KEY_AFTER_DIALOG = """(key) => {
   document.getElementById("help-dialog").close();
   document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 }"""
-
-
-class Line:
-    """The line between a page and the server, which can be cut."""
-
-    def __init__(self) -> None:
-        self.down, self.ends = False, list[Any]()
-
-    def connect(self, page: Any) -> None:
-        if self.down:
-            page.close()
-        else:
-            self.ends = [page, page.connect_to_server()]
-
-    def cut(self) -> None:
-        self.down = True
-        for end in self.ends:
-            end.close()
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,10 @@ def test_nothing_but_a_pass(browser: Any, server: Server) -> None:
         assert not [name for name in table.look()["places"].values() if "can move" in name]
         table.open_card("position")
         table.button("set-up")
+        dice = table.page.locator("#setup .dice-choice select")
+        assert [dice.nth(place).input_value() for place in (0, 1)] == ["6", "5"]
+        table.page.locator("#setup").get_by_text("Clear the board").click()
+        assert [dice.nth(place).input_value() for place in (0, 1)] == ["0", "0"]
         table.page.keyboard.press("d")  # the dice of the game are none of the board that is set up
         table.page.locator("#setup").get_by_text("Cancel").click()
         assert sent and not any('"step"' in text for text in sent)

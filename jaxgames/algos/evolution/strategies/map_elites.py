@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float32, Int32, Key
 from typing_extensions import override
 
-from jaxgames.algos.evolution.measures import MEASURES
+from jaxgames.algos.evolution.fitness import MEASURES
 from jaxgames.algos.evolution.operators import Crossover, IsoLine, below, candidate_bits
 from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes

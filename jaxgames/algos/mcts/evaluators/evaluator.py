@@ -45,8 +45,8 @@ class Evaluator(Protocol):
         ...
 
     def init(self, game: Game, batch: int) -> Any:
-        """The memory before the first simulation."""
-        ...
+        """The memory before the first simulation; by default there is none."""
+        return ()
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Evaluates the leaves where `needs_eval`; elsewhere any finite value will do.
@@ -132,16 +132,12 @@ def leaves_of(
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Network:
+class Network(Evaluator):
     """See `network`."""
 
     params: Any
     apply: Callable = dataclasses.field(metadata={"static": True})
     has_policy = True
-
-    def init(self, game: Game, batch: int) -> Any:
-        """No memory."""
-        return ()
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Applies the network to the observations."""
@@ -165,16 +161,12 @@ def network(apply: Callable, params: Any) -> Network:
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Valued:
+class Valued(Evaluator):
     """See `valued`."""
 
     params: Any
     make_value: Callable[[Any], Value] = dataclasses.field(metadata={"static": True})
     has_policy = True
-
-    def init(self, game: Game, batch: int) -> Any:
-        """No memory."""
-        return ()
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Computes the values."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float32, Int32, UInt32
 
-from jaxgames.algos.mcts.evaluators.evaluator import Evaluation
+from jaxgames.algos.mcts.evaluators.evaluator import Evaluation, Evaluator
 from jaxgames.algos.mcts.path import SelectedLeaf
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
@@ -27,16 +27,12 @@ def plies_limit() -> Any:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Rollout(Settings):
+class Rollout(Settings, Evaluator):
     """The result of one game played on by random legal moves; 0 if it has not ended after `max_plies` actions."""
 
     of: ClassVar[str] = "rollouts"
     max_plies: int = plies_limit()
     has_policy = False
-
-    def init(self, game: Game, batch: int) -> Any:
-        """No memory."""
-        return ()
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Plays on at random."""

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxgames.algos.mcts.rules.amaf import AMAF, RAVE
-from jaxgames.algos.mcts.rules.gumbel import Gumbel
-from jaxgames.algos.mcts.rules.rule import PUCT, UCT
-from jaxgames.algos.mcts.rules.scheduled import OneRound, Recursive
+from jaxgames.algos.mcts.rules.gumbel import Gumbel, OneRound
+from jaxgames.algos.mcts.rules.rule import PUCT, UCT, Recursive
 from jaxgames.algos.mcts.rules.ucd import UCD, uct1, uct2, uct3
 
 RULES: Mapping[str, Callable[[], Any]] = {

@@ -81,6 +81,7 @@ class AllMovesAsFirst(Settings, Rule):
 
     edge_fields = ("amaf_visits", "amaf_value_sums")
     statistics = (AmafStats(),)
+    root_merges = (*Rule.root_merges, ("amaf_visits", jnp.sum), ("amaf_value_sums", jnp.sum))
     wants_played = True
     c: float
 

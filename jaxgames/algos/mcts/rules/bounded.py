@@ -1,7 +1,7 @@
 """Score bounded search: keeps what is proven about positions, and prunes what cannot matter any more."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import jax.numpy as jnp
@@ -16,6 +16,8 @@ from jaxgames.algos.mcts.tree import ILLEGAL, Tree
 
 PRUNED = np.float32(-1e30)
 """The score of a pruned edge; illegal ones have less."""
+SAME = ("node_fields", "needs_policy", "wants_played", "transpositions")
+"""What a bounded rule has as the other one has it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,50 +65,17 @@ class Bounded(Rule):
     rule: Rule
 
     def __post_init__(self) -> None:
-        if check_rule("rule", self.rule).schedules_root:
+        rule = check_rule("rule", self.rule)
+        if rule.schedules_root:
             raise ValueError("gumbel shares out its visits by a schedule and cannot be bounded: use puct")
-
-    @property
-    @override
-    def edge_fields(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*self.rule.edge_fields, "lower", "upper")
-
-    @property
-    @override
-    def node_fields(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.rule.node_fields
-
-    @property
-    @override
-    def initial(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
-        # At first an edge may be worth anything from a loss to a win.
-        return (*self.rule.initial, ("lower", -1.0), ("upper", 1.0))
-
-    @property
-    @override
-    def statistics(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return (*self.rule.statistics, Bounds())
-
-    @property
-    @override
-    def root_merges(self) -> tuple[tuple[str, Callable[..., Array]], ...]:  # type: ignore[override]
-        # Of the bounds the tightest ones.
-        return (*self.rule.root_merges, ("lower", jnp.max), ("upper", jnp.min))
-
-    @property
-    @override
-    def needs_policy(self) -> bool:  # type: ignore[override]
-        return self.rule.needs_policy
-
-    @property
-    @override
-    def wants_played(self) -> bool:  # type: ignore[override]
-        return self.rule.wants_played
-
-    @property
-    @override
-    def transpositions(self) -> str:  # type: ignore[override]
-        return self.rule.transpositions
+        attributes = {name: getattr(rule, name) for name in SAME} | {
+            "edge_fields": (*rule.edge_fields, "lower", "upper"),
+            "initial": (*rule.initial, ("lower", -1.0), ("upper", 1.0)),  # from a loss to a win
+            "statistics": (*rule.statistics, Bounds()),
+            "root_merges": (*rule.root_merges, ("lower", jnp.max), ("upper", jnp.min)),  # the tightest bounds
+        }
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
 
     @override
     def score(self, nodes: Nodes) -> Score:

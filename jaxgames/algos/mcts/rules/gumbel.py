@@ -1,4 +1,7 @@
-"""Gumbel MuZero's search: sequential halving at the root, and a policy that is never worse than the network's."""
+"""Gumbel MuZero's search: sequential halving at the root, and a policy that is never worse than the network's.
+
+And a search of one round of it, see `mcts.halving`.
+"""
 
 import dataclasses
 import math
@@ -11,6 +14,7 @@ from typing_extensions import override
 
 from jaxgames.algos.mcts.nodes import Nodes
 from jaxgames.algos.mcts.rules.rule import Rule, Score
+from jaxgames.envs.core import Game
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.settings import Settings, setting
 
@@ -18,8 +22,26 @@ VALUE_SCALE, VISITS_BEFORE = 0.1, 50.0
 TINY = np.finfo(np.float32).tiny
 
 
+class ByGumbel(Settings, Rule):
+    """What `Gumbel` and `OneRound` have in common: what is played, and the improved policy that a search found."""
+
+    scale: float
+    edge_fields = ("prior",)
+    needs_policy = True
+    schedules_root = True
+
+    @override
+    def preference(self, nodes: Nodes) -> Score:
+        """The best of the actions with the most visits."""
+        return among(self.scale, nodes, nodes.max(lambda edges: edges.visits))
+
+    @override
+    def weights(self, nodes: Nodes) -> Score:
+        return improved(nodes)
+
+
 @dataclasses.dataclass(frozen=True)
-class Gumbel(Settings, Rule):
+class Gumbel(ByGumbel):
     """Gumbel MuZero (Danihelka, Guez, Schrittwieser and Silver, 2022): constants and formulas are those of mctx.
 
     Sequential halving visits the actions considered at the root equally often and drops the worse half, in rounds.
@@ -31,9 +53,6 @@ class Gumbel(Settings, Rule):
     scale: float = setting(1.0, "of the noise by which they are drawn; 0 for none", low=0)
     simulations: int = dataclasses.field(default=0, init=False)
     """Those of the whole search, set by `schedule`."""
-    edge_fields = ("prior",)
-    needs_policy = True
-    schedules_root = True
 
     @override
     def schedule(self, num_simulations: int) -> Self:
@@ -53,14 +72,30 @@ class Gumbel(Settings, Rule):
         index = jnp.minimum(legal, considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
         return among(self.scale, nodes, jnp.asarray(_considered_visits(considered, self.simulations))[index])
 
-    @override
-    def preference(self, nodes: Nodes) -> Score:
-        """The best of the actions with the most visits."""
-        return among(self.scale, nodes, nodes.max(lambda edges: edges.visits))
+
+@dataclasses.dataclass(frozen=True)
+class OneRound(ByGumbel):
+    """A search of two calls of the network after the root's: for the targets of a training, not for deep play.
+
+    Of three simulations two look at an action each, the third a ply further behind one of the better half. Actions are
+    chosen, and policies improved, as in `Gumbel`. It needs a network with a policy, and keeps no tree.
+    """
+
+    of: ClassVar[str] = "the search of one round"
+    scale: float = setting(1.0, "of the noise by which actions are drawn; 0 for none", low=0)
+    keeps_tree = False
 
     @override
-    def weights(self, nodes: Nodes) -> Score:
-        return improved(nodes)
+    def score(self, nodes: Nodes) -> Score:
+        raise NotImplementedError("this search goes down no tree")
+
+    @override
+    def most_simulations(self, game: Game) -> int:
+        return game.num_actions + game.num_actions // 2
+
+    def candidates(self, nodes: Nodes, visits: float) -> Score:
+        """Scores the actions that have so many visits; any other one less than all of these."""
+        return among(self.scale, nodes, jnp.float32(visits))
 
 
 def among(scale: float, nodes: Nodes, visits: Array) -> Score:

@@ -1,4 +1,4 @@
-"""Selection rules: which edge a simulation takes from a node. The classic ones, UCT and PUCT."""
+"""Selection rules: which edge a simulation takes from a node. The classic ones, UCT and PUCT, and RMCTS."""
 
 import copy
 import dataclasses
@@ -203,6 +203,25 @@ class PUCT(Settings, Rule):
 
         low = jnp.minimum(node_value, nodes.min(value))
         return low, jnp.maximum(jnp.maximum(node_value, nodes.max(value)) - low, 1e-8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Recursive(Settings, Rule):
+    """A search level by level, see `mcts.levels` (Frankston and Howard, 2026): few, large batches of the network.
+
+    Its tree does not follow the values, so a simulation of it is worth less than one of PUCT, and takes less time. It
+    needs a network with a policy, and keeps no tree.
+    """
+
+    of: ClassVar[str] = "the recursive search"
+    c: float = setting(1.25, "how much the policy counts beside the values", above=0)
+    needs_policy = True
+    schedules_root = True
+    keeps_tree = False
+
+    @override
+    def score(self, nodes: Nodes) -> Score:
+        raise NotImplementedError("the trees of this search are not walked down")
 
 
 def check_rule(name: str, value: Any) -> Any:

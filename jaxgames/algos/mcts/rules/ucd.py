@@ -311,5 +311,5 @@ def uct2(c: float = 0.5, *, symmetries: bool = False, update: str = "descend") -
 
 
 def uct3(c: float = 0.5, *, symmetries: bool = False) -> UCD:
-    """UCT3: as `uct1`; the value of a node is computed anew from its children's, on every path that passes it."""
+    """UCT3: as `uct2`; the value of a node is computed anew from its children's, on every path that passes it."""
     return UCD(c, (math.inf, 0, 0), symmetries=symmetries)

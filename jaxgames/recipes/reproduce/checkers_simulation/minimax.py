@@ -13,18 +13,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.algos.minimax import Search
-from jaxgames.envs.checkers.moves import apply_action, legal_moves
 from jaxgames.envs.checkers.notation import parse
+from jaxgames.envs.checkers.plain_board import apply_action, legal_moves
 from jaxgames.envs.testing.perft import perft
 from jaxgames.matches.intervals import mean_margin
 from jaxgames.ops.pytrees import select
-from jaxgames.players import Player
 from jaxgames.players import make as make_player
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
 from jaxgames.recipes.reproduce.rows import Row, mean_row, range_row, result_rows
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, save
+from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, Diagram, PlottedLine, canvas, draw_diagrams, save
 
 SPEC = "alphabeta:{},ties=first,value=pieces"
 """The text's player: all pieces count 1, and of equal moves the first one is played."""
@@ -52,7 +50,7 @@ def tree(study: Study) -> list[Row]:
 
 def draw_tree(study: Study, rows: Sequence[Row], path: Path) -> None:
     """Draws figure 3.1: the search tree of depth 3, the start in the middle, each turn a ring."""
-    figure, axis = pictures.canvas((6.4, 6.6), bare=True)
+    figure, axis = canvas((6.4, 6.6), bare=True)
 
     def grow(board: Any, depth: int, begin: float, end: float) -> tuple[float, float]:
         angle = (begin + end) / 2
@@ -233,10 +231,7 @@ def _cuts(depth: int, count: int, seed: int) -> Mapping[str, Any]:
 
 
 def _match(study: Study, cell: str, one: str, other: str, games: int) -> Mapping[str, Any]:
-    def players() -> tuple[Player, Player]:
-        return make_player(one, GAME), make_player(other, GAME)
-
-    return study.match(cell, players, games, study.seed, {"seed": study.seed})
+    return study.match(cell, lambda: (one, other), games, study.seed, {"seed": study.seed}, game=GAME)
 
 
 def against_random(study: Study) -> list[Row]:
@@ -272,9 +267,9 @@ def draw_depths(names: Mapping[str, str], unit: str, study: Study, rows: Sequenc
         shown = [row for row in rows if row.what.startswith(f"{name}, depth ")]
         at, ours = [int(row.what.rpartition(" ")[2]) for row in shown], [row.ours or 0.0 for row in shown]
         low = [max(row.low or 0.0, mean / 10) for row, mean in zip(shown, ours, strict=True)]
-        lines.append(pictures.PlottedLine(at, ours, label, low, [row.high for row in shown]))
+        lines.append(PlottedLine(at, ours, label, low, [row.high for row in shown]))
     ticks = {depth: str(depth) for depth in lines[0].x}
-    pictures.draw([pictures.Diagram(lines, x="depth in turns", y=unit, log_y=True, ticks=ticks)], path)
+    draw_diagrams([Diagram(lines, x="depth in turns", y=unit, log_y=True, ticks=ticks)], path)
 
 
 def draw_results(study: Study, rows: Sequence[Row], path: Path) -> None:
@@ -285,7 +280,7 @@ def draw_results(study: Study, rows: Sequence[Row], path: Path) -> None:
         shares["published"][name] = row.published or 0.0
         shares.setdefault(rest.split(",")[0], {})[name] = row.ours or 0.0
 
-    figure, axis = pictures.canvas()
+    figure, axis = canvas()
     for place, share in enumerate(shares.values()):
         begin = 0.0
         for name, color in (("won", LINE_COLORS[0]), ("drawn", LIGHT), ("lost", LINE_COLORS[1])):

@@ -26,12 +26,11 @@ from jaxgames.players import make as make_player
 from jaxgames.players.generic import evolved
 from jaxgames.recipes import recipe_named
 from jaxgames.recipes.evolution import evolution_of
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.checkers_simulation.positions import GAME, PUBLISHED
 from jaxgames.recipes.reproduce.rows import Row, range_row, result_rows, setting_rows
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, save
+from jaxgames.runs.figures import GREY, LIGHT, LINE_COLORS, canvas, save
 from jaxgames.runs.figures import draw as draw_metrics
 
 RECIPE = "checkers-evolution"
@@ -113,7 +112,7 @@ def draw_network(study: Study, rows: Sequence[Row], path: Path) -> None:
     colors = ["#e0b81b", *[LINE_COLORS[2]] * layers, LINE_COLORS[4]]
 
     shown = [size // 8 for size in sizes]
-    figure, axis = pictures.canvas(bare=True)
+    figure, axis = canvas(bare=True)
     for layer, (one, other) in enumerate(itertools.pairwise(shown)):
         for first, second in itertools.product(range(one), range(other)):
             axis.plot([layer, layer + 1], [first, second], color=LIGHT, linewidth=0.4, zorder=1)

@@ -16,7 +16,6 @@ from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.data_sets import solved_tests
 from jaxgames.matches.solved import MOVE_SCORES
 from jaxgames.players import Player
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import GAME, empty_boards
 from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
     PUBLISHED,
@@ -32,6 +31,7 @@ from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
 from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
 from jaxgames.runs import Run
+from jaxgames.runs.figures import Diagram, PlottedLine, draw_diagrams
 
 RECIPE, TEACHER, GAMES, SHARD = "connect-four-networks", "uct:500,c=0.4,final=mean", 16_000, 2_048
 """The text does not say how many iterations its players made."""
@@ -149,9 +149,9 @@ def draw_curves(figure: str, study: Study, rows: Sequence[Row], path: Path) -> N
         for setting, name in ({} if study.quick else CURVES[figure]).items():
             metrics = _metrics(study, figure, setting)
             x, y = ([line[key] for line in metrics] for key in ("epoch", f"validation_value_{kind}"))
-            lines.append(pictures.PlottedLine(x, y, name, style="-"))
-        panels.append(pictures.Diagram(lines, f"{kind} error", "epochs"))
-    pictures.draw(panels, path, columns=2, size=(4.5, 2.8))
+            lines.append(PlottedLine(x, y, name, style="-"))
+        panels.append(Diagram(lines, f"{kind} error", "epochs"))
+    draw_diagrams(panels, path, columns=2, size=(4.5, 2.8))
 
 
 def times(study: Study) -> list[Row]:

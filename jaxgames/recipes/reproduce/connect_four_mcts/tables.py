@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxgames.algos import mcts
 from jaxgames.matches.match import interval
-from jaxgames.recipes.reproduce import pictures
 from jaxgames.recipes.reproduce.connect_four_mcts.matches import Keeper, play, play_with_trees, sweep
 from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
     PUBLISHED,
@@ -22,7 +21,7 @@ from jaxgames.recipes.reproduce.connect_four_mcts.searches import (
 )
 from jaxgames.recipes.reproduce.rows import Row
 from jaxgames.recipes.reproduce.study import Study
-from jaxgames.runs.figures import GREY, LINE_COLORS
+from jaxgames.runs.figures import GREY, LINE_COLORS, Diagram, PlottedLine, draw_diagrams
 
 PAIRS, QUICK_PAIRS = 250, 4
 SIMULATIONS, QUICK_SIMULATIONS = 1000, 16
@@ -191,27 +190,27 @@ def _match(own: Keeper, other: Keeper, games: int, seed: int) -> dict[str, float
 
 def draw(unit: str, study: Study, rows: Sequence[Row], path: Path, kinds: Sequence[str] = ("",)) -> None:
     """Draws a panel for each row of a table or each player; rows with each of the words `kinds` are lines of it."""
-    panels: list[pictures.Diagram] = []
+    panels: list[Diagram] = []
     for label, group in itertools.groupby(rows, _label):
         shown, lines = list(group), []
         for kind, style in zip(kinds, ("o-", "o--"), strict=False):
             lines += _lines([row for row in shown if kind in row.what], kind, style)
         ticks = dict(enumerate(dict.fromkeys(map(_setting, shown))))
-        panels.append(pictures.Diagram(lines, label, y="" if panels else unit, ticks=ticks))
+        panels.append(Diagram(lines, label, y="" if panels else unit, ticks=ticks))
     labels = [[line._replace(label="") for line in panel.lines] for panel in panels]
     last = min(4, len(panels)) - 1  # the legend stands at the end of the first line of panels
     panels = [panel._replace(lines=panel.lines if i == last else labels[i]) for i, panel in enumerate(panels)]
-    pictures.draw(panels, path, columns=4, size=(3.2, 2.6))
+    draw_diagrams(panels, path, columns=4, size=(3.2, 2.6))
 
 
-def _lines(rows: Sequence[Row], kind: str, style: str) -> list[pictures.PlottedLine]:
+def _lines(rows: Sequence[Row], kind: str, style: str) -> list[PlottedLine]:
     done = [(place, row) for place, row in enumerate(rows) if row.ours is not None]
     places, ours = [place for place, _ in done], [row.ours for _, row in done]
     low, high = ([getattr(row, end) for _, row in done] for end in ("low", "high"))
     theirs = [row.published for row in rows]
     return [
-        pictures.PlottedLine(range(len(rows)), theirs, f"published {kind}".strip(), color=GREY, style=style),
-        pictures.PlottedLine(places, ours, f"ours {kind}".strip(), low, high, LINE_COLORS[0], style),
+        PlottedLine(range(len(rows)), theirs, f"published {kind}".strip(), color=GREY, style=style),
+        PlottedLine(places, ours, f"ours {kind}".strip(), low, high, LINE_COLORS[0], style),
     ]
 
 

@@ -105,9 +105,6 @@ def player(study: Study, name: str) -> Player:
 
 def meet(study: Study, a: str, b: str, games: int) -> Mapping[str, Any]:
     """A match of two players by name; `ppg` and so on are those of `a`."""
-
-    def players() -> tuple[Player, Player]:
-        return player(study, a), player(study, b)
-
     settings = {name: trained(study, name).games for name in (a, b) if name in RECIPES}
-    return study.match(f"{a} against {b}", players, games, study.seed + 1, settings, batch=BATCH)
+    cell, seed = f"{a} against {b}", study.seed + 1
+    return study.match(cell, lambda: (player(study, a), player(study, b)), games, seed, settings, batch=BATCH)

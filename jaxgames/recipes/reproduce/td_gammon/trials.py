@@ -64,12 +64,9 @@ def programs(study: Study) -> list[Row]:
     if study.quick:
         return [Row(f"{PROGRAM} against pubeval", theirs, unit="PPG", why=LEFT_OUT)]
     game = TD_GAMMON.settings[LEARNER].network().game
-
-    def players() -> tuple[Player, Player]:
-        return make(PROGRAM, game), make("pubeval", game)
-
-    result = study.match(f"{PROGRAM} against pubeval", players, PROGRAM_GAMES, study.seed + 1, batch=BATCH)
-    row = points_row(f"{PROGRAM} against pubeval, {PROGRAM_GAMES:,} games", result, theirs, best="high")
+    cell, seed = f"{PROGRAM} against pubeval", study.seed + 1
+    result = study.match(cell, lambda: (PROGRAM, "pubeval"), PROGRAM_GAMES, seed, batch=BATCH, game=game)
+    row = points_row(f"{cell}, {PROGRAM_GAMES:,} games", result, theirs, best="high")
     return [row._replace(published_margin=0.005, seconds=result["seconds"])]
 
 

@@ -102,7 +102,7 @@ export const checkers = {
     return { ...board, jumper: 0, squares: board.squares.with(square - 1, board.squares[square - 1] === value ? 0 : value) };
   },
 
-  empty: (board) => ({ ...board, jumper: 0, squares: board.squares.map(() => 0) }),
+  empty: (board) => ({ ...board, jumper: 0, quiet: 0, squares: board.squares.map(() => 0) }),
 
   dot: (board, place, flipped) => circle(...centre(place, flipped), 9, "dot"),
 };

@@ -11,6 +11,9 @@ const HEAD = 20;
 const FOOT = 24;
 const SIDES = ["red", "yellow"];
 
+/** What a column is called in moves, as it is below the board: 1 to 9, then a. */
+const name = (column) => (column + 1).toString(36);
+
 const columnX = (board, column, flipped) => FRAME + ((flipped ? board.cols - 1 - column : column) + 0.5) * CELL;
 const rowY = (row) => HEAD + FRAME + (row + 0.5) * CELL;
 
@@ -30,6 +33,7 @@ function fill(board, row, column, value) {
 export const connectFour = {
   sides: SIDES,
   radius: RADIUS + 2,
+  name,
   tones: SIDES,
 
   size: (board) => [board.cols * CELL + 2 * FRAME, board.rows * CELL + 2 * FRAME + HEAD + FOOT],
@@ -37,7 +41,7 @@ export const connectFour = {
   ground(board, flipped) {
     const [width, height] = [board.cols * CELL + 2 * FRAME, board.rows * CELL + 2 * FRAME];
     const numbers = Array.from({ length: board.cols }, (_, column) =>
-      label(columnX(board, column, flipped), HEAD + height + FOOT / 2 + 2, (column + 1).toString(36), 15, "board-note"));
+      label(columnX(board, column, flipped), HEAD + height + FOOT / 2 + 2, name(column), 15, "board-note"));
     return [rect(FRAME, HEAD + FRAME, width - 2 * FRAME, height - 2 * FRAME, "hollow", { rx: 10 }), ...numbers];
   },
 
@@ -72,7 +76,7 @@ export const connectFour = {
         y: 0,
         width: CELL,
         height: HEAD + 2 * FRAME + board.rows * CELL + FOOT,
-        label: `column ${column + 1}, ${stones.length ? `from below ${stones.join(", ")}` : "empty"}${landing(board, column) < 0 ? ", full" : ""}`,
+        label: `column ${name(column)}, ${stones.length ? `from below ${stones.join(", ")}` : "empty"}${landing(board, column) < 0 ? ", full" : ""}`,
       };
     });
   },
