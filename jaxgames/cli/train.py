@@ -31,16 +31,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--population", metavar="N", help="candidates of a generation: --set population=N")
     parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
-<<<<<<< HEAD
-    parser.add_argument("--measured-games", type=int, metavar="N", help="games of each measurement on the way (2,000)")
-    parser.add_argument("--final-games", type=int, metavar="N", help="games against each opponent at the end (10,000)")
-    parser.add_argument("--plugin", **SHARED["--plugin"] | {"action": "append", "default": []})
-=======
     usual = "(as the recipe says)"
     parser.add_argument("--measured-games", type=int, metavar="N", help=f"games of each measurement on the way {usual}")
     parser.add_argument("--final-games", type=int, metavar="N", help=f"games against each opponent at the end {usual}")
-    add_shared(parser, "--plugin")
->>>>>>> main
+    parser.add_argument("--plugin", **SHARED["--plugin"] | {"action": "append", "default": []})
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
