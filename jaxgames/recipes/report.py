@@ -85,7 +85,8 @@ def show_results(
     files += [f"archive         {result['archive']}"] if "archive" in result else []
     plugin = option_of(result["game"]) if "game" in result else ""
     files += [f"measure it      jaxgames match {shlex.quote(result['run'])} {play}{plugin}"] if play else []
-    show(table, *notes, *files)
+    show(table, *notes)
+    print("\n".join(files))  # as they are, to be pasted
 
 
 def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:

@@ -74,7 +74,7 @@ def show(*parts: ConsoleTable | str) -> None:
 
     console = Console()
     for part in parts:
-        console.print(part, markup=False, highlight=False, soft_wrap=isinstance(part, str))
+        console.print(part, markup=False, highlight=False)
 
 
 @contextlib.contextmanager

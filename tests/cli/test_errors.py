@@ -130,7 +130,7 @@ REFUSED = [
     ("train td-gammon --out {path}/a --seed -1", "seed -1: expected a whole number from 0 to 4,294,967,295"),
     ("match uct:9,trees=1000000000 random", "trees '1000000000': expected a whole number from 1 to 256"),
     ("match uct:9,c=1e30 random", "c '1e30': expected a number from 0 to 1,000,000"),
-    ("match rave:9,k=0 random --game tic_tac_toe", "k 0.0: expected a number above 0"),
+    ("match rave:9,k=0 random --game tic_tac_toe", "k '0': expected a number above 0"),
     ("match uct:1000000000 random --game tic_tac_toe", "a tree of 1,000,000,001 slots is too large"),
     ("match alphabeta:1000000000 random --game tic_tac_toe", "depth 1000000000: expected a whole number from 1 to 500"),
     ("train td-gammon --games 9 --out {path}/file/a", "cannot be made, as {path}/file is no folder; choose another"),
