@@ -423,9 +423,9 @@ def variant_update(variant: Variant) -> Program:
 def variant_label(variant: Variant) -> dict[str, Any]:
     """What the diagram calls it."""
     job = SimpleNamespace(variants={"one": variant}, run=SimpleNamespace(metrics=list, path=Path("run")))
-    with mock.patch.object(self_play, "draw") as draw:
+    with mock.patch.object(self_play, "draw_diagrams") as draw:
         self_play.SelfPlayJob.draw(job, None)
-    return {"labels": draw.call_args.args[1]}
+    return {"labels": [diagram.title for diagram in draw.call_args.args[0]]}
 
 
 VARIANT = Table(

@@ -47,7 +47,15 @@ TABLES = {
     "NSGA2Config": evolved.NSGA2,
     "CMA_ESConfig": evolved.of_evosax("CMA_ES"),
 }
-SHARED = {"TDConfig", "SquaredErrorConfig", "BatchConfig", "AllMovesAsFirst", "EvolutionConfig", "ScoredConfig"}
+SHARED = {
+    "TDConfig",
+    "SquaredErrorConfig",
+    "BatchConfig",
+    "AllMovesAsFirst",
+    "ByGumbel",
+    "EvolutionConfig",
+    "ScoredConfig",
+}
 SHARED |= {"PopulationConfig", "EvosaxConfig"}
 """What several classes have in common: nothing is made of them alone."""
 
