@@ -193,22 +193,21 @@ def statements(name: str, text: str) -> tuple[str, ...]:
             node.decorator_list = [one for one in node.decorator_list if ast.unparse(one) != "override"]
         for field in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, field, None), list):
-                setattr(node, field, [one for one in getattr(node, field) if not without_effect(one)])
+                setattr(node, field, [one for one in map(counted, getattr(node, field)) if one is not None])
     return tuple(ast.dump(node) for node in tree.body)
 
 
-def without_effect(node: ast.stmt) -> bool:
-    """Whether a statement is an import, a docstring or `__all__`. A name of ours that is imported as another one is not
-    without effect: another function may have its name now.
+def counted(node: ast.stmt) -> ast.stmt | None:
+    """A statement as it counts; None for an import, a docstring and `__all__`.
+
+    What is imported of ours under another name counts, too: another function may have that name now.
     """
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jaxgames"):
-        node.names = [one for one in node.names if one.asname not in (None, one.name)]
-        node.module = None  # from where it is imported may change
-        return not node.names
-    return named or isinstance(node, ast.Import | ast.ImportFrom)
+        names = [one for one in node.names if one.asname not in (None, one.name)]
+        return ast.ImportFrom(None, names, 0) if names else None  # from where it is imported may change
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    return None if text or named or isinstance(node, ast.Import | ast.ImportFrom) else node
 
 
 def git(*arguments: str) -> str | None:

@@ -30,6 +30,7 @@ SMALL, LARGE = (16,), (256, 256)
 MILLION = 2**20
 LOW_RANK, PLAIN, ALONE = "low rank", "plain noise", "one network, no evolution"
 BESIDE = {PLAIN: "plain noise in both", LOW_RANK: "noise of rank 1 beside the peer's plain noise"}
+"""What stands beside the peer, and how its row is named."""
 ROWS = ((SMALL, 4096), (LARGE, 512), (LARGE, 4096))
 """Hidden layers, candidates."""
 WITH_PEER = ROWS[:2]
@@ -81,10 +82,7 @@ def one_size(
         theirs.amount = population
         both = [ours(kind, hidden, population, met) for kind in (PLAIN, LOW_RANK)]
         figures = measured(report, what, [theirs, *both], (), 0, options)
-        for kind, noise in (
-            (PLAIN, "plain noise in both"),
-            (LOW_RANK, "noise of rank 1 beside the peer's plain noise"),
-        ):
+        for kind, noise in BESIDE.items():
             report.comparisons.append(Comparison(f"{what}, {noise}", figures[f"{OURS}, {kind}"], figures[PEER]))
 
 

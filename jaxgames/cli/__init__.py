@@ -98,11 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_stdout()
         return 141
     except (*EXPECTED, RuntimeError) as error:
-        no_room = str(error).startswith(_NO_ROOM)
-        if os.environ.get("JAXGAMES_TRACEBACK") or not (isinstance(error, EXPECTED) or no_room):
+        kind = MemoryError if str(error).startswith(_NO_ROOM) else type(error)
+        if os.environ.get("JAXGAMES_TRACEBACK") or not issubclass(kind, EXPECTED):
             raise
-        too_much = _TOO_MUCH[MemoryError] if no_room else _TOO_MUCH.get(type(error))
-        line = of_system(error) if isinstance(error, OSError) else too_much or str(error)
+        line = of_system(error) if isinstance(error, OSError) else _TOO_MUCH.get(kind) or str(error)
         print(f"jaxgames: {' '.join(line.split())}", file=sys.stderr)
         return 2
     return 0

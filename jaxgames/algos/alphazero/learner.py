@@ -177,8 +177,9 @@ class AlphaZeroLearner:
         states = self._begin(game_key)
         params = self.network.init(net_key, states.observation[:1])
         for leaf in jax.tree.leaves(params):
-            if getattr(leaf, "dtype", None) in (jnp.bfloat16, jnp.float16):
-                raise TypeError(f"weights of {leaf.dtype}: expected float32, as small steps do not move a mean of less")
+            dtype = jnp.result_type(leaf)
+            if jnp.issubdtype(dtype, jnp.floating) and jnp.finfo(dtype).bits < 32:
+                raise TypeError(f"weights of {dtype}: expected float32, as small steps do not move a mean of less")
         buffer = init_buffer(jax.eval_shape(self._play, params, states, key)[1], config.buffer_plies)
         # The mean begins at the first weights; a copy, so that both can be donated.
         mean = jax.tree.map(jnp.copy, params)

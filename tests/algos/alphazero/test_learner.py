@@ -139,14 +139,15 @@ def test_an_update_is_reproduced_bit_by_bit(update, first):
     assert any(jax.tree.leaves(jax.tree.map(lambda a, b: bool(np.any(a != b)), one.params, different.params)))
 
 
-def test_weights_whose_mean_would_not_move_are_refused(learner):
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn"])
+def test_weights_whose_mean_would_not_move_are_refused(learner, dtype):
     class Small:
         apply = learner.network.apply
 
         def init(self, *given):
-            return jax.tree.map(lambda x: x.astype(jnp.bfloat16), learner.network.init(*given))
+            return jax.tree.map(lambda x: x.astype(dtype), learner.network.init(*given))
 
-    with pytest.raises(TypeError, match="weights of bfloat16: expected float32"):
+    with pytest.raises(TypeError, match=f"weights of {dtype}: expected float32"):
         jax.eval_shape(make_learner(GAME, CONFIG, Small()).init, jax.random.key(0))
 
 
