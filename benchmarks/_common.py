@@ -211,27 +211,30 @@ def merged(old: dict[str, Any], new: dict[str, Any], covers: Callable[[str], boo
     """The results of a run, and those of an earlier one that it has not measured again.
 
     Kept rows say when, on which commit and with which settings they were measured, and on what and with what if that
-    was something else. Checks and notes are kept that begin with the name of a kept row.
+    was something else. Checks and notes stay, too, but for those of a row that was measured or of what new ones are of.
     """
     measured = {row["what"] for row in new["figures"] + new["comparisons"]}
+    replaced = measured | {_subject(text) for text in (*new["checks"], *new["notes"])}
     run = {key: old.get(key) for key in OF_A_RUN}
     run |= {key: old.get(key) for key in WHERE if _of_a_place(old.get(key)) != _of_a_place(new.get(key))}
 
     def kept(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [run | row for row in rows if row["what"] not in measured and not covers(row["what"])]
 
-    figures, comparisons = kept(old["figures"]), kept(old["comparisons"])
-    names = {row["what"] for row in figures + comparisons}
-
-    def of_kept_rows(text: str) -> bool:
-        return any(text == name or text.startswith((f"{name}: ", f"{name}, ")) for name in names)
+    def stays(text: str) -> bool:
+        return not covers(text) and _subject(text) not in replaced
 
     return new | {
-        "figures": figures + new["figures"],
-        "comparisons": comparisons + new["comparisons"],
-        "checks": {text: passed for text, passed in old["checks"].items() if of_kept_rows(text)} | new["checks"],
-        "notes": [note for note in old["notes"] if note not in new["notes"] and of_kept_rows(note)] + new["notes"],
+        "figures": kept(old["figures"]) + new["figures"],
+        "comparisons": kept(old["comparisons"]) + new["comparisons"],
+        "checks": {text: passed for text, passed in old["checks"].items() if stays(text)} | new["checks"],
+        "notes": [*filter(stays, old["notes"]), *new["notes"]],
     }
+
+
+def _subject(text: str) -> str:
+    """What a check or a note is of: it stands before the colon."""
+    return text.partition(": ")[0]
 
 
 def _of_a_place(described: dict[str, Any] | None) -> dict[str, Any]:

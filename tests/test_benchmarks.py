@@ -357,12 +357,18 @@ def test_runs_are_merged(helpers):
     assert found["commit"] == "b" and list(found["checks"]) == ["x, 8: well", "y, 8: well"]
     assert found["notes"] == ["x, 8: a note of 1", "y, 8: a note of 2"]
     new["versions"], new["figures"] = {"jax": "0.13"}, [{"what": "x"}]  # no row of "x, 8"
-    old["checks"] |= {"x, 8, whole: well": False, "x, 81: well": False, "98 % of it": False}
+    new["checks"]["games: 98 % end alike"] = True
+    old["checks"] |= {
+        "x, 8, whole: well": False,
+        "x, 81: well": False,
+        "games: 97 % end alike": False,
+        "x: well": False,
+    }
     found = helpers.common.merged(old, new, covers=lambda what: what.startswith("y"))
-    assert [row.get("versions") for row in found["figures"]] == [{"jax": "0.12"}, None] and "machine" not in found[
-        "figures"
-    ][0]
-    assert found["checks"] == {"x, 8: well": True, "x, 8, whole: well": False, "y, 8: well": True}
+    assert [row.get("versions") for row in found["figures"]] == [{"jax": "0.12"}, None]
+    assert not any("machine" in row for row in found["figures"])
+    kept = {"x, 8: well": True, "x, 8, whole: well": False, "x, 81: well": False}
+    assert found["checks"] == kept | {"y, 8: well": True, "games: 98 % end alike": True}
 
 
 def test_a_table_names_each_machine_and_version(helpers):
