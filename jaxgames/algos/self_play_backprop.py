@@ -232,8 +232,8 @@ class SelfPlayMetrics(NamedTuple):
 class SelfPlayBackprop:
     """A population of `members` networks that learn a game without chance.
 
-    A game of more than `max_plies` plies is broken off and nothing is learned from it. Raises `ValueError` for a game
-    with chance.
+    A game of more than `max_plies` plies, or than its own `step_limit`, is broken off and nothing is learned from it.
+    Raises `ValueError` for a game with chance.
     """
 
     game: Game
@@ -315,7 +315,8 @@ class SelfPlayBackprop:
             turn_passed = jnp.broadcast_to(outcome.turn_passes, over.shape)
             return after, (outcome.position, player, turn_passed, ~over & (chooses | settings.both_sides))
 
-        bits = random_bits(key, (self.max_plies, number))
+        limit = self.max_plies if self.game.step_limit is None else min(self.max_plies, self.game.step_limit)
+        bits = random_bits(key, (limit, number))
         (_, _, over, result), (positions, mover, turn_passed, learned) = jax.lax.scan(ply, start, bits)
         return Episodes(positions, mover, turn_passed, learned & over[None], result)
 

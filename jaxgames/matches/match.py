@@ -108,7 +108,7 @@ def match(
         seed: of all random numbers; with the players it decides the result.
         batch: games played at once. The result does not depend on it.
         most_plies: a game is stopped after so many plies, and is then worth nothing; after the game's own
-            `step_limit`, too.
+            `step_limit`, too. A turn of several actions that a compiled player chooses as a whole is one ply.
         progress: is told now and then how many games are over.
         trace: is given all turns that are played; `jaxgames.matches.game_log` makes records of them.
         game: the game, or its name: needed where both players are names that stand for no game of their own.

@@ -156,4 +156,4 @@ class ShortBackgammon(Backgammon):
         return self.chance(position, jax.random.randint(roll_key, (), 0, len(ROLLS), jnp.int32))
 
 
-GAMES: dict[str, type[Game]] = {game.id: game for game in (Nim, Dash, Relay, ShortBackgammon)}
+GAMES: dict[str, type[Game]] = {game.id: game for game in (Nim, Dash, Relay, ShortRelay, ShortBackgammon)}

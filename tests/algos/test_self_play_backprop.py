@@ -174,8 +174,16 @@ def test_any_game_without_chance_is_learned():
     assert np.median(values[won]) > 0.5 > np.median(values[~won])
 
 
-def test_nothing_is_learned_from_a_game_that_was_broken_off():
-    learner = SelfPlayBackprop(GAME, LEARNER.network, LEARNER.encode, MEMBERS, max_plies=4)
+class CutOff(type(GAME)):
+    """Tic-tac-toe that is truncated after four actions."""
+
+    step_limit = 4
+
+
+@pytest.mark.parametrize(("game", "most"), [(GAME, 4), (CutOff(), 9)])
+def test_nothing_is_learned_from_a_game_that_was_broken_off(game, most):
+    encode = encode_with(game.encodings["cells_0.01"])
+    learner = SelfPlayBackprop(game, LEARNER.network, encode, MEMBERS, max_plies=most)
     state = learner.init(jax.random.key(0))
     after, metrics = jax.jit(learner.update)(state, jax.random.key(1))
     np.testing.assert_array_equal(metrics.positions, 0)

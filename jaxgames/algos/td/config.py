@@ -61,6 +61,11 @@ class TDConfig(Settings):
         encodings = {"observation": ObservationEncoding(game), **game.encodings}
         if self.encoding not in encodings:
             raise ValueError(f"unknown encoding {self.encoding!r} of {self.game}; available: {', '.join(encodings)}")
+        if game.step_limit is not None:
+            raise ValueError(
+                f"game={self.game!r}: TD plays games to their ends, and this one is cut off after {game.step_limit} "
+                "actions (step_limit); AlphaZero and evolution learn such games"
+            )
         if not symmetric and not game.alternates:
             raise ValueError(f"symmetric=False: a player of {self.game} may act twice in a row; use symmetric=True")
         if by_class and not hasattr(encodings[self.encoding], "class_of"):

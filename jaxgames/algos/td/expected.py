@@ -75,7 +75,8 @@ class ExpectedConfig(BatchConfig):
 class Replay(NamedTuple):
     """The latest positions with their targets.
 
-    `weight` is 0 for positions that count nothing, such as ended games; `number` counts all positions put in so far.
+    `weight` is 0 for positions that count nothing, such as ended games. `number` counts the positions put in so far;
+    from twice the room on whole rounds are subtracted, so that it never overflows.
     """
 
     positions: Any
@@ -250,7 +251,8 @@ class ExpectedTD(BatchLearner):
 def _put(replay: Replay, found: tuple) -> Replay:
     """The replay with new positions, in the place of the oldest ones."""
     positions, targets, weight = found
-    start = replay.number % len(replay.weight)
+    room = len(replay.weight)
+    start, number = replay.number % room, replay.number + len(weight)
 
     def put(all_, new):
         return jax.lax.dynamic_update_slice_in_dim(all_, new, start, 0)
@@ -259,5 +261,5 @@ def _put(replay: Replay, found: tuple) -> Replay:
         positions=jax.tree.map(put, replay.positions, positions),
         targets=put(replay.targets, targets),
         weight=put(replay.weight, weight),
-        number=replay.number + len(weight),
+        number=jnp.where(number >= 2 * room, number - room, number),
     )

@@ -87,6 +87,11 @@ def test_networks_that_cannot_be(changes, message):
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
+def test_games_that_are_cut_off_are_refused():
+    with pytest.raises(ValueError, match=r"^game='short_relay': TD plays games to their ends, .* after 5 actions"):
+        make_learner(make_config(game="short_relay", encoding="track")).init(jax.random.key(0))
+
+
 def test_the_first_players_view_needs_turns_that_alternate():
     config = make_config(game="relay", encoding="track", symmetric=False)
     with pytest.raises(ValueError, match="^symmetric=False: a player of relay may act twice in a row; use symmetric"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxgames.algos.td import make_config, make_learner
-from jaxgames.algos.td.expected import ExpectedTD, expectation
+from jaxgames.algos.td.expected import ExpectedTD, Replay, _put, expectation
 from jaxgames.algos.td.methods import with_method
 from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import apart, scale_outputs
@@ -115,6 +115,18 @@ def test_the_replay_keeps_the_latest(later):
     np.testing.assert_array_equal(fifth[:size], fourth[:size])
     used = np.asarray(later[2].replay.weight) > 0
     assert 0 < (~used).sum() < len(used) / 2  # some games have ended
+
+
+def test_the_replay_never_counts_too_far():
+    """Three rounds of room, filled for seven rounds: each goes where the oldest one was, and the count stays small."""
+    replay = Replay((jnp.zeros(6),), jnp.zeros((6, 1)), jnp.zeros(6), jnp.int32(0))
+    numbers = []
+    for number in range(1, 8):
+        new = jnp.full(2, number, jnp.float32)
+        replay = _put(replay, ((new,), new[:, None], new))
+        numbers.append(int(replay.number))
+    np.testing.assert_array_equal(replay.weight, [7, 7, 5, 5, 6, 6])
+    assert numbers == [2, 4, 6, 8, 10, 6, 8]
 
 
 def test_targets_are_from_the_players_own_view(learner, start, later):

@@ -37,7 +37,7 @@ def test_a_training_is_set_started_and_stopped(browser: Any, server: Server) -> 
         start.click()
         page.get_by_role("heading", name="The training four").wait_for()
         page.get_by_role("button", name="Stop").click()
-        page.get_by_text("stopped", exact=True).wait_for()
+        page.locator(".pill", has_text="stopped").wait_for()
 
 
 def test_a_tournament_is_played(browser: Any, server: Server) -> None:
