@@ -239,7 +239,7 @@ class Game(Generic[Position]):
         reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
         reward = materialize(reward, count, barrier=True)  # else a GPU plays the action again to get `rewards`
         turn_passes = ~done & legal & after.turn_passes
-        # The same flags. A GPU takes a separate kernel to copy what a step only passes on, but not for what it computes.
+        # The same flags. A GPU copies what a step only passes on in a separate kernel, but not what it computes.
         truncated = lax.platform_dependent(state.truncated, done, cpu=lambda flags, _: flags, default=jnp.logical_and)
         if self.step_limit is not None:
             truncated |= ~done & ~over & (count + 1 >= self.step_limit)
